@@ -1,0 +1,84 @@
+// swift-tools-version: 6.1
+
+import PackageDescription
+
+let sessionSettings: [CSetting] = [
+    .define("SQLITE_ENABLE_SESSION"),
+    .define("SQLITE_ENABLE_PREUPDATE_HOOK"),
+]
+
+let swiftSettings: [SwiftSetting] = [
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("ExistentialAny"),
+]
+
+let package = Package(
+    name: "Perilune",
+    products: [
+        .library(name: "PeriluneLua", targets: ["PeriluneLua"]),
+        .library(name: "Perilune", targets: ["Perilune"]),
+        .executable(name: "perilune", targets: ["PeriluneCLI"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+    ],
+    targets: [
+        // Lua, as a library for any Swift program.
+        .systemLibrary(
+            name: "CPeriluneLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
+        .target(name: "CPeriluneShim", dependencies: ["CPeriluneLua"]),
+        .target(
+            name: "PeriluneLua", dependencies: ["CPeriluneShim"], swiftSettings: swiftSettings),
+
+        // The database, and what joins the two.
+        .target(
+            name: "CPeriluneRows",
+            dependencies: [
+                "CPeriluneShim", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            cSettings: sessionSettings),
+        .target(
+            name: "PeriluneRecords",
+            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "PeriluneLibrary", path: "lib",
+            resources: [.embedInCode("perilune")],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "PeriluneBindings",
+            dependencies: ["CPeriluneRows", "PeriluneLua", "PeriluneRecords", "PeriluneLibrary"],
+            swiftSettings: swiftSettings),
+        .target(name: "Perilune", dependencies: ["PeriluneBindings"], swiftSettings: swiftSettings),
+
+        // Programs.
+        .executableTarget(
+            name: "PeriluneCLI",
+            dependencies: [
+                "Perilune",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: swiftSettings),
+        .target(
+            name: "CPeriluneBenchmarks",
+            dependencies: [
+                "CPeriluneLua", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ]),
+        .executableTarget(
+            name: "PeriluneBenchmarks",
+            dependencies: ["CPeriluneBenchmarks", "Perilune"],
+            swiftSettings: swiftSettings),
+
+        .testTarget(
+            name: "PeriluneLuaTests", dependencies: ["PeriluneLua"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
+            swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneBindingsTests", dependencies: ["Perilune"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),
+    ],
+    swiftLanguageModes: [.v6]
+)

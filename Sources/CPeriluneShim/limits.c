@@ -1,0 +1,95 @@
+/* Ending a run from outside: the flag, the clock, the budget and the count hook. */
+#include <errno.h>
+#include <signal.h>
+#include <time.h>
+
+#include "shim_internal.h"
+
+/* A sparser hook gains nothing: any count hook puts Lua's interpreter in its tracing mode. */
+enum { instructions_per_look = 1000 };
+
+static const char doom_marker;
+
+uint64_t perilune_now(void) {
+    struct timespec time;
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+void perilune_doom_run(perilune_context *context, int doom) {
+    int expected = PERILUNE_DOOM_NONE;
+    atomic_compare_exchange_strong(&context->doom, &expected, doom);
+}
+
+/* Garbage does not count: a script is over its limit if it is so after a full collection. */
+static bool is_over_memory_limit(perilune_context *context) {
+    if (context->limit == 0 || context->used <= context->limit) return false;
+    lua_gc(context->main, LUA_GCCOLLECT);
+    return context->used > context->limit;
+}
+
+int perilune_poll(perilune_context *context) {
+    int doom = atomic_load_explicit(&context->doom, memory_order_relaxed);
+    if (doom != PERILUNE_DOOM_NONE) return doom;
+    if (context->budget <= 0) {
+        perilune_doom_run(context, PERILUNE_DOOM_BUDGET);
+    } else if (context->deadline != 0 && perilune_now() >= context->deadline) {
+        perilune_doom_run(context, PERILUNE_DOOM_TIMEOUT);
+    } else if (is_over_memory_limit(context)) {
+        perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
+    }
+    return atomic_load_explicit(&context->doom, memory_order_relaxed);
+}
+
+int perilune_raise_doom(lua_State *L) {
+    lua_pushlightuserdata(L, (void *)&doom_marker);
+    return lua_error(L);
+}
+
+void perilune_check(lua_State *L) {
+    if (perilune_poll(perilune_context_of(L)) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+}
+
+void perilune_charge(lua_State *L, int64_t cost) {
+    perilune_context *context = perilune_context_of(L);
+    if (!context->limited) return;
+    if (context->budget != INT64_MAX) context->budget -= cost;
+    context->uncharged += cost;
+    if (context->uncharged < instructions_per_look) return;
+    context->uncharged = 0;
+    perilune_check(L);
+}
+
+static void count_hook(lua_State *L, lua_Debug *activation) {
+    (void)activation;
+    perilune_context *context = perilune_context_of(L);
+    if (context->budget != INT64_MAX) context->budget -= instructions_per_look;
+    if (perilune_poll(context) == PERILUNE_DOOM_NONE) return;
+    /* From now on at every instruction: a script that catches the error gets no further. */
+    lua_sethook(L, count_hook, LUA_MASKCOUNT, 1);
+    perilune_raise_doom(L);
+}
+
+void perilune_install_hook(lua_State *L) {
+    lua_sethook(L, count_hook, LUA_MASKCOUNT, instructions_per_look);
+}
+
+/* The context whose state runs on this thread; read by the signal handler on the same thread. */
+static _Thread_local perilune_context *volatile listening;
+
+/* As the stand-alone interpreter does it: lua_sethook is written to be called from a signal handler. */
+static void arm_hook(int signal_number) {
+    (void)signal_number;
+    perilune_context *context = listening;
+    if (context == NULL || atomic_load(&context->doom) == PERILUNE_DOOM_NONE) return;
+    lua_sethook(context->main, count_hook, LUA_MASKCOUNT, 1);
+    if (context->running != context->main) lua_sethook(context->running, count_hook, LUA_MASKCOUNT, 1);
+}
+
+int perilune_listen(perilune_context *context, int signal_number) {
+    listening = context;
+    if (context == NULL) return 0;
+    struct sigaction action = {.sa_handler = arm_hook};
+    sigemptyset(&action.sa_mask);
+    return sigaction(signal_number, &action, NULL) == 0 ? 0 : errno;
+}

@@ -1,0 +1,13 @@
+/* What the files of the shim share. */
+#ifndef PERILUNE_SHIM_INTERNAL_H
+#define PERILUNE_SHIM_INTERNAL_H
+
+#include "perilune_shim.h"
+
+/* Registers the metatable of error objects. [-0, +0, m] */
+void perilune_open_errors(lua_State *L);
+
+/* The message handler of every protected call: keeps traceback and position of the error. */
+int perilune_message_handler(lua_State *L);
+
+#endif

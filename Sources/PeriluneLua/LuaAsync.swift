@@ -1,0 +1,137 @@
+internal import CPeriluneShim
+
+/// The body of an asynchronous function: runs on the actor that runs the state.
+public typealias LuaAsyncBody = nonisolated(nonsending) (_ arguments: [LuaValue]) async throws -> [LuaValue]
+
+/// An asynchronous call that a script waits for.
+struct PendingOperation {
+    let name: String
+    let body: LuaAsyncBody
+    let arguments: [LuaValue]
+}
+
+extension LuaState {
+    /// Makes a function of Lua out of an asynchronous Swift closure.
+    ///
+    /// A script calls it like any function. Meanwhile the script's coroutine is suspended, and no thread waits. Where Lua
+    /// cannot suspend (inside a database block, a metamethod, a function called by `table.sort`), and in runs started by
+    /// the synchronous calls, the script gets an error of kind `yield`.
+    public func makeAsyncFunction(_ name: String, _ body: @escaping LuaAsyncBody) throws(LuaError) -> LuaFunction {
+        try core.prepare()
+        let function = SwiftFunction(core: core) { core, count in
+            let arguments = LuaArguments(core: core, name: name, count: count)
+            core.pendingOperation = PendingOperation(name: name, body: body, arguments: arguments.values)
+            return CInt(PERILUNE_YIELD)
+        }
+        perilune_push_async_function(core.L, Unmanaged.passRetained(function).toOpaque())
+        return LuaFunction(LuaReference(takingTopOf: core))
+    }
+
+    /// Compiles and runs source text that may call asynchronous functions.
+    @discardableResult
+    nonisolated(nonsending) public func runAsync(
+        _ source: String, named name: String = "script"
+    ) async throws(LuaError) -> [LuaValue] {
+        try await load(source, named: name).callAsync([])
+    }
+}
+
+extension LuaFunction {
+    /// Calls the function, which may call asynchronous functions, and returns its results.
+    ///
+    /// Cancelling the task ends the script with code `cancelled`. Runs on the actor of the caller, which must be the one
+    /// that uses the state.
+    @discardableResult
+    nonisolated(nonsending) public func callAsync(_ arguments: [LuaValue]) async throws(LuaError) -> [LuaValue] {
+        let driver = try AsyncDriver(function: self, arguments: arguments)
+        let core = reference.core
+        // The closures of the cancellation handler cannot throw typed errors.
+        let result: Result<[LuaValue], LuaError> = await withTaskCancellationHandler {
+            do throws(LuaError) {
+                return .success(try await driver.run())
+            } catch {
+                return .failure(error)
+            }
+        } onCancel: {
+            core.cancel()
+        }
+        return try result.get()
+    }
+}
+
+/// Runs a function in a coroutine of its own and resumes it with the outcome of each asynchronous call.
+private final class AsyncDriver {
+    private let core: LuaCore
+    private let coroutine: LuaReference
+    private let thread: OpaquePointer
+    private var argumentCount: CInt
+
+    init(function: LuaFunction, arguments: [LuaValue]) throws(LuaError) {
+        core = function.reference.core
+        try core.prepare()
+        let L = core.L
+        guard let thread = lua_newthread(L) else { throw LuaError(.memory, "not enough memory for a coroutine") }
+        self.thread = thread
+        coroutine = LuaReference(takingTopOf: core)
+        argumentCount = CInt(arguments.count)
+        function.reference.push(on: thread)
+        try Self.push(arguments, on: thread, of: core)
+    }
+
+    private static func push(_ values: [LuaValue], on thread: OpaquePointer, of core: LuaCore) throws(LuaError) {
+        let result: Result<Void, LuaError> = core.entering(thread) {
+            do throws(LuaError) {
+                return .success(try core.push(contentsOf: values))
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    nonisolated(nonsending) func run() async throws(LuaError) -> [LuaValue] {
+        core.beginRun()
+        defer { core.endRun() }
+        while true {
+            let (status, count) = resume()
+            switch status {
+            case LUA_OK: return core.entering(thread) { core.takeValues(Int(count)) }
+            case LUA_YIELD: try await perform(yieldedCount: count)
+            default: throw core.entering(thread) { core.takeError(status: status) }
+            }
+        }
+    }
+
+    private func resume() -> (status: CInt, count: CInt) {
+        var count: CInt = 0
+        let hadDriver = core.context.pointee.has_driver
+        core.context.pointee.has_driver = true
+        let status = perilune_resume(thread, core.main, argumentCount, &count)
+        core.context.pointee.has_driver = hadDriver
+        return (status, count)
+    }
+
+    /// Awaits the operation for which the script has yielded, and puts its outcome where the resumption finds it.
+    nonisolated(nonsending) private func perform(yieldedCount: CInt) async throws(LuaError) {
+        perilune_pop(thread, yieldedCount)
+        guard let operation = core.pendingOperation else {
+            throw LuaError(.runtime, "attempt to yield from outside a coroutine")
+        }
+        core.pendingOperation = nil
+        do {
+            let values = try await operation.body(operation.arguments)
+            try core.requireOpen()
+            lua_pushboolean(thread, 1)
+            try Self.push(values, on: thread, of: core)
+            argumentCount = CInt(values.count) + 1
+        } catch {
+            try core.requireOpen()
+            lua_settop(thread, lua_gettop(thread))
+            core.entering(thread) {
+                lua_pushboolean(thread, 0)
+                core.push(error)
+            }
+            argumentCount = 2
+        }
+    }
+}

@@ -1,0 +1,424 @@
+internal import CPeriluneShim
+import Synchronization
+
+/// The state behind ``LuaState`` and its handles: the `lua_State`, what moves values over the boundary, and what has to be
+/// released.
+///
+/// Handles keep the core, not the ``LuaState``, so that a Swift function which captures handles makes no cycle. Everything
+/// here runs on the state's own thread, but for ``releaseLater(_:)`` and ``cancel()``.
+///
+/// `@unchecked Sendable`: handles, whose deinitialisers run anywhere, need to hold it; what they touch is under locks.
+package final class LuaCore: @unchecked Sendable {
+    /// The main state, or the coroutine from which Lua called the Swift function that runs now.
+    package private(set) var L: OpaquePointer
+    let main: OpaquePointer
+    package private(set) var isOpen = true
+
+    /// How many calls into Lua are on the stack.
+    private(set) var depth = 0
+    var limits = LuaLimits()
+    var exitStatus: Int32 = 0
+    /// The operation that an asynchronous function has started, for the driver.
+    var pendingOperation: PendingOperation?
+    /// The state, for Swift functions that want it; it is there whenever one runs.
+    weak var state: LuaState?
+
+    private let released = Mutex<[CInt]>([])
+    private let cancellation = Mutex<Cancellation>(Cancellation())
+
+    /// `@unchecked Sendable`: other threads use it under the lock, and only for the atomic flag in it.
+    private struct SharedContext: @unchecked Sendable {
+        let pointer: UnsafeMutablePointer<perilune_context>
+    }
+
+    private struct Cancellation {
+        var context: SharedContext?
+        var handlers: [Int: @Sendable () -> Void] = [:]
+        var nextHandler = 0
+    }
+
+    init() throws(LuaError) {
+        guard let L = perilune_new_state(nil, callSwiftFunction) else {
+            throw LuaError(.memory, "not enough memory for a Lua state")
+        }
+        self.L = L
+        main = L
+        let context = perilune_context_of(L)!
+        context.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
+        let shared = SharedContext(pointer: context)
+        cancellation.withLock { $0.context = shared }
+    }
+
+    deinit {
+        close()
+    }
+
+    var context: UnsafeMutablePointer<perilune_context> { perilune_context_of(main) }
+
+    func close() {
+        guard isOpen else { return }
+        isOpen = false
+        cancellation.withLock { $0.context = nil }
+        perilune_close_state(main) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
+    }
+
+    func requireOpen() throws(LuaError) {
+        guard isOpen else { throw LuaError(.usage, "the Lua state is closed") }
+    }
+
+    // MARK: - Releasing
+
+    func releaseLater(_ id: CInt) {
+        released.withLock { $0.append(id) }
+    }
+
+    /// Releases what handles and collected userdata have left behind.
+    func drain() {
+        let ids = released.withLock { list in
+            defer { list.removeAll() }
+            return list
+        }
+        for id in ids { perilune_unreference(main, id) }
+        guard context.pointee.garbage_count > 0 else { return }
+        var objects: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
+        let count = perilune_take_garbage(context, &objects)
+        for index in 0..<count { Unmanaged<AnyObject>.fromOpaque(objects![index]!).release() }
+        perilune_free(objects)
+    }
+
+    // MARK: - Cancelling
+
+    /// Ends the run, from any thread.
+    package func cancel(_ doom: LuaDoom = .cancelled) {
+        let handlers = cancellation.withLock { cancellation in
+            guard let context = cancellation.context else { return [@Sendable () -> Void]() }
+            perilune_doom_run(context.pointer, doom.rawValue)
+            return Array(cancellation.handlers.values)
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// Has a function called, on any thread, when the run is cancelled. Returns what ``removeCancellationHandler(_:)`` takes.
+    package func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Int {
+        cancellation.withLock { cancellation in
+            cancellation.nextHandler += 1
+            cancellation.handlers[cancellation.nextHandler] = handler
+            return cancellation.nextHandler
+        }
+    }
+
+    package func removeCancellationHandler(_ id: Int) {
+        cancellation.withLock { $0.handlers[id] = nil }
+    }
+
+    // MARK: - Calling
+
+    /// Calls the function below its arguments on the stack; the results replace them.
+    ///
+    /// - Returns: The number of results.
+    package func call(argumentCount: Int, resultCount: Int = Int(LUA_MULTRET)) throws(LuaError) -> Int {
+        let L = L
+        let base = Int(lua_gettop(L)) - argumentCount - 1
+        beginRun()
+        let status = perilune_pcall(L, CInt(argumentCount), CInt(resultCount))
+        defer { endRun() }
+        guard status == LUA_OK else {
+            let error = takeError(status: status)
+            throw error
+        }
+        return Int(lua_gettop(L)) - base
+    }
+
+    func beginRun() {
+        drain()
+        if depth == 0 { limits.start(context) }
+        depth += 1
+    }
+
+    func endRun() {
+        depth -= 1
+        if depth == 0 { limits.stop(context) }
+    }
+
+    /// Runs Swift code on behalf of Lua, on the coroutine that called it.
+    func entering<Result>(_ L: OpaquePointer, _ body: () -> Result) -> Result {
+        let outer = self.L
+        self.L = L
+        defer { self.L = outer }
+        return body()
+    }
+
+    // MARK: - Errors
+
+    /// Takes the error value off the stack.
+    package func takeError(status: CInt) -> LuaError {
+        perilune_push_failure(L, -1)
+        let traceback = string(at: -3)?.description
+        let position = (file: string(at: -2)?.description, line: lua_isinteger(L, -1) != 0 ? integer(at: -1) : nil)
+        perilune_pop(L, 3)
+        var error = makeError(status: status)
+        error.traceback = error.traceback ?? traceback
+        if error.file == nil, error.code != .syntax {
+            error.file = position.file
+            error.line = position.line
+        }
+        return error
+    }
+
+    private func makeError(status: CInt) -> LuaError {
+        if let doom = LuaDoom(rawValue: perilune_doom_of(context)), doom != .none {
+            perilune_pop(L, 1)
+            return limits.error(for: doom, exitStatus: exitStatus)
+        }
+        if let payload = perilune_error_payload(L, -1) { return makeError(ofErrorObjectWith: payload) }
+        let code: LuaError.Code =
+            switch status {
+            case LUA_ERRSYNTAX: .syntax
+            case LUA_ERRMEM: .memory
+            case LUA_ERRERR: .errorHandling
+            default: .runtime
+            }
+        var error = makeError(code, ofValueAt: -1)
+        error.value = LuaReference(takingTopOf: self)
+        return error
+    }
+
+    private func makeError(_ code: LuaError.Code, ofValueAt index: CInt) -> LuaError {
+        if let message = string(at: index)?.description {
+            let (file, line, text) = splitPosition(message)
+            var error = LuaError(code, text)
+            error.file = file
+            error.line = line
+            return error
+        }
+        if lua_type(L, index) == LUA_TTABLE {
+            let fields = scalars(ofTableAt: index)
+            let message = if case .string(let text) = fields["message"] { text.description } else { "a table was raised" }
+            var error = LuaError(code, message)
+            error.fields = fields
+            return error
+        }
+        return LuaError(code, "\(typeName(at: index)) was raised")
+    }
+
+    private func makeError(ofErrorObjectWith payload: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> LuaError {
+        let thrown = payload.pointee.map { Unmanaged<ThrownError>.fromOpaque($0).takeUnretainedValue() }
+        perilune_push_error_fields(L, -1)
+        let fields = scalars(ofTableAt: -1)
+        perilune_pop(L, 1)
+        let message = if case .string(let text) = fields["message"] { text.description } else { "" }
+        var error = LuaError(thrown == nil ? .runtime : .host, message)
+        error.fields = fields
+        error.underlying = thrown?.error
+        if case .string(let file) = fields["file"] { error.file = file.description }
+        if case .integer(let line) = fields["line"] { error.line = Int(exactly: line) }
+        error.value = LuaReference(takingTopOf: self)
+        return error
+    }
+
+    /// Reads the plain values under string keys of a table, without metamethods.
+    private func scalars(ofTableAt index: CInt) -> [String: LuaScalar] {
+        var result: [String: LuaScalar] = [:]
+        let table = lua_absindex(L, index)
+        lua_pushnil(L)
+        // A raw iteration over a table that nobody changes meanwhile: lua_next cannot raise.
+        while lua_next(L, table) != 0 {
+            if lua_type(L, -2) == LUA_TSTRING, let key = string(at: -2) {
+                result[key.description] = scalar(at: -1)
+            }
+            perilune_pop(L, 1)
+        }
+        return result
+    }
+
+    private func scalar(at index: CInt) -> LuaScalar? {
+        switch lua_type(L, index) {
+        case LUA_TBOOLEAN: .boolean(lua_toboolean(L, index) != 0)
+        case LUA_TNUMBER: lua_isinteger(L, index) != 0 ? .integer(Int64(integer(at: index))) : .number(lua_tonumberx(L, index, nil))
+        case LUA_TSTRING: string(at: index).map { .string($0) }
+        default: nil
+        }
+    }
+
+    /// Pushes what a script sees of a Swift error. An error that came out of Lua is pushed as the value that was raised.
+    package func push(_ error: any Error) {
+        if let error = error as? LuaError, let value = error.value, value.core === self {
+            value.push(on: L)
+            push(error.traceback.map { .string(LuaString($0)) } ?? .nil)
+            push(error.file.map { .string(LuaString($0)) } ?? .nil)
+            push(error.line.map { .integer(Int64($0)) } ?? .nil)
+            perilune_restore_failure(L)
+            return
+        }
+        pushErrorObject(for: error)
+    }
+
+    private func pushErrorObject(for error: any Error) {
+        let kind: String
+        let message: String
+        var fields: [String: LuaScalar] = [:]
+        switch error {
+        case let error as any LuaErrorDescribing:
+            (kind, message, fields) = (error.luaKind, error.luaMessage, error.luaFields)
+        case let error as LuaError:
+            (kind, message, fields) = (error.kind ?? error.code.description, error.message, error.fields)
+        case is CancellationError:
+            (kind, message) = ("cancelled", "the operation was cancelled")
+        default:
+            (kind, message) = ("host", String(describing: error))
+        }
+        perilune_push_empty_error(L)
+        fields["kind"] = .string(LuaString(kind))
+        fields["message"] = .string(LuaString(message))
+        for (name, value) in fields {
+            push(value.value)
+            perilune_set_error_field(L, name)
+        }
+        perilune_add_position(L)
+        perilune_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
+    }
+
+    // MARK: - Values
+
+    func string(at index: CInt) -> LuaString? {
+        guard lua_type(L, index) == LUA_TSTRING else { return nil }
+        var length = 0
+        // A string, so nothing is converted in place.
+        guard let bytes = lua_tolstring(L, index, &length) else { return nil }
+        return LuaString(UnsafeRawBufferPointer(start: bytes, count: length))
+    }
+
+    func integer(at index: CInt) -> Int {
+        Int(lua_tointegerx(L, index, nil))
+    }
+
+    func typeName(at index: CInt) -> String {
+        String(cString: perilune_type_name(L, index))
+    }
+
+    /// Reads the value at an index; handles keep it alive.
+    package func value(at index: CInt) -> LuaValue {
+        switch lua_type(L, index) {
+        case LUA_TBOOLEAN: return .boolean(lua_toboolean(L, index) != 0)
+        case LUA_TNUMBER:
+            return lua_isinteger(L, index) != 0
+                ? .integer(lua_tointegerx(L, index, nil)) : .number(lua_tonumberx(L, index, nil))
+        case LUA_TSTRING: return .string(string(at: index)!)
+        case LUA_TTABLE: return .table(LuaTable(reference(to: index)))
+        case LUA_TFUNCTION: return .function(LuaFunction(reference(to: index)))
+        case LUA_TUSERDATA, LUA_TLIGHTUSERDATA: return .userdata(LuaUserdata(reference(to: index)))
+        case LUA_TTHREAD: return .coroutine(LuaCoroutine(reference(to: index)))
+        default: return .nil
+        }
+    }
+
+    func reference(to index: CInt) -> LuaReference {
+        lua_pushvalue(L, index)
+        return LuaReference(takingTopOf: self)
+    }
+
+    /// Pushes a value whose handles belong to this state.
+    package func push(_ value: LuaValue) {
+        switch value {
+        case .nil: lua_pushnil(L)
+        case .boolean(let value): lua_pushboolean(L, value ? 1 : 0)
+        case .integer(let value): lua_pushinteger(L, value)
+        case .number(let value): lua_pushnumber(L, value)
+        case .string(let value): push(value)
+        case .table(let value): value.reference.push(on: L)
+        case .function(let value): value.reference.push(on: L)
+        case .userdata(let value): value.reference.push(on: L)
+        case .coroutine(let value): value.reference.push(on: L)
+        }
+    }
+
+    func push(_ string: LuaString) {
+        string.bytes.withUnsafeBytes { bytes in
+            _ = lua_pushlstring(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self) ?? emptyString, bytes.count)
+        }
+    }
+
+    func push(_ string: String) {
+        var string = string
+        string.withUTF8 { bytes in
+            bytes.withMemoryRebound(to: CChar.self) { bytes in
+                _ = lua_pushlstring(L, bytes.baseAddress ?? emptyString, bytes.count)
+            }
+        }
+    }
+
+    /// Pushes values after checking that they belong here and that the stack has room.
+    package func push(contentsOf values: some Collection<LuaValue>) throws(LuaError) {
+        guard values.count < 1_000_000, lua_checkstack(L, CInt(values.count) + 10) != 0 else {
+            throw LuaError(.usage, "too many values for a call: \(values.count)")
+        }
+        for value in values { try checkOwnership(of: value) }
+        for value in values { push(value) }
+    }
+
+    func checkOwnership(of value: LuaValue) throws(LuaError) {
+        let reference: LuaReference? =
+            switch value {
+            case .table(let value): value.reference
+            case .function(let value): value.reference
+            case .userdata(let value): value.reference
+            case .coroutine(let value): value.reference
+            default: nil
+            }
+        guard let reference, reference.core !== self else { return }
+        throw LuaError(.usage, "\(value.typeName) of another Lua state cannot be used here")
+    }
+
+    /// Takes the topmost values off the stack.
+    package func takeValues(_ count: Int) -> [LuaValue] {
+        guard count > 0 else { return [] }
+        let values = (0..<count).map { value(at: CInt($0 - count)) }
+        perilune_pop(L, CInt(count))
+        return values
+    }
+
+    /// Makes sure that an operation may start, with some room on the stack.
+    package func prepare() throws(LuaError) {
+        try requireOpen()
+        guard lua_checkstack(L, 20) != 0 else { throw LuaError(.memory, "the Lua stack cannot grow any more") }
+    }
+
+    /// Throws the error on top if an operation of the shim failed.
+    package func check(_ status: CInt) throws(LuaError) {
+        guard status == LUA_OK else { throw takeError(status: status) }
+    }
+}
+
+/// A valid pointer for strings without bytes.
+private nonisolated(unsafe) let emptyString: UnsafePointer<CChar> = {
+    // Never freed, never written: safe to share.
+    let terminator = UnsafeMutablePointer<CChar>.allocate(capacity: 1)
+    terminator.initialize(to: 0)
+    return UnsafePointer(terminator)
+}()
+
+/// Holds a Swift error while Lua passes it on.
+final class ThrownError {
+    let error: any Error
+
+    init(_ error: any Error) {
+        self.error = error
+    }
+}
+
+/// Splits `chunk:12: message`, as Lua builds messages.
+func splitPosition(_ message: String) -> (file: String?, line: Int?, message: String) {
+    let text = message.utf8
+    var searched = text.startIndex
+    while let colon = text[searched...].firstIndex(of: UInt8(ascii: ":")) {
+        let digits = text[text.index(after: colon)...].prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
+        let rest = text[digits.endIndex...]
+        if !digits.isEmpty, rest.starts(with: ": ".utf8), let line = Int(Substring(digits)) {
+            return (String(message[..<colon]), line, String(message[text.index(digits.endIndex, offsetBy: 2)...]))
+        }
+        // A file name may hold a colon, but no line break.
+        if text[..<colon].contains(UInt8(ascii: "\n")) { break }
+        searched = text.index(after: colon)
+    }
+    return (nil, nil, message)
+}

@@ -1,0 +1,96 @@
+/// What goes wrong in Lua, or in between.
+public struct LuaError: Error {
+    /// What kind of thing went wrong. More may be added.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Value: String {
+            case syntax, runtime, host, memory, errorHandling = "error handling"
+            case timeout, cancelled, budget, exit
+            case conversion, usage
+        }
+
+        private let value: Value
+
+        /// The source text does not parse.
+        public static let syntax = Code(value: .syntax)
+        /// The script raised an error.
+        public static let runtime = Code(value: .runtime)
+        /// A Swift function that the script called threw; see ``LuaError/underlying``.
+        public static let host = Code(value: .host)
+        /// The memory limit was passed, or the machine has no more memory.
+        public static let memory = Code(value: .memory)
+        /// An error was raised while another one was handled.
+        public static let errorHandling = Code(value: .errorHandling)
+        /// The time limit was passed.
+        public static let timeout = Code(value: .timeout)
+        /// The host ended the run.
+        public static let cancelled = Code(value: .cancelled)
+        /// The instruction limit was passed.
+        public static let budget = Code(value: .budget)
+        /// The script asked to end: `os.exit`. The field `status` has the exit status.
+        public static let exit = Code(value: .exit)
+        /// A value is not of the type that Swift asked for.
+        public static let conversion = Code(value: .conversion)
+        /// The interface was misused: a closed state, a handle of another state or of a scope that has ended.
+        public static let usage = Code(value: .usage)
+
+        public var description: String { value.rawValue }
+
+        /// Whether the run was ended from outside, so that no script could catch it.
+        public var isLimit: Bool {
+            [.timeout, .cancelled, .budget, .memory].contains(self)
+        }
+    }
+
+    /// What kind of thing went wrong.
+    public let code: Code
+    /// What went wrong, for people, without the position.
+    public let message: String
+    /// The chunk, as Lua names it, that the error is blamed on.
+    public var file: String?
+    /// The line of ``file``, from 1.
+    public var line: Int?
+    /// Lua's traceback at the point of failure.
+    public var traceback: String?
+    /// The fields of an error object, `kind` and `message` among them; those that are no plain values are left out.
+    public var fields: [String: LuaScalar] = [:]
+    /// The error that a Swift function threw.
+    public var underlying: (any Error)?
+
+    /// The value that the script raised, to be raised again as itself.
+    var value: LuaReference?
+
+    init(_ code: Code, _ message: String) {
+        self.code = code
+        self.message = message
+    }
+
+    /// The field `kind` of an error object.
+    public var kind: String? {
+        if case .string(let kind) = fields["kind"] { kind.description } else { nil }
+    }
+}
+
+extension LuaError: CustomStringConvertible {
+    /// The message with its position.
+    public var description: String {
+        guard let file else { return message }
+        return line.map { "\(file):\($0): \(message)" } ?? "\(file): \(message)"
+    }
+}
+
+/// An error that tells scripts more than a message.
+///
+/// When a Swift function called by a script throws an error of such a type, the script sees an error object with this
+/// kind and these fields.
+public protocol LuaErrorDescribing: Error {
+    /// What programs decide by, in `snake_case`: `record_not_found`.
+    var luaKind: String { get }
+    /// What people read, without position.
+    var luaMessage: String { get }
+    /// Further fields of the error object.
+    var luaFields: [String: LuaScalar] { get }
+}
+
+extension LuaErrorDescribing {
+    public var luaFields: [String: LuaScalar] { [:] }
+}

@@ -1,0 +1,60 @@
+internal import CPeriluneShim
+
+/// A handle of a function, of Lua or of Swift.
+public struct LuaFunction {
+    let reference: LuaReference
+
+    init(_ reference: LuaReference) {
+        self.reference = reference
+    }
+
+    /// Calls the function and returns its results.
+    ///
+    /// - Throws: ``LuaError``; an error that a Swift function below threw is its ``LuaError/underlying``.
+    @discardableResult
+    public func call(_ arguments: [LuaValue]) throws(LuaError) -> [LuaValue] {
+        let core = reference.core
+        try core.prepare()
+        reference.push(on: core.L)
+        do {
+            try core.push(contentsOf: arguments)
+        } catch {
+            perilune_pop(core.L, 1)
+            throw error
+        }
+        return core.takeValues(try core.call(argumentCount: arguments.count))
+    }
+
+    /// Calls the function with Swift values and converts its first result.
+    public func callAsFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
+        _ argument: repeat each Argument
+    ) throws(LuaError) -> Result {
+        try Result.fromLua(call(luaValues(repeat each argument, for: reference.core)).first ?? .nil)
+    }
+
+    /// Calls the function with Swift values and ignores its results.
+    public func callAsFunction<each Argument: LuaConvertible>(_ argument: repeat each Argument) throws(LuaError) {
+        try call(luaValues(repeat each argument, for: reference.core))
+    }
+}
+
+/// Converts Swift values to values of Lua.
+func luaValues<each Value: LuaConvertible>(
+    _ value: repeat each Value, for core: LuaCore
+) throws(LuaError) -> [LuaValue] {
+    var values: [LuaValue] = []
+    func append<V: LuaConvertible>(_ value: V) throws(LuaError) {
+        values.append(try value.toLua(in: core.openState()))
+    }
+    repeat try append(each value)
+    return values
+}
+
+/// A handle of a coroutine.
+public struct LuaCoroutine {
+    let reference: LuaReference
+
+    init(_ reference: LuaReference) {
+        self.reference = reference
+    }
+}

@@ -1,0 +1,96 @@
+internal import CPeriluneShim
+
+/// What a script may use up in one run: from the outermost call into Lua until it returns.
+///
+/// Once a limit has struck, the run is over: nothing in the script can catch it, and the call throws a ``LuaError`` whose
+/// code names the limit. A state with limits runs CPU-bound Lua about half as fast as one without.
+///
+/// - SeeAlso: Lua 5.4 manual, §4.7, `lua_sethook`.
+public struct LuaLimits: Sendable, Equatable {
+    /// The memory in bytes that may be in use after a full collection. `nil`: no limit.
+    public var memoryInBytes: Int?
+    /// The time that a run may take, time in Swift functions included. `nil`: no limit.
+    public var time: Duration?
+    /// The number of instructions of Lua's interpreter, to the thousand; work in library functions is charged too.
+    /// `nil`: no limit.
+    public var instructions: Int?
+    /// Whether a run can be cancelled in the middle of a loop even if there is no other limit.
+    public var isCancellable: Bool
+
+    /// Makes limits; the default is none.
+    public init(
+        memoryInBytes: Int? = nil, time: Duration? = nil, instructions: Int? = nil, isCancellable: Bool = false
+    ) {
+        self.memoryInBytes = memoryInBytes
+        self.time = time
+        self.instructions = instructions
+        self.isCancellable = isCancellable
+    }
+
+    /// No limits at all: the script is trusted.
+    public static let none = LuaLimits()
+
+    var isLimited: Bool {
+        memoryInBytes != nil || time != nil || instructions != nil || isCancellable
+    }
+
+    /// Sets what lasts as long as the state.
+    func install(in context: UnsafeMutablePointer<perilune_context>) {
+        guard let memoryInBytes else { return }
+        let limit = max(memoryInBytes, 1)
+        context.pointee.limit = limit
+        // Requests beyond are refused at once: far above, so that what is reported and cleaned up still fits.
+        let (doubled, overflow) = limit.addingReportingOverflow(max(limit, 16 << 20))
+        context.pointee.hard_cap = overflow ? Int.max : doubled
+    }
+
+    /// Starts the clock of a run.
+    func start(_ context: UnsafeMutablePointer<perilune_context>) {
+        guard isLimited else { return }
+        perilune_install_hook(context.pointee.main)
+        context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
+        context.pointee.uncharged = 0
+        context.pointee.deadline = time.map { perilune_now() &+ $0.clampedNanoseconds } ?? 0
+    }
+
+    /// Ends a run: what ended it does not reach the next one.
+    func stop(_ context: UnsafeMutablePointer<perilune_context>) {
+        perilune_clear_doom(context)
+        context.pointee.deadline = 0
+        context.pointee.budget = Int64.max
+    }
+
+    func error(for doom: LuaDoom, exitStatus: Int32) -> LuaError {
+        var error: LuaError
+        switch doom {
+        case .timeout: error = LuaError(.timeout, "the script ran longer than its limit of \(time.map { "\($0)" } ?? "?")")
+        case .memory: error = LuaError(.memory, "the script used more memory than its limit of \(memoryInBytes ?? 0) bytes")
+        case .budget: error = LuaError(.budget, "the script used up its \(instructions ?? 0) instructions")
+        case .exit:
+            error = LuaError(.exit, "the script ended with status \(exitStatus)")
+            error.fields["status"] = .integer(Int64(exitStatus))
+        case .cancelled, .none: error = LuaError(.cancelled, "the script was cancelled")
+        }
+        return error
+    }
+}
+
+/// Why a run is ended from outside.
+package enum LuaDoom: Int32, Sendable {
+    case none = 0
+    case timeout = 1
+    case cancelled = 2
+    case memory = 3
+    case budget = 4
+    case exit = 5
+}
+
+extension Duration {
+    /// The nanoseconds, 0 for negative durations, at most about 290 years.
+    fileprivate var clampedNanoseconds: UInt64 {
+        let (seconds, attoseconds) = components
+        guard seconds >= 0, attoseconds >= 0 else { return 0 }
+        let (nanoseconds, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        return overflow ? UInt64(Int64.max) : UInt64(nanoseconds) + UInt64(attoseconds / 1_000_000_000)
+    }
+}

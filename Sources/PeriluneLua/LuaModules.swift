@@ -1,0 +1,80 @@
+/// A module that a resolver has found.
+public enum LuaModule {
+    /// Source text, and what errors call it: its file name.
+    case source(LuaString, name: String)
+    /// A value that is ready.
+    case value(LuaValue)
+}
+
+/// Finds the module of a name, or `nil` if there is none.
+public typealias LuaModuleResolver = (_ name: String) throws -> LuaModule?
+
+/// What `require` knows.
+final class ModuleRegistry {
+    var resolvers: [LuaModuleResolver] = []
+    /// The modules that are being loaded, outermost first.
+    var loading: [String] = []
+}
+
+extension LuaState {
+    /// Adds a resolver for `require`, which asks them in the order in which they were added.
+    ///
+    /// The first call installs `require` and `package.loaded`, which scripts may use to replace or unload modules. As in
+    /// Lua, a module is run once, with its name and file name as arguments; what it returns is the module, `true` if that
+    /// is nothing.
+    public func addModuleResolver(_ resolver: @escaping LuaModuleResolver) throws(LuaError) {
+        if modules.resolvers.isEmpty { try installRequire() }
+        modules.resolvers.append(resolver)
+    }
+
+    private func installRequire() throws(LuaError) {
+        let loaded = try makeTable()
+        let package = try makeTable()
+        try package.set("loaded", .table(loaded))
+        for name in ["string", "table", "math", "utf8", "coroutine", "os", "io", "debug"] {
+            let key = LuaValue.string(LuaString(name))
+            let library = try globals.rawGet(key)
+            if !library.isNil { try loaded.rawSet(key, library) }
+        }
+        try globals.set("package", .table(package))
+        try globals.setFunction("require") { [unowned self] arguments in
+            [try self.require(arguments.get(1), loaded: loaded)]
+        }
+    }
+
+    private func require(_ name: String, loaded: LuaTable) throws -> LuaValue {
+        let key = LuaValue.string(LuaString(name))
+        let known = try loaded.rawGet(key)
+        if known.isTruthy { return known }
+        if let start = modules.loading.firstIndex(of: name) {
+            let cycle = (modules.loading[start...] + [name]).joined(separator: " → ")
+            throw moduleError("module_cycle", "require: modules require each other: \(cycle)")
+        }
+        modules.loading.append(name)
+        defer { modules.loading.removeLast() }
+        let value = try loadModule(name)
+        let stored = try loaded.rawGet(key)
+        let result = value.isNil ? (stored.isNil ? .boolean(true) : stored) : value
+        try loaded.rawSet(key, result)
+        return result
+    }
+
+    private func loadModule(_ name: String) throws -> LuaValue {
+        for resolver in modules.resolvers {
+            switch try resolver(name) {
+            case .source(let text, let file):
+                let chunk = try load(text, named: file)
+                return try chunk.call([.string(LuaString(name)), .string(LuaString(file))]).first ?? .nil
+            case .value(let value): return value
+            case nil: continue
+            }
+        }
+        throw moduleError("module_not_found", "require: there is no module `\(name)`")
+    }
+
+    private func moduleError(_ kind: String, _ message: String) -> LuaError {
+        var error = LuaError(.runtime, message)
+        error.fields["kind"] = .string(LuaString(kind))
+        return error
+    }
+}

@@ -1,0 +1,33 @@
+internal import CPeriluneShim
+
+/// Keeps a value of Lua alive for a Swift handle.
+///
+/// `@unchecked Sendable`: immutable, and the deinitialiser, which may run on any thread, only adds the id to a list under
+/// a lock. The value itself is reached only through ``LuaCore``, on the state's thread.
+final class LuaReference: @unchecked Sendable {
+    let core: LuaCore
+    private let id: CInt
+
+    /// Takes the value on top of the stack.
+    init(takingTopOf core: LuaCore) {
+        self.core = core
+        id = perilune_reference(core.L)
+    }
+
+    deinit {
+        core.releaseLater(id)
+    }
+
+    /// Pushes the value. The caller has made sure that the state is open.
+    func push(on L: OpaquePointer) {
+        perilune_push_reference(L, id)
+    }
+
+    func isSame(as other: LuaReference) -> Bool {
+        guard core === other.core, core.isOpen else { return false }
+        push(on: core.L)
+        other.push(on: core.L)
+        defer { perilune_pop(core.L, 2) }
+        return lua_rawequal(core.L, -1, -2) != 0
+    }
+}

@@ -1,0 +1,173 @@
+internal import CPeriluneShim
+
+/// A Lua state: globals, loaded code and everything a script makes.
+///
+/// A state and its handles belong to one thread at a time, or to one actor; only ``LuaState/Cancellation`` may be used
+/// from others. Errors of scripts, also running out of memory or time, are thrown; nothing a script does ends the process.
+///
+/// ```swift
+/// let state = try LuaState()
+/// let sum = try state.load("local a, b = ...; return a + b", named: "sum.lua")
+/// let result: Int = try sum(1, 2)
+/// ```
+public final class LuaState {
+    package let core: LuaCore
+    /// What the scripts of this state may use.
+    public let limits: LuaLimits
+    let modules = ModuleRegistry()
+
+    /// Makes a state with the given libraries.
+    ///
+    /// - Parameters:
+    ///   - libraries: Which standard functions scripts have.
+    ///   - limits: What one run may use up.
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough.
+    public init(libraries: LuaLibraries = .sandboxed, limits: LuaLimits = .none) throws(LuaError) {
+        core = try LuaCore()
+        self.limits = limits
+        core.limits = limits
+        core.state = self
+        try core.check(perilune_open_libraries(core.L, libraries.rawValue))
+        if libraries.contains(.os) { try installExit() }
+        if limits.isLimited { try core.check(perilune_open_limits(core.L)) }
+        limits.install(in: core.context)
+    }
+
+    deinit {
+        core.close()
+    }
+
+    /// Closes the state and releases what it holds. Handles throw `usage` from then on. Ignored while a script runs.
+    public func close() {
+        guard core.depth == 0 else { return }
+        core.close()
+    }
+
+    // MARK: - Running
+
+    /// Compiles source text into a function. Bytecode is refused; a first line that begins with `#` is skipped.
+    ///
+    /// - Parameters:
+    ///   - source: The text.
+    ///   - name: What errors and tracebacks call the chunk: a file name, for example.
+    ///   - environment: The globals that the chunk sees; `nil` means those of the state.
+    /// - Throws: ``LuaError`` with code `syntax`.
+    public func load(
+        _ source: LuaString, named name: String = "script", environment: LuaTable? = nil
+    ) throws(LuaError) -> LuaFunction {
+        try core.prepare()
+        if core.context.pointee.limited, source.bytes.count > Int(PERILUNE_SOURCE_LIMIT) {
+            throw LuaError(.memory, "the source text \(name) is longer than \(PERILUNE_SOURCE_LIMIT) bytes")
+        }
+        let status = withSkippedShebang(source.bytes) { bytes, count in
+            perilune_load(core.L, bytes, count, "@" + name)
+        }
+        try core.check(status)
+        if let environment {
+            try core.checkOwnership(of: .table(environment))
+            environment.reference.push(on: core.L)
+            _ = lua_setupvalue(core.L, -2, 1)
+        }
+        return LuaFunction(LuaReference(takingTopOf: core))
+    }
+
+    /// Compiles source text into a function.
+    public func load(
+        _ source: String, named name: String = "script", environment: LuaTable? = nil
+    ) throws(LuaError) -> LuaFunction {
+        try load(LuaString(source), named: name, environment: environment)
+    }
+
+    /// Compiles and runs source text, and returns what it returns.
+    @discardableResult
+    public func run(_ source: String, named name: String = "script") throws(LuaError) -> [LuaValue] {
+        try load(source, named: name).call([])
+    }
+
+    // MARK: - Values
+
+    /// The table of global variables.
+    public var globals: LuaTable {
+        get throws(LuaError) {
+            try core.prepare()
+            lua_rawgeti(core.L, perilune_registry_index(), lua_Integer(LUA_RIDX_GLOBALS))
+            return LuaTable(LuaReference(takingTopOf: core))
+        }
+    }
+
+    /// Makes an empty table.
+    public func makeTable(arrayCount: Int = 0, fieldCount: Int = 0) throws(LuaError) -> LuaTable {
+        try core.prepare()
+        lua_createtable(core.L, CInt(clamping: max(arrayCount, 0)), CInt(clamping: max(fieldCount, 0)))
+        return LuaTable(LuaReference(takingTopOf: core))
+    }
+
+    /// The memory that Lua uses, in bytes.
+    public var memoryInBytes: Int { core.isOpen ? core.context.pointee.used : 0 }
+
+    /// Runs a full garbage collection.
+    public func collectGarbage() {
+        guard core.isOpen else { return }
+        core.drain()
+        _ = perilune_collect(core.L)
+        core.drain()
+    }
+
+    // MARK: - Cancelling
+
+    /// Ends the run of a state from any thread.
+    public struct Cancellation: Sendable {
+        let core: LuaCore
+
+        /// Ends the current run, or the next one if none is going on, with code `cancelled`.
+        ///
+        /// A script in a loop notices only if its state has a limit or is cancellable (``LuaLimits/isCancellable``), or
+        /// after ``LuaState/listen(for:)``.
+        public func cancel() {
+            core.cancel()
+        }
+    }
+
+    /// What other threads may use to end the run.
+    public var cancellation: Cancellation { Cancellation(core: core) }
+
+    /// Lets a signal sent to the calling thread, which must be the one that runs the state, interrupt a cancelled run that
+    /// has no limits, and so no hook that would notice. For programs that own their signals.
+    ///
+    /// - Parameter signal: The signal, whose handler is replaced for the process; `SIGUSR2`, for example.
+    public func listen(for signal: Int32) {
+        guard core.isOpen else { return }
+        _ = perilune_listen(core.context, signal)
+    }
+
+    // MARK: - Exit
+
+    /// `os.exit` ends the run, not the process.
+    private func installExit() throws(LuaError) {
+        let exit = try makeFunction("os.exit") { [unowned core] arguments in
+            let status: Int32 =
+                switch arguments[1] {
+                case .nil, .boolean(true): 0
+                case .boolean(false): 1
+                case .integer(let status): Int32(truncatingIfNeeded: status)
+                default: throw arguments.mismatch(1, expected: "an integer or a boolean")
+                }
+            core.exitStatus = status
+            core.cancel(.exit)
+            return []
+        }
+        guard case .table(let os) = try globals.get("os") else { return }
+        try os.set("exit", .function(exit))
+    }
+}
+
+/// Calls `body` with the text after the first line if that begins with `#`; the line break stays, so that line numbers
+/// are right.
+private func withSkippedShebang<Result>(
+    _ bytes: [UInt8], _ body: (UnsafePointer<CChar>?, Int) -> Result
+) -> Result {
+    var text = bytes[...]
+    if text.starts(with: [0xEF, 0xBB, 0xBF]) { text = text.dropFirst(3) }
+    if text.first == UInt8(ascii: "#") { text = text.drop { $0 != UInt8(ascii: "\n") } }
+    return text.withUnsafeBytes { body($0.baseAddress?.assumingMemoryBound(to: CChar.self), $0.count) }
+}

@@ -1,0 +1,33 @@
+/// A Lua string: bytes, which may hold NULs and need not be UTF-8.
+public struct LuaString: Hashable, Sendable {
+    /// The bytes, as Lua has them.
+    public var bytes: [UInt8]
+
+    /// Makes a string of bytes.
+    public init(_ bytes: some Sequence<UInt8>) {
+        self.bytes = Array(bytes)
+    }
+
+    /// Makes a string of the UTF-8 encoding of a Swift string.
+    public init(_ string: String) {
+        bytes = Array(string.utf8)
+    }
+
+    /// The text, if the bytes are valid UTF-8.
+    public var string: String? {
+        String(validating: bytes, as: UTF8.self)
+    }
+}
+
+extension LuaString: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) {
+        self.init(value)
+    }
+}
+
+extension LuaString: CustomStringConvertible {
+    /// The text, with U+FFFD for bytes that are not UTF-8.
+    public var description: String {
+        String(decoding: bytes, as: UTF8.self)
+    }
+}

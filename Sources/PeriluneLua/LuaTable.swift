@@ -1,0 +1,126 @@
+internal import CPeriluneShim
+
+/// A handle of a Lua table.
+public struct LuaTable {
+    let reference: LuaReference
+    private var core: LuaCore { reference.core }
+
+    init(_ reference: LuaReference) {
+        self.reference = reference
+    }
+
+    /// The value under a key, as `table[key]` in Lua: `__index` is honoured.
+    public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
+        try core.prepare()
+        try core.checkOwnership(of: key)
+        reference.push(on: core.L)
+        core.push(key)
+        try core.check(perilune_get(core.L))
+        return core.takeValues(1)[0]
+    }
+
+    /// Sets the value under a key, as `table[key] = value` in Lua: `__newindex` is honoured.
+    ///
+    /// - Throws: ``LuaError`` if the key is `nil` or NaN, or if `__newindex` raises.
+    public func set(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
+        try core.prepare()
+        try core.checkOwnership(of: key)
+        try core.checkOwnership(of: value)
+        reference.push(on: core.L)
+        core.push(key)
+        core.push(value)
+        try core.check(perilune_set(core.L))
+    }
+
+    /// The value under a key, without metamethods.
+    public func rawGet(_ key: LuaValue) throws(LuaError) -> LuaValue {
+        try core.prepare()
+        try core.checkOwnership(of: key)
+        reference.push(on: core.L)
+        core.push(key)
+        lua_rawget(core.L, -2)
+        defer { perilune_pop(core.L, 1) }
+        return core.takeValues(1)[0]
+    }
+
+    /// Sets the value under a key, without metamethods.
+    public func rawSet(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
+        try core.prepare()
+        try core.checkOwnership(of: key)
+        try core.checkOwnership(of: value)
+        reference.push(on: core.L)
+        core.push(key)
+        core.push(value)
+        try core.check(perilune_raw_set(core.L))
+    }
+
+    /// The value under a key, converted.
+    public func get<Value: LuaConvertible>(_ key: LuaValue, as type: Value.Type = Value.self) throws(LuaError) -> Value {
+        try Value.fromLua(get(key))
+    }
+
+    /// The length, as `#table` in Lua: `__len` is honoured.
+    public func count() throws(LuaError) -> Int {
+        try core.prepare()
+        reference.push(on: core.L)
+        try core.check(perilune_length(core.L))
+        return try Int.fromLua(core.takeValues(1)[0])
+    }
+
+    /// The metatable, if there is one; `__metatable` is ignored.
+    public func metatable() throws(LuaError) -> LuaTable? {
+        try core.prepare()
+        reference.push(on: core.L)
+        defer { perilune_pop(core.L, 1) }
+        guard lua_getmetatable(core.L, -1) != 0 else { return nil }
+        return LuaTable(LuaReference(takingTopOf: core))
+    }
+
+    /// Sets or, with `nil`, removes the metatable; `__metatable` is ignored.
+    public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {
+        try core.prepare()
+        if let metatable { try core.checkOwnership(of: .table(metatable)) }
+        reference.push(on: core.L)
+        core.push(metatable.map { .table($0) } ?? .nil)
+        lua_setmetatable(core.L, -2)
+        perilune_pop(core.L, 1)
+    }
+
+    /// All keys and values, without metamethods, in no order: it changes from process to process.
+    public func pairs() throws(LuaError) -> [(key: LuaValue, value: LuaValue)] {
+        try core.prepare()
+        let L = core.L
+        reference.push(on: L)
+        let table = lua_gettop(L)
+        defer { lua_settop(L, table - 1) }
+        var pairs: [(key: LuaValue, value: LuaValue)] = []
+        lua_pushnil(L)
+        // Nothing changes the table meanwhile: lua_next cannot raise.
+        while lua_next(L, table) != 0 {
+            pairs.append((core.value(at: -2), core.value(at: -1)))
+            perilune_pop(L, 1)
+        }
+        return pairs
+    }
+
+    /// The values under 1, 2, 3, ... up to the first `nil`, without metamethods.
+    public func array() throws(LuaError) -> [LuaValue] {
+        try core.prepare()
+        let L = core.L
+        reference.push(on: L)
+        defer { perilune_pop(L, 1) }
+        var values: [LuaValue] = []
+        while lua_rawgeti(L, -1, lua_Integer(values.count + 1)) != LUA_TNIL {
+            values.append(core.takeValues(1)[0])
+        }
+        perilune_pop(L, 1)
+        return values
+    }
+
+    /// Gives the table a Swift function as a method or member; see ``LuaState/makeFunction(_:_:)``.
+    public func setFunction(
+        _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
+    ) throws(LuaError) {
+        try set(.string(LuaString(name)), .function(core.makeFunction(name, body)))
+    }
+}

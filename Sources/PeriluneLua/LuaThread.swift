@@ -1,0 +1,125 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+import Synchronization
+
+/// A serial executor that is one thread with a large stack.
+///
+/// Lua's parser, patterns and error messages recurse in C, and blocking in SQLite must not occupy the threads that Swift's
+/// concurrency shares: so a script runs on a thread of its own. Give it to an actor as its `unownedExecutor`, or run single
+/// closures by ``run(_:)``.
+///
+/// `@unchecked Sendable`: all its state is guarded by the mutex.
+public final class LuaThread: SerialExecutor, @unchecked Sendable {
+    /// The default stack size in bytes: 64 MiB, of which only what is used becomes memory.
+    public static let defaultStackSizeInBytes = 64 << 20
+
+    private let shared = Shared()
+
+    /// What the thread itself holds, so that it does not keep the executor alive.
+    private final class Shared: @unchecked Sendable {
+        var mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+        var condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+        var jobs: [Work] = []
+        var isEnding = false
+
+        init() {
+            pthread_mutex_init(mutex, nil)
+            pthread_cond_init(condition, nil)
+        }
+
+        deinit {
+            pthread_mutex_destroy(mutex)
+            pthread_cond_destroy(condition)
+            mutex.deallocate()
+            condition.deallocate()
+        }
+
+        func add(_ job: Work) {
+            pthread_mutex_lock(mutex)
+            jobs.append(job)
+            pthread_cond_signal(condition)
+            pthread_mutex_unlock(mutex)
+        }
+
+        func end() {
+            pthread_mutex_lock(mutex)
+            isEnding = true
+            pthread_cond_signal(condition)
+            pthread_mutex_unlock(mutex)
+        }
+
+        /// Waits for work; `nil` at the end.
+        func next() -> [Work]? {
+            pthread_mutex_lock(mutex)
+            defer { pthread_mutex_unlock(mutex) }
+            while jobs.isEmpty {
+                if isEnding { return nil }
+                pthread_cond_wait(condition, mutex)
+            }
+            defer { jobs = [] }
+            return jobs
+        }
+    }
+
+    private enum Work {
+        case job(UnownedJob, UnownedSerialExecutor)
+        case closure(() -> Void)
+    }
+
+    /// Starts a thread.
+    public init(stackSizeInBytes: Int = LuaThread.defaultStackSizeInBytes) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        pthread_attr_setstacksize(&attributes, max(stackSizeInBytes, 1 << 20))
+        pthread_attr_setdetachstate(&attributes, CInt(PTHREAD_CREATE_DETACHED))
+        var thread = pthread_t()
+        let argument = Unmanaged.passRetained(shared).toOpaque()
+        let status = pthread_create(&thread, &attributes, { argument in
+            let shared = Unmanaged<Shared>.fromOpaque(argument!).takeRetainedValue()
+            while let work = shared.next() {
+                for item in work {
+                    switch item {
+                    case .job(let job, let executor): job.runSynchronously(on: executor)
+                    case .closure(let closure): closure()
+                    }
+                }
+            }
+            return nil
+        }, argument)
+        pthread_attr_destroy(&attributes)
+        precondition(status == 0, "no thread could be started: \(status)")
+    }
+
+    deinit {
+        shared.end()
+    }
+
+    public func enqueue(_ job: consuming ExecutorJob) {
+        shared.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
+    }
+
+    /// Runs a closure on the thread and waits for it. Must not be called on the thread itself.
+    public func run<Result>(_ body: () throws -> Result) throws -> Result {
+        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+        sem_init(semaphore, 0, 0)
+        defer {
+            sem_destroy(semaphore)
+            semaphore.deallocate()
+        }
+        // Written on the thread before the semaphore is posted, read here after it: never at once.
+        nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
+        withoutActuallyEscaping(body) { body in
+            nonisolated(unsafe) let body = body
+            nonisolated(unsafe) let semaphore = semaphore
+            shared.add(.closure {
+                result = Swift.Result { try body() }
+                sem_post(semaphore)
+            })
+            while sem_wait(semaphore) != 0 {}
+        }
+        return try result!.get()
+    }
+}

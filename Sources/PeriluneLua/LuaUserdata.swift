@@ -1,0 +1,259 @@
+internal import CPeriluneShim
+
+/// A handle of a userdata: a value of the host's in Lua.
+public struct LuaUserdata {
+    let reference: LuaReference
+
+    init(_ reference: LuaReference) {
+        self.reference = reference
+    }
+}
+
+/// Holds the Swift value of a userdata until it is collected, or until its scope ends.
+private final class UserdataBox<Value> {
+    var value: Value?
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+/// A Swift type whose values scripts may hold: its methods, properties and metamethods.
+///
+/// A script sees `value:method(...)`, `value.property` and the operators; it reaches neither the metatable nor the Swift
+/// value. A type belongs to the state that it was made in.
+///
+/// ```swift
+/// let point = try state.makeUserdataType("point", of: Point.self)
+/// try point.property("x") { .number($0.x) }
+/// try point.method("distance") { point, arguments in [.number(point.distance(to: ...))] }
+/// try state.globals.set("origin", .userdata(point.make(Point(x: 0, y: 0))))
+/// ```
+public final class LuaUserdataType<Value> {
+    /// What messages call a value of the type.
+    public let name: String
+    private let core: LuaCore
+    private let metatable: LuaTable
+    private let methods: LuaTable
+    private var getters: [LuaString: (Value) throws -> LuaValue] = [:]
+    private var setters: [LuaString: (Value, LuaValue) throws -> Void] = [:]
+
+    fileprivate init(_ name: String, in state: LuaState) throws(LuaError) {
+        self.name = name
+        core = state.core
+        metatable = try state.makeTable()
+        methods = try state.makeTable()
+        try metatable.rawSet("__name", .string(LuaString(name)))
+        try metatable.rawSet("__metatable", false)
+        try metatable.rawSet("__index", .table(methods))
+        try installCollector()
+    }
+
+    private func installCollector() throws(LuaError) {
+        try core.prepare()
+        metatable.reference.push(on: core.L)
+        _ = lua_pushstring(core.L, "__gc")
+        lua_pushcclosure(core.L, { perilune_collect_object($0) }, 0)
+        try core.check(perilune_raw_set(core.L))
+    }
+
+    // MARK: - Defining
+
+    /// Adds a method.
+    ///
+    /// - Parameter body: Gets the value and the arguments, which count from 1 after the value.
+    public func method(
+        _ name: String, _ body: @escaping (Value, LuaMethodArguments) throws -> [LuaValue]
+    ) throws(LuaError) {
+        let fullName = "\(self.name):\(name)"
+        let function = try core.makeFunction(fullName) { [unowned self] arguments in
+            let value = try self.value(of: arguments[1], for: fullName)
+            return try body(value, LuaMethodArguments(arguments))
+        }
+        try methods.rawSet(.string(LuaString(name)), .function(function))
+    }
+
+    /// Adds a property; without a setter, scripts can only read it.
+    public func property(
+        _ name: String, _ get: @escaping (Value) throws -> LuaValue, set: ((Value, LuaValue) throws -> Void)? = nil
+    ) throws(LuaError) {
+        if getters.isEmpty { try installProperties() }
+        getters[LuaString(name)] = get
+        setters[LuaString(name)] = set
+    }
+
+    /// Sets a metamethod, `__add` for example. `__index`, `__newindex`, `__gc`, `__name` and `__metatable` are the type's own.
+    public func metamethod(
+        _ event: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
+    ) throws(LuaError) {
+        precondition(!["__index", "__newindex", "__gc", "__name", "__metatable"].contains(event))
+        let function = try core.makeFunction("\(name).\(event)", body)
+        try metatable.rawSet(.string(LuaString(event)), .function(function))
+    }
+
+    private func installProperties() throws(LuaError) {
+        let index = try core.makeFunction("\(name).__index") { [unowned self] arguments in
+            let value = try self.value(of: arguments[1], for: self.name)
+            guard case .string(let key) = arguments[2] else { throw self.unknownMember(arguments[2]) }
+            if let get = self.getters[key] { return [try get(value)] }
+            let method = try self.methods.rawGet(arguments[2])
+            if method.isNil { throw self.unknownMember(arguments[2]) }
+            return [method]
+        }
+        let newIndex = try core.makeFunction("\(name).__newindex") { [unowned self] arguments in
+            let value = try self.value(of: arguments[1], for: self.name)
+            guard case .string(let key) = arguments[2], let set = self.setters[key] else {
+                throw self.readOnlyMember(arguments[2])
+            }
+            try set(value, arguments[3])
+            return []
+        }
+        try metatable.rawSet("__index", .function(index))
+        try metatable.rawSet("__newindex", .function(newIndex))
+    }
+
+    private func unknownMember(_ key: LuaValue) -> LuaError {
+        let methodNames = (try? methods.pairs())?.compactMap { try? String.fromLua($0.key) } ?? []
+        let names = (getters.keys.map(\.description) + methodNames).sorted().joined(separator: ", ")
+        var error = LuaError(.runtime, "\(name) has no member \(Self.describe(key)); it has: \(names)")
+        error.fields["kind"] = "unknown_member"
+        return error
+    }
+
+    private func readOnlyMember(_ key: LuaValue) -> LuaError {
+        var error = LuaError(.runtime, "\(name): \(Self.describe(key)) cannot be set")
+        error.fields["kind"] = "readonly_member"
+        return error
+    }
+
+    private static func describe(_ key: LuaValue) -> String {
+        if case .string(let key) = key { "`\(key)`" } else { key.plainDescription }
+    }
+
+    // MARK: - Values
+
+    /// Makes a userdata that holds a Swift value.
+    public func make(_ value: Value) throws(LuaError) -> LuaUserdata {
+        try make(UserdataBox(value))
+    }
+
+    private func make(_ box: UserdataBox<Value>) throws(LuaError) -> LuaUserdata {
+        try core.prepare()
+        metatable.reference.push(on: core.L)
+        perilune_push_object(core.L, Unmanaged.passRetained(box).toOpaque())
+        return LuaUserdata(LuaReference(takingTopOf: core))
+    }
+
+    /// Whether a value is of this type.
+    public func matches(_ value: LuaValue) -> Bool {
+        guard case .userdata(let userdata) = value else { return false }
+        return box(of: userdata) != nil
+    }
+
+    /// The Swift value in a value of Lua.
+    ///
+    /// - Throws: ``LuaError`` with code `conversion` if it is not of this type, with code `usage` if its scope has ended.
+    public func value(of value: LuaValue) throws(LuaError) -> Value {
+        try self.value(of: value, for: name)
+    }
+
+    private func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
+        guard case .userdata(let userdata) = value, let box = box(of: userdata) else {
+            throw LuaError(.conversion, "\(user): expected \(name), got \(value.typeName)")
+        }
+        guard let value = box.value else {
+            var error = LuaError(.usage, "\(user): used after its scope has ended")
+            error.fields["kind"] = "dead_handle"
+            throw error
+        }
+        return value
+    }
+
+    private func box(of userdata: LuaUserdata) -> UserdataBox<Value>? {
+        guard core.isOpen, userdata.reference.core === core, lua_checkstack(core.L, 3) != 0 else { return nil }
+        let L = core.L
+        let top = lua_gettop(L)
+        defer { lua_settop(L, top) }
+        userdata.reference.push(on: L)
+        guard lua_getmetatable(L, -1) != 0 else { return nil }
+        metatable.reference.push(on: L)
+        guard lua_rawequal(L, -1, -2) != 0, let object = perilune_object(L, -3) else { return nil }
+        return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue()
+    }
+
+    // MARK: - Scopes
+
+    /// Makes a userdata that dies with a scope: from then on scripts get an error of kind `dead_handle`, wherever they
+    /// have stored it.
+    public func make(_ value: Value, in scope: LuaScope) throws(LuaError) -> LuaUserdata {
+        let box = UserdataBox(value)
+        let userdata = try make(box)
+        scope.onEnd { box.value = nil }
+        return userdata
+    }
+}
+
+/// The arguments of a method, counted from 1 after the value itself.
+public struct LuaMethodArguments {
+    private let arguments: LuaArguments
+
+    init(_ arguments: LuaArguments) {
+        self.arguments = arguments
+    }
+
+    /// How many arguments the script gave.
+    public var count: Int { max(arguments.count - 1, 0) }
+
+    /// The argument at a position, from 1; `nil` beyond the last one.
+    public subscript(position: Int) -> LuaValue { arguments[position + 1] }
+
+    /// The argument at a position, converted.
+    public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
+        do {
+            return try Value.fromLua(self[position])
+        } catch {
+            throw LuaError.argument(arguments.name, position, error.message)
+        }
+    }
+
+    /// The state whose script calls.
+    public var state: LuaState {
+        get throws(LuaError) { try arguments.state }
+    }
+
+    /// The error for an argument that does not fit.
+    public func mismatch(_ position: Int, expected: String) -> LuaError {
+        let got = position > count ? "no value" : self[position].typeName
+        return .argument(arguments.name, position, "expected \(expected), got \(got)")
+    }
+}
+
+/// The time for which scoped handles live.
+public final class LuaScope {
+    private var endings: [() -> Void] = []
+
+    func onEnd(_ ending: @escaping () -> Void) {
+        endings.append(ending)
+    }
+
+    fileprivate func end() {
+        for ending in endings { ending() }
+        endings = []
+    }
+}
+
+extension LuaState {
+    /// Makes a type of userdata.
+    public func makeUserdataType<Value>(
+        _ name: String, of type: Value.Type = Value.self
+    ) throws(LuaError) -> LuaUserdataType<Value> {
+        try LuaUserdataType(name, in: self)
+    }
+
+    /// Runs Swift code with a scope; handles made in it are dead when this returns, also by an error.
+    public func withScope<Result>(_ body: (LuaScope) throws -> Result) rethrows -> Result {
+        let scope = LuaScope()
+        defer { scope.end() }
+        return try body(scope)
+    }
+}

@@ -1,0 +1,102 @@
+/// A value of Lua.
+///
+/// Tables, functions, userdata and coroutines are handles: the value stays in Lua, and lives at least as long as the
+/// handle. A handle may be used only with the state that made it, on the thread or actor that uses that state.
+public enum LuaValue {
+    case `nil`
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(LuaString)
+    case table(LuaTable)
+    case function(LuaFunction)
+    case userdata(LuaUserdata)
+    case coroutine(LuaCoroutine)
+
+    /// Whether this is `nil`.
+    public var isNil: Bool {
+        if case .nil = self { true } else { false }
+    }
+
+    /// What Lua takes for true: everything but `nil` and `false`. 0 is true.
+    public var isTruthy: Bool {
+        switch self {
+        case .nil, .boolean(false): false
+        default: true
+        }
+    }
+
+    /// The name of the type with its article, as messages give it: "an integer", "nil".
+    public var typeName: String {
+        switch self {
+        case .nil: "nil"
+        case .boolean: "a boolean"
+        case .integer: "an integer"
+        case .number: "a float"
+        case .string: "a string"
+        case .table: "a table"
+        case .function: "a function"
+        case .userdata: "a userdata"
+        case .coroutine: "a coroutine"
+        }
+    }
+}
+
+extension LuaValue: Equatable {
+    /// Whether both are the same value without metamethods: handles are equal if they are one object in Lua, integers
+    /// and floats if they are the same number, as in Lua.
+    public static func == (left: LuaValue, right: LuaValue) -> Bool {
+        switch (left, right) {
+        case (.nil, .nil): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):
+            Int64(exactly: number) == integer
+        case (.string(let left), .string(let right)): left == right
+        case (.table(let left), .table(let right)): left.reference.isSame(as: right.reference)
+        case (.function(let left), .function(let right)): left.reference.isSame(as: right.reference)
+        case (.userdata(let left), .userdata(let right)): left.reference.isSame(as: right.reference)
+        case (.coroutine(let left), .coroutine(let right)): left.reference.isSame(as: right.reference)
+        default: false
+        }
+    }
+}
+
+extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral
+{
+    public init(nilLiteral: ()) { self = .nil }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(stringLiteral value: String) { self = .string(LuaString(value)) }
+}
+
+/// A plain value of Lua that can leave its state: what the fields of errors hold.
+public enum LuaScalar: Hashable, Sendable {
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    case string(LuaString)
+
+    /// The scalar as a value.
+    public var value: LuaValue {
+        switch self {
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .number(value)
+        case .string(let value): .string(value)
+        }
+    }
+
+    init?(_ value: LuaValue) {
+        switch value {
+        case .boolean(let value): self = .boolean(value)
+        case .integer(let value): self = .integer(value)
+        case .number(let value): self = .number(value)
+        case .string(let value): self = .string(value)
+        default: return nil
+        }
+    }
+}

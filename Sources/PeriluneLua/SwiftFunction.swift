@@ -1,0 +1,166 @@
+internal import CPeriluneShim
+
+/// A Swift function as Lua calls it: takes its arguments from the stack, leaves its results there, and answers how many
+/// they are. It never raises: what it throws is raised by C after it has returned.
+final class SwiftFunction {
+    unowned let core: LuaCore
+    let body: (LuaCore, _ argumentCount: Int) throws -> CInt
+
+    init(core: LuaCore, body: @escaping (LuaCore, _ argumentCount: Int) throws -> CInt) {
+        self.core = core
+        self.body = body
+    }
+
+    func call(on L: OpaquePointer) -> CInt {
+        core.entering(L) {
+            do {
+                return try body(core, Int(lua_gettop(L)))
+            } catch {
+                _ = lua_checkstack(L, 10)
+                core.push(error)
+                return CInt(PERILUNE_RAISE)
+            }
+        }
+    }
+}
+
+/// What the C trampoline calls.
+func callSwiftFunction(_ L: OpaquePointer?, _ function: UnsafeMutableRawPointer?) -> CInt {
+    Unmanaged<SwiftFunction>.fromOpaque(function!).takeUnretainedValue().call(on: L!)
+}
+
+/// The arguments of a call from Lua. Valid during that call.
+public struct LuaArguments {
+    let core: LuaCore
+    let name: String
+    /// How many arguments the script gave, `nil`s at the end included.
+    public let count: Int
+
+    /// The argument at a position, from 1; `nil` beyond the last one.
+    public subscript(position: Int) -> LuaValue {
+        precondition(position >= 1, "arguments count from 1")
+        return position <= count ? core.value(at: CInt(position)) : .nil
+    }
+
+    /// All arguments.
+    public var values: [LuaValue] {
+        (0..<count).map { core.value(at: CInt($0 + 1)) }
+    }
+
+    /// The state whose script calls.
+    public var state: LuaState {
+        get throws(LuaError) { try core.openState() }
+    }
+
+    /// The argument at a position, converted.
+    ///
+    /// - Throws: ``LuaError`` that names function, position, what was expected and what came.
+    public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
+        do {
+            return try Value.fromLua(self[position])
+        } catch {
+            throw LuaError.argument(name, position, error.message)
+        }
+    }
+
+    /// The error for an argument that does not fit.
+    public func mismatch(_ position: Int, expected: String) -> LuaError {
+        let got = position > count ? "no value" : core.typeName(at: CInt(position))
+        return .argument(name, position, "expected \(expected), got \(got)")
+    }
+}
+
+extension LuaError {
+    static func argument(_ function: String, _ position: Int, _ message: String) -> LuaError {
+        var error = LuaError(.conversion, "\(function): argument \(position): \(message)")
+        error.fields["kind"] = "argument"
+        return error
+    }
+}
+
+extension LuaScalar: ExpressibleByStringLiteral {
+    public init(stringLiteral value: String) {
+        self = .string(LuaString(value))
+    }
+}
+
+// MARK: - Making functions
+
+extension LuaState {
+    /// Makes a function of Lua out of a Swift closure.
+    ///
+    /// The closure is kept as long as Lua keeps the function. What it throws, a script can catch; uncaught, it comes out of
+    /// the call into Lua as the ``LuaError/underlying`` error.
+    ///
+    /// - Parameters:
+    ///   - name: What errors call the function: `mail.send`.
+    ///   - body: Gets the arguments and returns the results.
+    public func makeFunction(
+        _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
+    ) throws(LuaError) -> LuaFunction {
+        try core.makeFunction(name, body)
+    }
+
+    /// Makes a function of Lua out of a Swift closure with typed parameters and a result.
+    public func makeFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
+        _ name: String, typed body: @escaping (repeat each Argument) throws -> Result
+    ) throws(LuaError) -> LuaFunction {
+        try core.makeFunction(name, raw: { core, count in
+            let arguments = LuaArguments(core: core, name: name, count: count)
+            var position = 0
+            func next<Value: LuaConvertible>(_ type: Value.Type) throws(LuaError) -> Value {
+                position += 1
+                return try arguments.get(position)
+            }
+            let result = try body(repeat try next((each Argument).self))
+            let value = try result.toLua(in: core.openState())
+            try core.checkOwnership(of: value)
+            core.push(value)
+            return 1
+        })
+    }
+
+    /// Makes a function of Lua out of a Swift closure with typed parameters and no result.
+    public func makeFunction<each Argument: LuaConvertible>(
+        _ name: String, typed body: @escaping (repeat each Argument) throws -> Void
+    ) throws(LuaError) -> LuaFunction {
+        try core.makeFunction(name, raw: { core, count in
+            let arguments = LuaArguments(core: core, name: name, count: count)
+            var position = 0
+            func next<Value: LuaConvertible>(_ type: Value.Type) throws(LuaError) -> Value {
+                position += 1
+                return try arguments.get(position)
+            }
+            try body(repeat try next((each Argument).self))
+            return 0
+        })
+    }
+}
+
+extension LuaCore {
+    /// Makes a function whose body works on the stack of ``L``.
+    package func makeFunction(
+        _ name: String, raw body: @escaping (LuaCore, _ argumentCount: Int) throws -> CInt
+    ) throws(LuaError) -> LuaFunction {
+        try prepare()
+        let function = SwiftFunction(core: self, body: body)
+        perilune_push_function(L, Unmanaged.passRetained(function).toOpaque())
+        return LuaFunction(LuaReference(takingTopOf: self))
+    }
+
+    package func makeFunction(
+        _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
+    ) throws(LuaError) -> LuaFunction {
+        try makeFunction(name, raw: { core, count in
+            let results = try body(LuaArguments(core: core, name: name, count: count))
+            try core.push(contentsOf: results)
+            return CInt(results.count)
+        })
+    }
+
+    /// The state, which is there whenever something runs in it.
+    package func openState() throws(LuaError) -> LuaState {
+        guard let state, isOpen else { throw LuaError(.usage, "the Lua state is closed") }
+        return state
+    }
+}
