@@ -1,0 +1,92 @@
+/// Why a date could not be read, computed or written.
+public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
+    public var code: Code
+
+    /// What was expected and what came, for people.
+    public var message: String
+
+    /// The part that is out of range or missing: `"year"`, `"month"`, `"day"`, `"hour"`, `"minute"`, `"second"`,
+    /// `"microsecond"` or `"zone"`; nil where the error is not about one part.
+    public var part: String?
+
+    public var description: String { message }
+
+    /// What went wrong, for programs.
+    public struct Code: Hashable, Sendable, CustomStringConvertible {
+        private enum Name: String {
+            case syntax, now, missingDate, partOutOfRange, outOfRange, notFinite, pattern
+        }
+
+        private let name: Name
+
+        /// A text that is in no format of dates.
+        public static let syntax = Code(name: .syntax)
+        /// The text `now`, which SQLite reads as the time of the statement, and which is no stored date.
+        public static let now = Code(name: .now)
+        /// A time of day, or parts without a year, where a date is needed.
+        public static let missingDate = Code(name: .missingDate)
+        /// A part that the calendar or the clock does not have, such as month 13 or 30 February.
+        public static let partOutOfRange = Code(name: .partOutOfRange)
+        /// An instant before ``DateTime/earliest`` or after ``DateTime/latest``.
+        public static let outOfRange = Code(name: .outOfRange)
+        /// A number that is infinite or not a number.
+        public static let notFinite = Code(name: .notFinite)
+        /// A pattern with a substitution that does not exist.
+        public static let pattern = Code(name: .pattern)
+
+        public var description: String { name.rawValue }
+    }
+}
+
+extension DateError {
+    static func syntax(expected: String, text: UnsafeBufferPointer<UInt8>) -> DateError {
+        DateError(code: .syntax, message: "expected \(expected), got \(quoted(text))")
+    }
+
+    static func now() -> DateError {
+        DateError(code: .now, message: "expected a date that is stored, got \"now\"")
+    }
+
+    static func missingDate(_ came: String) -> DateError {
+        DateError(code: .missingDate, message: "expected a date, got \(came)", part: "year")
+    }
+
+    static func part(_ name: String, _ value: Int, expected range: ClosedRange<Int>, note: String = "") -> DateError {
+        DateError(
+            code: .partOutOfRange,
+            message: "expected \(name == "hour" ? "an" : "a") \(name) from \(range.lowerBound) to "
+                + "\(range.upperBound)\(note), got \(value)",
+            part: name)
+    }
+
+    static func outOfRange(_ came: String) -> DateError {
+        DateError(
+            code: .outOfRange,
+            message: "expected an instant from \(DateTime.earliest) to \(DateTime.latest), got \(came)")
+    }
+
+    static func notFinite(_ number: Double) -> DateError {
+        DateError(code: .notFinite, message: "expected a finite number, got \(number)")
+    }
+
+    /// The same error, saying in which text the part stands.
+    func found(in text: UnsafeBufferPointer<UInt8>) -> DateError {
+        var copy = self
+        copy.message += " in \(Self.quoted(text))"
+        return copy
+    }
+
+    /// The start of a text, readable whatever its bytes are.
+    private static func quoted(_ text: UnsafeBufferPointer<UInt8>) -> String {
+        let limitInBytes = 40
+        var result = "\""
+        for byte in text.prefix(limitInBytes) {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"): result += "\\" + String(UnicodeScalar(byte))
+            case 0x20...0x7E: result.unicodeScalars.append(UnicodeScalar(byte))
+            default: result += "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+        return result + (text.count > limitInBytes ? "…\"" : "\"")
+    }
+}

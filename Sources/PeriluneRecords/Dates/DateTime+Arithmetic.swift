@@ -1,0 +1,109 @@
+extension DateTime {
+    /// A part of a date that has a first instant.
+    public enum Unit: String, Hashable, Sendable, CaseIterable {
+        case year, month, day, hour, minute, second
+    }
+
+    /// Adds spans, each of which may be negative.
+    ///
+    /// Years and months are added first, as one number of months. If the day is beyond the end of the month reached,
+    /// the result counts on into the next month, as in SQLite: 31 January and one month is 3 March, in leap years
+    /// 2 March.
+    ///
+    /// - Throws: ``DateError`` with code `outOfRange`.
+    public func adding(
+        years: Int = 0, months: Int = 0, days: Int = 0, hours: Int = 0, minutes: Int = 0, seconds: Int = 0,
+        microseconds: Int = 0
+    ) throws -> DateTime {
+        var sum = Int64(microseconds)
+        try Self.add(seconds, of: Self.microsecondsPerSecond, to: &sum)
+        try Self.add(minutes, of: Self.microsecondsPerMinute, to: &sum)
+        try Self.add(hours, of: Self.microsecondsPerHour, to: &sum)
+        try Self.add(days, of: Self.microsecondsPerDay, to: &sum)
+        // Only the sum has to be in range, so that adding a month and taking a day off works at the end of 9999.
+        let moved = try microsecondsAfter(years: years, months: months)
+        try Self.add(1, of: moved, to: &sum)
+        return try DateTime(microsecondsSince1970: sum)
+    }
+
+    /// Adds seconds with a fraction, rounded to microseconds.
+    ///
+    /// - Throws: ``DateError`` if the number is not finite or the result is out of range.
+    public func adding(seconds: Double) throws -> DateTime {
+        var sum = microsecondsSince1970
+        try Self.add(1, of: Self.microseconds(inSeconds: seconds), to: &sum)
+        return try DateTime(microsecondsSince1970: sum)
+    }
+
+    /// Adds a duration, rounded toward the earlier to microseconds.
+    ///
+    /// - Throws: ``DateError`` with code `outOfRange`.
+    @available(macOS 13, iOS 16, tvOS 16, watchOS 9, *)
+    public func adding(_ duration: Duration) throws -> DateTime {
+        let (seconds, attoseconds) = duration.components
+        let attosecondsPerMicrosecond: Int64 = 1_000_000_000_000
+        var sum = floorDivide(attoseconds, by: attosecondsPerMicrosecond).quotient
+        try Self.add(Int(clamping: seconds), of: Self.microsecondsPerSecond, to: &sum)
+        try Self.add(1, of: microsecondsSince1970, to: &sum)
+        return try DateTime(microsecondsSince1970: sum)
+    }
+
+    /// The first instant of the year, month, day, hour, minute or second that this instant is in.
+    ///
+    /// - Throws: ``DateError`` with code `outOfRange`, which only the first day of the range can cause.
+    public func start(of unit: Unit) throws -> DateTime {
+        let time = civilTime
+        var start = CivilTime(day: CivilDay(year: time.day.year, month: 1, day: 1))
+        if unit == .year { return try DateTime(start) }
+        start.day.month = time.day.month
+        if unit == .month { return try DateTime(start) }
+        start.day.day = time.day.day
+        if unit == .day { return try DateTime(start) }
+        start.hour = time.hour
+        if unit == .hour { return try DateTime(start) }
+        start.minute = time.minute
+        if unit == .minute { return try DateTime(start) }
+        start.second = time.second
+        return try DateTime(start)
+    }
+
+    /// The seconds from another instant to this one, negative if that one is later.
+    public func seconds(since other: DateTime) -> Double {
+        Double(microseconds(since: other)) / 1e6
+    }
+
+    /// The microseconds from another instant to this one, negative if that one is later.
+    public func microseconds(since other: DateTime) -> Int64 {
+        microsecondsSince1970 - other.microsecondsSince1970
+    }
+
+    /// The instant moved by months, which may be a few days out of range, in microseconds since 1970.
+    private func microsecondsAfter(years: Int, months: Int) throws -> Int64 {
+        let (yearsInMonths, overflow) = years.multipliedReportingOverflow(by: 12)
+        let (total, overflowOfSum) = yearsInMonths.addingReportingOverflow(months)
+        guard !overflow, !overflowOfSum, abs(total.clamped(to: Self.monthLimits)) < Self.monthLimits.upperBound else {
+            throw DateError.outOfRange("one moved by \(years) years and \(months) months")
+        }
+        let day = civilDay
+        let (year, month) = floorDivide(day.year * 12 + day.month - 1 + total, by: 12)
+        let moved = CivilDay(year: year, month: month + 1, day: day.day)
+        let days = Int64(moved.daysSince1970 - day.daysSince1970)
+        return microsecondsSince1970 + days * Self.microsecondsPerDay
+    }
+
+    /// More months than the range has; with fewer no product can overflow.
+    private static let monthLimits = -200_000...200_000
+
+    private static func add(_ count: Int, of unit: Int64, to sum: inout Int64) throws {
+        let (product, overflow) = unit.multipliedReportingOverflow(by: Int64(count))
+        let (total, overflowOfSum) = sum.addingReportingOverflow(product)
+        guard !overflow, !overflowOfSum else { throw DateError.outOfRange("one far beyond it") }
+        sum = total
+    }
+}
+
+extension Comparable {
+    fileprivate func clamped(to range: ClosedRange<Self>) -> Self {
+        min(max(self, range.lowerBound), range.upperBound)
+    }
+}

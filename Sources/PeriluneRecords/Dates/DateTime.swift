@@ -1,0 +1,147 @@
+/// An instant, exact to the microsecond, in the range of SQLite's date functions.
+///
+/// All parts are in UTC and follow the Gregorian calendar, also before it was introduced, as SQLite's do.
+public struct DateTime: Hashable, Sendable {
+    /// Negative before 1970. Leap seconds are not counted.
+    public let microsecondsSince1970: Int64
+
+    /// Julian day 0: -4713-11-24 12:00:00.
+    public static let earliest = DateTime(unchecked: -210_866_760_000_000_000)
+    /// 9999-12-31 23:59:59.999999.
+    public static let latest = DateTime(unchecked: 253_402_300_799_999_999)
+
+    private init(unchecked microseconds: Int64) {
+        microsecondsSince1970 = microseconds
+    }
+
+    /// - Throws: ``DateError`` with code `outOfRange`.
+    public init(microsecondsSince1970 microseconds: Int64) throws {
+        guard (Self.earliest.microsecondsSince1970...Self.latest.microsecondsSince1970).contains(microseconds) else {
+            throw DateError.outOfRange("one \(microseconds < 0 ? "before" : "after") it")
+        }
+        self.init(unchecked: microseconds)
+    }
+
+    /// Makes the instant that parts name.
+    ///
+    /// - Throws: ``DateError`` with code `missingDate` for a time of day, `outOfRange` if the parts, brought to UTC,
+    ///   are beyond the range.
+    public init(_ parts: DateParts) throws {
+        guard parts.year != nil else { throw DateError.missingDate("a time of day") }
+        let zone = Int64(parts.zoneInMinutes ?? 0) * Self.microsecondsPerMinute
+        try self.init(microsecondsSince1970: Self.microseconds(of: parts.filled) - zone)
+    }
+
+    init(_ time: CivilTime) throws {
+        try self.init(microsecondsSince1970: Self.microseconds(of: time))
+    }
+}
+
+extension DateTime: Comparable {
+    public static func < (left: DateTime, right: DateTime) -> Bool {
+        left.microsecondsSince1970 < right.microsecondsSince1970
+    }
+}
+
+// MARK: - Text
+
+extension DateTime: CustomStringConvertible {
+    /// Reads a text as SQLite's date functions do.
+    ///
+    /// That is a format of ``DateFormat`` with a date, with `T` or spaces between date and time, any number of
+    /// fraction digits (those after the sixth are cut off) and `Z`, `+HH:MM` or `-HH:MM` at the end; or a number, which
+    /// in a text is always a Julian day. Without a zone it is UTC.
+    ///
+    /// - Throws: ``DateError`` if the text is none of these, is a time of day or `now`, or a part is out of range.
+    ///   Unlike SQLite, it does not take 30 February for 2 March, nor the hour 24.
+    public init(parsing text: some StringProtocol) throws {
+        try self.init(parsing: text.utf8)
+    }
+
+    /// Reads a text, which need not be valid UTF-8.
+    public init(parsing bytes: some Collection<UInt8>) throws {
+        self = try bytes.withContiguousBytes { try DateTime(parsing: $0) }
+    }
+
+    /// Reads a text, which need not be valid UTF-8.
+    public init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
+        var scanner = DateScanner(bytes)
+        if let parts = try scanner.scanParts() {
+            do {
+                try self.init(parts)
+            } catch let error as DateError {
+                throw error.found(in: bytes)
+            }
+        } else if let number = scanner.scanNumber() {
+            try self.init(julianDay: number)
+        } else {
+            throw DateError.syntax(expected: "a date such as 2015-07-22 or 2015-07-22 12:30:00.000", text: bytes)
+        }
+    }
+
+    /// `YYYY-MM-DD HH:MM:SS.SSS` in UTC: the text to store, which sorts like time and among `CURRENT_TIMESTAMP`s.
+    public var description: String { text() }
+
+    /// Writes the instant in UTC. What the format has no room for is cut off, so that the text is never later.
+    ///
+    /// Years before 0 have a minus, as in SQLite, and do not sort.
+    ///
+    /// - Parameter marksUTC: Whether to end with `Z`. A format without time has no mark.
+    public func text(
+        as format: DateFormat = .ymdHMSS, separator: DateFormat.Separator = .space, marksUTC: Bool = false
+    ) -> String {
+        var writer = DateWriter()
+        writer.append(civilTime, as: format, separator: separator)
+        if marksUTC, format.hasTime { writer.append(zoneInMinutes: 0) }
+        return writer.text
+    }
+}
+
+// MARK: - Parts
+
+extension DateTime {
+    /// -4713 to 9999; the year before 1 is 0.
+    public var year: Int { civilDay.year }
+    /// 1 to 12.
+    public var month: Int { civilDay.month }
+    /// 1 to 31.
+    public var day: Int { civilDay.day }
+    /// 0 to 23.
+    public var hour: Int { civilTime.hour }
+    /// 0 to 59.
+    public var minute: Int { civilTime.minute }
+    /// 0 to 59.
+    public var second: Int { civilTime.second }
+    /// 0 to 999: the thousandths of the second.
+    public var millisecond: Int { civilTime.microsecond / 1000 }
+    /// 0 to 999,999: the millionths of the second.
+    public var microsecond: Int { civilTime.microsecond }
+    /// 0 for Sunday to 6 for Saturday.
+    public var weekday: Int { civilDay.weekday }
+    /// 1 to 366.
+    public var dayOfYear: Int { civilDay.dayOfYear }
+
+    var civilDay: CivilDay {
+        let days = floorDivide(microsecondsSince1970, by: Self.microsecondsPerDay).quotient
+        return CivilDay(daysSince1970: Int(days))
+    }
+
+    var civilTime: CivilTime {
+        let (days, microsecondOfDay) = floorDivide(microsecondsSince1970, by: Self.microsecondsPerDay)
+        let (seconds, microsecond) = microsecondOfDay.quotientAndRemainder(dividingBy: Self.microsecondsPerSecond)
+        let second = Int(seconds)
+        return CivilTime(
+            day: CivilDay(daysSince1970: Int(days)), hour: second / 3600, minute: second / 60 % 60,
+            second: second % 60, microsecond: Int(microsecond))
+    }
+
+    static let microsecondsPerSecond: Int64 = 1_000_000
+    static let microsecondsPerMinute = 60 * microsecondsPerSecond
+    static let microsecondsPerHour = 60 * microsecondsPerMinute
+    static let microsecondsPerDay = 24 * microsecondsPerHour
+
+    // Cannot overflow: checked parts are within a few days of the range, which is a twentieth of Int64's.
+    private static func microseconds(of time: CivilTime) -> Int64 {
+        Int64(time.day.daysSince1970) * microsecondsPerDay + time.microsecondOfDay
+    }
+}
