@@ -75,6 +75,33 @@ void perilune_push_async_function(lua_State *L, void *function) {
 
 /* MARK: - From Swift to Lua */
 
+static _Thread_local perilune_context *running_context;
+
+perilune_context *perilune_running_context(void) {
+    return running_context;
+}
+
+/* What a protected call or a resumption changes in the context, to be restored after it. */
+typedef struct {
+    perilune_context *outer;
+    lua_State *running;
+    bool may_refuse;
+} entered;
+
+static entered enter_lua(perilune_context *context, lua_State *L) {
+    entered before = {running_context, context->running, context->may_refuse};
+    running_context = context;
+    context->running = L;
+    context->may_refuse = true;
+    return before;
+}
+
+static void leave_lua(perilune_context *context, entered before) {
+    running_context = before.outer;
+    context->running = before.running;
+    context->may_refuse = before.may_refuse;
+}
+
 int perilune_pcall(lua_State *L, int argument_count, int result_count) {
     perilune_context *context = perilune_context_of(L);
     int function = lua_gettop(L) - argument_count;
@@ -85,13 +112,9 @@ int perilune_pcall(lua_State *L, int argument_count, int result_count) {
     }
     lua_pushcfunction(L, perilune_message_handler);
     lua_insert(L, function);
-    bool may_refuse = context->may_refuse;
-    lua_State *running = context->running;
-    context->running = L;
-    context->may_refuse = true;
+    entered before = enter_lua(context, L);
     int status = lua_pcall(L, argument_count, result_count, function);
-    context->may_refuse = may_refuse;
-    context->running = running;
+    leave_lua(context, before);
     lua_remove(L, function);
     return status;
 }
@@ -104,10 +127,7 @@ static int keep_coroutine_failure(lua_State *L) {
 
 int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count) {
     perilune_context *context = perilune_context_of(coroutine);
-    bool may_refuse = context->may_refuse;
-    lua_State *running = context->running;
-    context->running = coroutine;
-    context->may_refuse = true;
+    entered before = enter_lua(context, coroutine);
     int status = lua_resume(coroutine, from, argument_count, result_count);
     if (status > LUA_YIELD && lua_checkstack(coroutine, 3) && lua_checkstack(from, 4)) {
         lua_pushcfunction(from, keep_coroutine_failure);
@@ -117,7 +137,6 @@ int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, i
         lua_xmove(coroutine, from, 1);
         if (lua_pcall(from, 2, 0, 0) != LUA_OK) perilune_pop(from, 1); /* no traceback then */
     }
-    context->may_refuse = may_refuse;
-    context->running = running;
+    leave_lua(context, before);
     return status;
 }

@@ -2,7 +2,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "pool.h"
 #include "shim_internal.h"
+
+/* What the allocator needs beside the context that others see. */
+typedef struct {
+    perilune_context context; /* first: a context is a state's whole record */
+    perilune_pool pool;
+} record;
 
 /* Refuses a request if a test asks for it: the n-th, and its repetition after Lua's emergency collection. */
 static bool is_chosen_to_fail(perilune_context *context) {
@@ -26,14 +33,15 @@ static bool is_refused(perilune_context *context, size_t old_size, size_t new_si
 
 static void *allocate(void *user_data, void *block, size_t size, size_t new_size) {
     perilune_context *context = user_data;
+    perilune_pool *pool = &((record *)user_data)->pool;
     size_t old_size = block ? size : 0; /* without a block, `size` is a type tag */
     if (new_size == 0) {
-        free(block);
+        perilune_pool_resize(pool, block, old_size, 0);
         context->used -= old_size;
         return NULL;
     }
     if (is_refused(context, old_size, new_size)) return NULL;
-    void *result = realloc(block, new_size);
+    void *result = perilune_pool_resize(pool, block, old_size, new_size);
     if (result == NULL) {
         if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
         if (context->may_refuse) return NULL;
@@ -57,7 +65,7 @@ static int prepare_state(lua_State *L) {
 }
 
 lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *)) {
-    perilune_context *context = calloc(1, sizeof *context);
+    perilune_context *context = calloc(1, sizeof(record));
     if (context == NULL) return NULL;
     context->fail_at = -1;
     context->budget = INT64_MAX;
@@ -92,6 +100,7 @@ static void release_garbage(perilune_context *context, void (*release)(void *)) 
 void perilune_close_state(lua_State *L, void (*release)(void *object)) {
     perilune_context *context = perilune_context_of(L);
     lua_close(L);
+    perilune_pool_close(&((record *)context)->pool);
     release_garbage(context, release);
     free(context->garbage);
     free(context);

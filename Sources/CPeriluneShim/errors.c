@@ -50,11 +50,12 @@ void perilune_set_error_field(lua_State *L, const char *name) {
     perilune_pop(L, 1);
 }
 
-/* Finds the nearest Lua function that is running: the place a person would look at. */
+/* Finds the nearest Lua function that is running, library chunks of the host left out: the place a person would look at. */
 static bool find_position(lua_State *L, lua_Debug *activation) {
     for (int level = 0; lua_getstack(L, level, activation); level++) {
         lua_getinfo(L, "Sl", activation);
-        if (activation->currentline > 0) return true;
+        bool is_library = strncmp(activation->source, PERILUNE_LIBRARY_CHUNK, strlen(PERILUNE_LIBRARY_CHUNK)) == 0;
+        if (activation->currentline > 0 && !is_library) return true;
     }
     return false;
 }

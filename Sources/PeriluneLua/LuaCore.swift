@@ -208,8 +208,13 @@ package final class LuaCore: @unchecked Sendable {
         perilune_pop(L, 1)
         let message = if case .string(let text) = fields["message"] { text.description } else { "" }
         var error = LuaError(thrown == nil ? .runtime : .host, message)
+        if let inner = thrown?.error as? LuaError {
+            // An error of the embedding itself: it was thrown by a function called from Lua.
+            error = inner
+        } else {
+            error.underlying = thrown?.error
+        }
         error.fields = fields
-        error.underlying = thrown?.error
         if case .string(let file) = fields["file"] { error.file = file.description }
         if case .integer(let line) = fields["line"] { error.line = Int(exactly: line) }
         error.value = LuaReference(takingTopOf: self)

@@ -55,12 +55,23 @@ public final class LuaState {
     public func load(
         _ source: LuaString, named name: String = "script", environment: LuaTable? = nil
     ) throws(LuaError) -> LuaFunction {
+        try load(source, chunkName: "@" + name, environment: environment)
+    }
+
+    /// Compiles a chunk of the host's own library: errors raised in it are blamed on the script that called it.
+    public func loadLibrary(_ source: String, named name: String) throws(LuaError) -> LuaFunction {
+        try load(LuaString(source), chunkName: PERILUNE_LIBRARY_CHUNK + name, environment: nil)
+    }
+
+    private func load(
+        _ source: LuaString, chunkName name: String, environment: LuaTable?
+    ) throws(LuaError) -> LuaFunction {
         try core.prepare()
         if core.context.pointee.limited, source.bytes.count > Int(PERILUNE_SOURCE_LIMIT) {
-            throw LuaError(.memory, "the source text \(name) is longer than \(PERILUNE_SOURCE_LIMIT) bytes")
+            throw LuaError(.memory, "the source text \(name.dropFirst()) is longer than \(PERILUNE_SOURCE_LIMIT) bytes")
         }
         let status = withSkippedShebang(source.bytes) { bytes, count in
-            perilune_load(core.L, bytes, count, "@" + name)
+            perilune_load(core.L, bytes, count, name)
         }
         try core.check(status)
         if let environment {

@@ -78,6 +78,9 @@ static inline perilune_context *perilune_context_of(lua_State *L) {
 static inline int perilune_doom_of(perilune_context *context) { return atomic_load(&context->doom); }
 static inline void perilune_clear_doom(perilune_context *context) { atomic_store(&context->doom, PERILUNE_DOOM_NONE); }
 
+/* The context of the state that runs Lua code on this thread now, or NULL. */
+perilune_context *perilune_running_context(void);
+
 /* Creates a state with an empty global table and no libraries; NULL if memory is short. */
 lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *));
 
@@ -141,6 +144,9 @@ static inline void perilune_push_empty_error(lua_State *L) { perilune_push_error
 
 /* Pops a value and sets it as a field of the error object below it. [-1, +0, m] */
 void perilune_set_error_field(lua_State *L, const char *name);
+
+/* How the names of the host's own Lua chunks begin: errors are blamed on what called them. */
+#define PERILUNE_LIBRARY_CHUNK "=[lib] "
 
 /* Gives the error object on top the fields `file` and `line` of the nearest Lua function, unless it has them. [0, 0, m] */
 void perilune_add_position(lua_State *L);

@@ -1,0 +1,30 @@
+package import PeriluneLua
+
+/// A mistake of a script, as it sees it: a kind to decide by and a message to read.
+package struct BindingError: LuaErrorDescribing {
+    package let luaKind: String
+    package let luaMessage: String
+    package let luaFields: [String: LuaScalar]
+
+    package init(_ kind: String, _ message: String, fields: [String: LuaScalar] = [:]) {
+        luaKind = kind
+        luaMessage = message
+        luaFields = fields
+    }
+}
+
+extension LuaValue {
+    /// The value as messages show it: short, with its type.
+    package var shortDescription: String {
+        switch self {
+        case .nil: "nil"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "the integer \(value)"
+        case .number(let value): "the float \(value)"
+        case .string(let value):
+            value.bytes.count <= 40
+                ? "the string \"\(value)\"" : "the string \"\(LuaString(value.bytes.prefix(37)))...\""
+        default: typeName
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import GRDB
+package import PeriluneLua
+
+/// How a database is opened: what the second argument of `perilune.queue` and `perilune.pool` says.
+package struct DatabaseOptions {
+    package var configuration = Configuration()
+
+    package init() {}
+
+    /// The options that scripts can give, with what they do.
+    static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "reader_count", "readonly", "trace"]
+
+    /// Reads the table of options; checks everything that would stop the process in GRDB.
+    ///
+    /// - Parameter function: What messages call the function that got the table.
+    package init(_ value: LuaValue, for function: String, state: LuaState) throws {
+        guard !value.isNil else { return }
+        guard case .table(let table) = value else {
+            throw BindingError("argument", "\(function): argument 2: expected a table of options, got \(value.typeName)")
+        }
+        let pairs = try table.pairs().map { (name: try String.fromLua($0.key), value: $0.value) }
+        for (name, value) in pairs.sorted(by: { $0.name < $1.name }) {
+            do {
+                try read(name, value, in: state)
+            } catch let error as LuaError where error.code == .conversion {
+                throw BindingError("argument", "\(function): option \(name): \(error.message)")
+            }
+        }
+    }
+
+    private mutating func read(_ name: String, _ value: LuaValue, in state: LuaState) throws {
+        switch name {
+        case "readonly": configuration.readonly = try Bool.fromLua(value)
+        case "foreign_keys": configuration.foreignKeysEnabled = try Bool.fromLua(value)
+        case "busy_timeout": configuration.busyMode = try Self.busyMode(Double.fromLua(value))
+        case "journal_mode": configuration.journalMode = try Self.journalMode(String.fromLua(value))
+        case "label": configuration.label = try String.fromLua(value)
+        case "reader_count": configuration.maximumReaderCount = try Self.readerCount(Int.fromLua(value))
+        case "trace": try Trace(value, in: state).install(in: &configuration)
+        default: throw BindingError.unknown("option", name, among: Self.names)
+        }
+    }
+
+    /// SQLite takes milliseconds as a 32-bit number.
+    private static func busyMode(_ seconds: Double) throws -> Database.BusyMode {
+        guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
+            throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")
+        }
+        return seconds == 0 ? .immediateError : .timeout(seconds)
+    }
+
+    private static func journalMode(_ name: String) throws -> Configuration.JournalModeConfiguration {
+        switch name {
+        case "default": return .default
+        case "wal": return .wal
+        default:
+            throw BindingError("argument", "option journal_mode: expected \"default\" or \"wal\", got \"\(name)\"")
+        }
+    }
+
+    private static func readerCount(_ count: Int) throws -> Int {
+        guard (1...64).contains(count) else {
+            throw BindingError("argument", "option reader_count: expected an integer from 1 to 64, got \(count)")
+        }
+        return count
+    }
+}
+
+/// What is told of each statement: to a script, by its option `trace`.
+struct Trace {
+    private let callback: LuaFunction
+    private let core: LuaCore
+    private var showsDuration = false
+    private var showsValues = false
+
+    /// Reads a function, or a table with the function `call` and the booleans `profile` and `values`.
+    init(_ value: LuaValue, in state: LuaState) throws {
+        core = state.core
+        switch value {
+        case .function(let function): callback = function
+        case .table(let table):
+            callback = try table.get("call")
+            showsDuration = try table.get("profile", as: Bool?.self) ?? false
+            showsValues = try table.get("values", as: Bool?.self) ?? false
+        default:
+            throw BindingError(
+                "argument", "option trace: expected a function or a table with the function `call`, got \(value.typeName)")
+        }
+    }
+
+    func install(in configuration: inout Configuration) {
+        // Called by SQLite on the thread that uses the connection; only on the state's own thread it goes further.
+        nonisolated(unsafe) let trace = self
+        let options: Database.TracingOptions = showsDuration ? .profile : .statement
+        configuration.prepareDatabase { db in
+            db.trace(options: options) { event in trace.report(event) }
+        }
+    }
+
+    private func report(_ event: Database.TraceEvent) {
+        guard core.isRunningHere else { return }
+        do {
+            let fields = try core.openState().makeTable()
+            switch event {
+            case .statement(let statement):
+                try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
+            case .profile(let statement, let duration):
+                try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
+                try fields.set("duration", .number(duration))
+            }
+            try callback.call([.table(fields)])
+        } catch {
+            // SQLite's trace cannot fail: the statement raises it when it has ended.
+            core.keepPendingError(error)
+        }
+    }
+}

@@ -1,0 +1,143 @@
+internal import CPeriluneRows
+import PeriluneLibrary
+package import PeriluneLua
+import PeriluneRecords
+
+/// The table `perilune` and the methods that are written in Lua.
+package final class ScriptLibrary {
+    /// The table that scripts see as `perilune`.
+    package let perilune: LuaTable
+    private let state: LuaState
+    private let dates: DateBinding
+    /// What the Lua part of the library gets from here.
+    private let internals: LuaTable
+
+    /// Puts the library together. The row path must be open.
+    ///
+    /// - Parameter now: The clock of scripts.
+    package init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
+        self.state = state
+        perilune = try state.makeTable()
+        internals = try state.makeTable()
+        dates = try DateBinding(in: state, now: now)
+        try defineValues()
+        try defineInternals()
+        try loadModules()
+        try perilune.setFunction("now") { [dates] _ in [try dates.make(now())] }
+        try state.globals.set("perilune", .table(perilune))
+    }
+
+    private func defineValues() throws {
+        let core = state.core
+        perilune_push_null(core.L)
+        try perilune.set("null", core.takeValues(1)[0])
+        lua_pushcclosure(core.L, { perilune_make_blob($0) }, 0)
+        try perilune.set("blob", core.takeValues(1)[0])
+        try perilune.set("date", .table(dates.makeDateTable(in: state)))
+        try perilune.set("date_components", .table(dates.makeComponentsTable(in: state)))
+    }
+
+    // MARK: - What the Lua part gets
+
+    private func defineInternals() throws {
+        let core = state.core
+        try internals.set("null", perilune.get("null"))
+        for (name, push) in [
+            ("database", perilune_push_database_methods), ("statement", perilune_push_statement_methods),
+            ("row", perilune_push_row_methods),
+        ] {
+            push(core.L)
+            try internals.set(.string(LuaString(name)), core.takeValues(1)[0])
+        }
+        try defineErrors()
+        try defineConversions()
+        try defineRowAccess()
+    }
+
+    private func defineErrors() throws {
+        try internals.setFunction("describe") { arguments in
+            [.string(LuaString(arguments[1].shortDescription))]
+        }
+        try internals.setFunction("raise") { arguments in
+            throw BindingError(try arguments.get(1), try arguments.get(2))
+        }
+        try internals.setFunction("raise_unknown") { arguments in
+            let what: String = try arguments.get(1)
+            guard case .string(let name) = arguments[2] else {
+                throw BindingError("argument", "expected the name of a \(what), got \(arguments[2].shortDescription)")
+            }
+            let names = try arguments.get(3, as: [String].self)
+            throw BindingError.unknown(what, name.description, among: names)
+        }
+    }
+
+    private func defineConversions() throws {
+        let core = state.core
+        try internals.setFunction("read_date") { [dates] arguments in
+            DateBinding.attempt { try dates.make(dates.readDate(arguments[1])) }
+        }
+        try internals.setFunction("read_date_components") { [dates] arguments in
+            DateBinding.attempt { try dates.make(dates.readComponents(arguments[1])) }
+        }
+        try internals.setFunction("julian_date") { [dates] arguments in
+            [try dates.make(DateTime(julianDay: arguments.get(1)))]
+        }
+        try internals.set("is_blob", .function(core.makeFunction("is_blob", raw: { core, _ in
+            lua_pushboolean(core.L, perilune_is_blob(core.L, 1) ? 1 : 0)
+            return 1
+        })))
+    }
+
+    /// What only C can find: the columns and the metatable of a row, the plain value of a converted one.
+    private func defineRowAccess() throws {
+        let core = state.core
+        for (name, function) in [
+            ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable),
+            ("plain", perilune_plain_value),
+        ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
+            lua_pushcclosure(core.L, function, 0)
+            try internals.set(.string(LuaString(name)), core.takeValues(1)[0])
+        }
+    }
+
+    // MARK: - The Lua part
+
+    private func loadModules() throws {
+        let types = try loadModule("types", PeriluneModules.types)
+        try internals.set("types", types)
+        guard case .table(let typeTable) = types else { return }
+        try perilune.set("value_type", typeTable.get("value_type"))
+        try perilune.set("storage_class", typeTable.get("storage_class"))
+        try perilune.set("enum", loadModule("enum", PeriluneModules.enum))
+        try loadRowMethods()
+        _ = try loadModule("schema", PeriluneModules.schema)
+    }
+
+    private func loadRowMethods() throws {
+        guard case .table(let methods) = try loadModule("row", PeriluneModules.row),
+            case .table(let target) = try internals.get("row")
+        else { return }
+        for (name, method) in try methods.pairs() { try target.rawSet(name, method) }
+        try perilune.set("row", .table(target))
+    }
+
+    private func loadModule(_ name: String, _ source: String) throws -> LuaValue {
+        try state.loadLibrary(source, named: "perilune/\(name).lua").call([.table(internals)]).first ?? .nil
+    }
+}
+
+extension BindingError {
+    /// The error for a name that does not exist, with the nearest that does.
+    package static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
+        var message = "no \(what) `\(name)`"
+        var fields: [String: LuaScalar] = ["name": .string(LuaString(name))]
+        if let nearest = nearestName(to: name, among: names) {
+            message += "; did you mean `\(nearest)`?"
+            fields["suggestion"] = .string(LuaString(nearest))
+        }
+        if !names.isEmpty {
+            message += " There are: \(names.prefix(12).joined(separator: ", "))" + (names.count > 12 ? ", ..." : "")
+        }
+        return BindingError("unknown_\(what)", message, fields: fields)
+    }
+}

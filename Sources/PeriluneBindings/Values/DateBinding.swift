@@ -1,0 +1,301 @@
+import PeriluneLua
+import PeriluneRecords
+
+/// `perilune.date` and `perilune.date_components`: Swift's date codec as scripts see it.
+final class DateBinding {
+    let dates: LuaUserdataType<DateTime>
+    let components: LuaUserdataType<DateParts>
+    private let now: () throws -> DateTime
+
+    /// Makes the two types of userdata.
+    ///
+    /// - Parameter now: What `perilune.now()` and `perilune.date.now()` answer.
+    init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
+        dates = try state.makeUserdataType("date", of: DateTime.self)
+        components = try state.makeUserdataType("date components", of: DateParts.self)
+        self.now = now
+        try defineDateProperties()
+        try defineDateMethods()
+        try defineDateOperators()
+        try defineComponents()
+    }
+
+    // MARK: - Reading
+
+    /// Reads a date from what a database may hold: text in SQLite's formats, a Julian day or Unix seconds; or from a date.
+    func readDate(_ value: LuaValue) throws -> DateTime {
+        switch value {
+        case .string(let text): return try DateTime(parsing: text.bytes)
+        case .integer(let number): return try DateTime(number: number)
+        case .number(let number): return try DateTime(number: number)
+        case .userdata where dates.matches(value): return try dates.value(of: value)
+        case .userdata where components.matches(value): return try DateTime(components.value(of: value))
+        default: throw BindingError("conversion", "expected a date, got \(value.typeName)")
+        }
+    }
+
+    /// Reads date components from text, from a date or from components.
+    func readComponents(_ value: LuaValue) throws -> DateParts {
+        switch value {
+        case .string(let text): return try DateParts(parsing: text.bytes)
+        case .userdata where dates.matches(value): return try DateParts(dates.value(of: value))
+        case .userdata where components.matches(value): return try components.value(of: value)
+        default: throw BindingError("conversion", "expected the text of a date or time, got \(value.typeName)")
+        }
+    }
+
+    /// The result of a conversion as the Lua part of the library wants it: the value, or nil and what is wrong.
+    static func attempt(_ body: () throws -> LuaValue) -> [LuaValue] {
+        do {
+            return [try body()]
+        } catch {
+            return [.nil, .string(LuaString(message(of: error)))]
+        }
+    }
+
+    private static func message(of error: any Error) -> String {
+        (error as? any LuaErrorDescribing)?.luaMessage ?? (error as? LuaError)?.message ?? String(describing: error)
+    }
+
+    func make(_ date: DateTime) throws(LuaError) -> LuaValue {
+        .userdata(try dates.make(date))
+    }
+
+    func make(_ parts: DateParts) throws(LuaError) -> LuaValue {
+        .userdata(try components.make(parts))
+    }
+
+    // MARK: - The table perilune.date
+
+    func makeDateTable(in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable()
+        try table.set("name", "date")
+        try table.setFunction("now") { [self] _ in [try make(now())] }
+        try table.setFunction("from_unix") { [self] arguments in
+            if case .integer(let seconds) = arguments[1] { return [try make(DateTime(unixSeconds: seconds))] }
+            return [try make(DateTime(unixSeconds: arguments.get(1, as: Double.self)))]
+        }
+        try table.setFunction("from_julian_day") { [self] arguments in
+            [try make(DateTime(julianDay: arguments.get(1)))]
+        }
+        try table.setFunction("from_database") { [self] arguments in
+            Self.attempt { try make(readDate(arguments[2])) }
+        }
+        try table.setFunction("is") { [self] arguments in [.boolean(dates.matches(arguments[1]))] }
+        try setCall(of: table, in: state) { [self] value in
+            if case .table(let fields) = value { return try make(DateTime(readParts(fields))) }
+            return try make(readDate(value))
+        }
+        return table
+    }
+
+    func makeComponentsTable(in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable()
+        try table.set("name", "date_components")
+        try table.setFunction("from_database") { [self] arguments in
+            Self.attempt { try make(readComponents(arguments[2])) }
+        }
+        try table.setFunction("is") { [self] arguments in [.boolean(components.matches(arguments[1]))] }
+        try setCall(of: table, in: state) { [self] value in
+            if case .table(let fields) = value { return try make(readParts(fields)) }
+            return try make(readComponents(value))
+        }
+        return table
+    }
+
+    private func setCall(
+        of table: LuaTable, in state: LuaState, _ body: @escaping (LuaValue) throws -> LuaValue
+    ) throws {
+        let metatable = try state.makeTable()
+        try metatable.set("__metatable", false)
+        try metatable.setFunction("__call") { arguments in [try body(arguments[2])] }
+        try table.setMetatable(metatable)
+    }
+
+    /// Reads `{ year = 2026, month = 3, day = 1, hour = ..., format = "YMD" }`.
+    private func readParts(_ fields: LuaTable) throws -> DateParts {
+        let names = ["year", "month", "day", "hour", "minute", "second", "microsecond", "zone_in_minutes"]
+        var parts: [String: Int] = [:]
+        var format: DateFormat?
+        for (key, value) in try fields.pairs() {
+            let name = try String.fromLua(key)
+            if name == "format" {
+                format = try readFormat(value)
+            } else if name == "millisecond" {
+                parts["microsecond", default: 0] += try partNumber(value, name).multiplied(by: 1000)
+            } else if names.contains(name) {
+                parts[name, default: 0] += try partNumber(value, name)
+            } else {
+                let known = (names + ["millisecond", "format"]).joined(separator: ", ")
+                throw BindingError("argument", "there is no date component `\(name)`; there are: \(known)")
+            }
+        }
+        return try DateParts(
+            year: parts["year"], month: parts["month"], day: parts["day"], hour: parts["hour"],
+            minute: parts["minute"], second: parts["second"], microsecond: parts["microsecond"],
+            zoneInMinutes: parts["zone_in_minutes"], format: format)
+    }
+
+    private func partNumber(_ value: LuaValue, _ name: String) throws -> Int {
+        do {
+            let number = try Int.fromLua(value)
+            // Far beyond every range, and small enough never to overflow.
+            guard (-1_000_000_000_000...1_000_000_000_000).contains(number) else {
+                throw BindingError("argument", "\(name) is out of range: \(number)")
+            }
+            return number
+        } catch let error as LuaError {
+            throw BindingError("argument", "\(name): \(error.message)")
+        }
+    }
+
+    private func readFormat(_ value: LuaValue) throws -> DateFormat {
+        if case .string(let name) = value, let format = DateFormat(rawValue: name.description) { return format }
+        let names = DateFormat.allCases.map(\.rawValue).joined(separator: ", ")
+        throw BindingError("argument", "expected a date format (\(names)), got \(value.shortDescription)")
+    }
+}
+
+// MARK: - Dates
+
+extension DateBinding {
+    private func defineDateProperties() throws {
+        let integers: [(String, KeyPath<DateTime, Int>)] = [
+            ("year", \.year), ("month", \.month), ("day", \.day), ("hour", \.hour), ("minute", \.minute),
+            ("second", \.second), ("millisecond", \.millisecond), ("microsecond", \.microsecond),
+            ("weekday", \.weekday), ("day_of_year", \.dayOfYear),
+        ]
+        for (name, path) in integers {
+            try dates.property(name) { .integer(Int64($0[keyPath: path])) }
+        }
+        try dates.property("unix") { .number($0.unixSeconds) }
+        try dates.property("unix_seconds") { .integer($0.wholeUnixSeconds) }
+        try dates.property("julian_day") { .number($0.julianDay) }
+    }
+
+    private func defineDateMethods() throws {
+        try dates.method("format") { [self] date, arguments in
+            if case .string(let pattern) = arguments[1], pattern.bytes.contains(UInt8(ascii: "%")) {
+                return [.string(LuaString(try date.bytes(pattern: pattern.bytes)))]
+            }
+            let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1])
+            return [.string(LuaString(date.text(as: format)))]
+        }
+        try dates.method("iso8601") { date, _ in
+            [.string(LuaString(date.text(as: .ymdHMSS, separator: .t, marksUTC: true)))]
+        }
+        try dates.method("add") { [self] date, arguments in
+            guard case .table(let spans) = arguments[1] else {
+                throw arguments.mismatch(1, expected: "a table, { days = 1 } for example")
+            }
+            return [try make(add(spans, to: date))]
+        }
+        try dates.method("start_of") { [self] date, arguments in
+            guard case .string(let name) = arguments[1], let unit = DateTime.Unit(rawValue: name.description) else {
+                let names = DateTime.Unit.allCases.map(\.rawValue).joined(separator: ", ")
+                throw arguments.mismatch(1, expected: "one of \(names)")
+            }
+            return [try make(date.start(of: unit))]
+        }
+        try dates.method("seconds_since") { [self] date, arguments in
+            [.number(date.seconds(since: try readDate(arguments[1])))]
+        }
+        try dates.method("components") { [self] date, arguments in
+            let format = arguments[1].isNil ? .ymdHMSS : try readFormat(arguments[1])
+            return [try make(DateParts(date, format: format))]
+        }
+    }
+
+    private func add(_ spans: LuaTable, to date: DateTime) throws -> DateTime {
+        let names = ["years", "months", "days", "hours", "minutes", "seconds", "milliseconds", "microseconds"]
+        var parts: [String: Int] = [:]
+        var fraction = 0.0
+        for (key, value) in try spans.pairs() {
+            let name = try String.fromLua(key)
+            guard names.contains(name) else {
+                throw BindingError("argument", "there is no span `\(name)`; there are: \(names.joined(separator: ", "))")
+            }
+            if name == "seconds", case .number(let seconds) = value {
+                fraction = seconds
+            } else {
+                parts[name] = try partNumber(value, name)
+            }
+        }
+        let microseconds = try (parts["milliseconds"] ?? 0).multiplied(by: 1000) + (parts["microseconds"] ?? 0)
+        let moved = try date.adding(
+            years: parts["years"] ?? 0, months: parts["months"] ?? 0, days: parts["days"] ?? 0,
+            hours: parts["hours"] ?? 0, minutes: parts["minutes"] ?? 0, seconds: parts["seconds"] ?? 0,
+            microseconds: microseconds)
+        return fraction == 0 ? moved : try moved.adding(seconds: fraction)
+    }
+
+    private func defineDateOperators() throws {
+        try dates.metamethod("__eq") { [self] arguments in
+            [.boolean(try dates.matches(arguments[1]) && dates.matches(arguments[2])
+                && dates.value(of: arguments[1]) == dates.value(of: arguments[2]))]
+        }
+        try dates.metamethod("__lt") { [self] arguments in
+            [.boolean(try readDate(arguments[1]) < readDate(arguments[2]))]
+        }
+        try dates.metamethod("__le") { [self] arguments in
+            [.boolean(try readDate(arguments[1]) <= readDate(arguments[2]))]
+        }
+        try dates.metamethod("__sub") { [self] arguments in
+            let date = try dates.value(of: arguments[1])
+            if dates.matches(arguments[2]) { return [.number(date.seconds(since: try dates.value(of: arguments[2])))] }
+            return [try make(date.adding(seconds: -arguments.get(2, as: Double.self)))]
+        }
+        try dates.metamethod("__add") { [self] arguments in
+            let isFirst = dates.matches(arguments[1])
+            let date = try dates.value(of: arguments[isFirst ? 1 : 2])
+            return [try make(date.adding(seconds: arguments.get(isFirst ? 2 : 1, as: Double.self)))]
+        }
+        try dates.metamethod("__tostring") { [self] arguments in
+            [.string(LuaString(try dates.value(of: arguments[1]).text()))]
+        }
+        try dates.metamethod("__to_database") { [self] arguments in
+            [.string(LuaString(try dates.value(of: arguments[1]).text()))]
+        }
+    }
+
+    // MARK: - Components
+
+    private func defineComponents() throws {
+        let integers: [(String, KeyPath<DateParts, Int?>)] = [
+            ("year", \.year), ("month", \.month), ("day", \.day), ("hour", \.hour), ("minute", \.minute),
+            ("second", \.second), ("microsecond", \.microsecond), ("zone_in_minutes", \.zoneInMinutes),
+        ]
+        for (name, path) in integers {
+            try components.property(name) { parts in parts[keyPath: path].map { .integer(Int64($0)) } ?? .nil }
+        }
+        try components.property("format") { .string(LuaString($0.format.rawValue)) }
+        try components.method("text") { [self] parts, arguments in
+            let format = arguments[1].isNil ? nil : try readFormat(arguments[1])
+            return [.string(LuaString(try parts.text(as: format)))]
+        }
+        try components.method("date") { [self] parts, _ in [try make(DateTime(parts))] }
+        try components.metamethod("__eq") { [self] arguments in
+            [.boolean(try components.matches(arguments[1]) && components.matches(arguments[2])
+                && components.value(of: arguments[1]) == components.value(of: arguments[2]))]
+        }
+        for event in ["__tostring", "__to_database"] {
+            try components.metamethod(event) { [self] arguments in
+                [.string(LuaString(try components.value(of: arguments[1]).text()))]
+            }
+        }
+    }
+}
+
+extension Int {
+    /// The product; numbers that scripts give must not overflow.
+    fileprivate func multiplied(by factor: Int) throws -> Int {
+        let (product, overflow) = multipliedReportingOverflow(by: factor)
+        guard !overflow else { throw BindingError("argument", "\(self) is out of range") }
+        return product
+    }
+}
+
+extension DateError: LuaErrorDescribing {
+    public var luaKind: String { "date" }
+    public var luaMessage: String { message }
+}

@@ -1,0 +1,102 @@
+--- Enumerations: a fixed set of values, stored as integers or strings.
+--
+--     local Color = perilune.enum{ red = 0, white = 1, rose = 2 }
+--     local Grape = perilune.enum{ "chardonnay", "merlot" }
+--     db:execute("INSERT INTO wine (color, grape) VALUES (?, ?)", Color.red, Grape.merlot)
+--     db:fetch_value_as(Color, "SELECT color FROM wine") == Color.red
+
+local internal = ...
+
+local reserved = { name = true, from_database = true, to_database = true, cases = true, from = true }
+
+local function check_case(name, raw)
+  if type(name) ~= "string" or name == "" then
+    internal.raise("argument", "perilune.enum: the name of a case must be a string, got " .. internal.describe(name))
+  elseif reserved[name] then
+    internal.raise("argument", "perilune.enum: no case can be called `" .. name .. "`")
+  elseif math.type(raw) ~= "integer" and type(raw) ~= "string" then
+    internal.raise("argument", "perilune.enum: case `" .. name .. "`: expected an integer or a string, got "
+      .. internal.describe(raw))
+  end
+end
+
+--- The cases of a definition: names with their raw values.
+local function read_cases(definition)
+  local raws = {}
+  for key, value in pairs(definition) do
+    if math.type(key) == "integer" then
+      check_case(value, value)
+      raws[value] = value
+    else
+      check_case(key, value)
+      raws[key] = value
+    end
+  end
+  if next(raws) == nil then internal.raise("argument", "perilune.enum: there are no cases") end
+  return raws
+end
+
+local function by_raw_value(left, right)
+  if type(left.raw) == type(right.raw) then return left.raw < right.raw end
+  return type(left.raw) == "number"
+end
+
+local function list_cases(cases)
+  local texts = {}
+  for index, case in ipairs(cases) do texts[index] = case.name .. " = " .. tostring(case.raw) end
+  return table.concat(texts, ", ")
+end
+
+--- Makes an enumeration.
+-- @tparam table definition names with integers or strings, or a list of strings that stand for themselves
+-- @treturn table the type: one field for each case; `cases()` lists them, `from(raw)` finds one
+local function enum(definition)
+  if type(definition) ~= "table" then
+    internal.raise("argument", "perilune.enum: argument 1: expected a table, got " .. internal.describe(definition))
+  end
+  local case_metatable = {
+    __name = "enum case",
+    __tostring = function(case) return case.name end,
+    __to_database = function(case) return case.raw end,
+  }
+  local type_table, by_raw, cases = { name = "the enum" }, {}, {}
+  for name, raw in pairs(read_cases(definition)) do
+    if by_raw[raw] then
+      internal.raise("argument", "perilune.enum: two cases have the value " .. tostring(raw))
+    end
+    local case = setmetatable({ name = name, raw = raw }, case_metatable)
+    type_table[name], by_raw[raw], cases[#cases + 1] = case, case, case
+  end
+  table.sort(cases, by_raw_value)
+
+  function type_table.from_database(_, raw)
+    local case = by_raw[raw]
+    if case then return case end
+    return nil, "no case has the value " .. internal.describe(raw) .. " (there are " .. list_cases(cases) .. ")"
+  end
+
+  function type_table.to_database(_, case)
+    return case.raw
+  end
+
+  function type_table.cases()
+    return table.move(cases, 1, #cases, 1, {})
+  end
+
+  function type_table.from(raw)
+    local case, message = type_table:from_database(raw)
+    if not case then internal.raise("conversion", message) end
+    return case
+  end
+
+  return setmetatable(type_table, {
+    __name = "enum",
+    __newindex = function() internal.raise("argument", "an enum cannot be changed") end,
+    __index = function(_, name)
+      internal.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (there are "
+        .. list_cases(cases) .. ")")
+    end,
+  })
+end
+
+return enum

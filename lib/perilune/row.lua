@@ -1,0 +1,118 @@
+--- The methods of rows.
+-- A row is a plain table: `row.name` is the value of a column, nil for NULL; `row[1]` the value of the first column; names
+-- are found in any case. A column hides the method of the same name: call it as `perilune.row.has(row, "title")` then.
+
+local internal = ...
+local types = internal.types
+
+local row = {}
+
+--- The position of a column: the leftmost of that name, in any case.
+local function find(self, name)
+  local names = internal.row_columns(self)
+  if math.type(name) == "integer" then return names[name] and name end
+  if type(name) ~= "string" then return nil end
+  local lower = name:lower()
+  for index = 1, #names do
+    if names[index] == name then return index end
+  end
+  for index = 1, #names do
+    if names[index]:lower() == lower then return index end
+  end
+end
+
+local function require_column(self, name)
+  local index = find(self, name)
+  if index then return index end
+  internal.raise_unknown("column", name, internal.row_columns(self))
+end
+
+--- Whether the row has a column of that name, even if its value is NULL.
+function row:has(name)
+  return find(self, name) ~= nil
+end
+
+--- The value of a column, which must exist; nil if it is NULL.
+-- @param name the name, in any case, or the position, from 1
+-- @param wanted the type to convert to; none by default
+function row:get(name, wanted)
+  local value = self[require_column(self, name)]
+  if value == nil or wanted == nil then return value end
+  return types.require(wanted, value, "column `" .. tostring(name) .. "`")
+end
+
+--- Like `get`, but NULL is an error.
+function row:require(name, wanted)
+  local value = row.get(self, name, wanted)
+  if value == nil then internal.raise("conversion", "column `" .. tostring(name) .. "` is NULL") end
+  return value
+end
+
+for _, name in ipairs{ "boolean", "integer", "float", "string", "date", "date_components" } do
+  --- The value of a column as that type; nil if it is NULL.
+  row[name] = function(self, column) return row.get(self, column, name) end
+end
+
+--- The value of a column that holds a Julian day number, as a date.
+function row:julian_date(name)
+  local value = row.get(self, name, "float")
+  return value and internal.julian_date(value)
+end
+
+--- Calls a function with the bytes of a column, and returns what it returns; does nothing if there is no such column or
+-- its value is NULL.
+function row:with_blob(name, f)
+  local index = find(self, name)
+  local value = index and self[index]
+  if value == nil then return nil end
+  return f(types.require("string", value, "column `" .. tostring(name) .. "`"))
+end
+
+--- The names of the columns in order, duplicates included.
+function row:columns()
+  local names = internal.row_columns(self)
+  return table.move(names, 1, #names, 1, {})
+end
+
+--- The values in the order of the columns, and how many there are (NULL is nil).
+function row:values()
+  local values, count = {}, #internal.row_columns(self)
+  for index = 1, count do values[index] = self[index] end
+  return values, count
+end
+
+--- All values as multiple results.
+function row:unpack()
+  local values, count = row.values(self)
+  return table.unpack(values, 1, count)
+end
+
+--- Iterates over names and values in the order of the columns; NULL is nil.
+function row:pairs()
+  local names, index = internal.row_columns(self), 0
+  return function()
+    index = index + 1
+    if names[index] ~= nil then return names[index], self[index] end
+  end
+end
+
+--- A plain table of the columns, the leftmost of a name; NULL is `perilune.null`.
+function row:to_table()
+  local result = {}
+  for index, name in ipairs(internal.row_columns(self)) do
+    if result[name] == nil then
+      local value = self[index]
+      result[name] = value == nil and internal.null or value
+    end
+  end
+  return result
+end
+
+--- Another row with the same columns and values.
+function row:copy()
+  local copy = {}
+  for key, value in next, self do copy[key] = value end
+  return setmetatable(copy, internal.row_metatable(self))
+end
+
+return row

@@ -1,0 +1,224 @@
+--- What a database consists of: methods of databases that read its schema.
+
+local internal = ...
+local database = internal.database
+
+local function check_name(method, what, name)
+  if type(name) ~= "string" then
+    internal.raise("argument", "db:" .. method .. ": argument 1: expected the name of " .. what .. ", got "
+      .. internal.describe(name))
+  end
+end
+
+local function names_of(db, kind)
+  return db:fetch_values([[
+    SELECT name FROM sqlite_schema WHERE type = ? AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]], kind)
+end
+
+--- The names of the tables, SQLite's own left out, in order.
+function database:tables()
+  return names_of(self, "table")
+end
+
+--- The names of the views, in order.
+function database:views()
+  return names_of(self, "view")
+end
+
+--- The triggers, in order: tables with name, table and sql.
+-- @tparam ?string name only those of that table
+function database:triggers(name)
+  return self:fetch_all([[
+    SELECT name, tbl_name AS "table", sql FROM sqlite_schema
+    WHERE type = 'trigger' AND (?1 IS NULL OR lower(tbl_name) = lower(?1)) ORDER BY name]], name)
+end
+
+local function exists(db, kind, name)
+  return db:fetch_value("SELECT 1 FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) "
+    .. "WHERE type = ? AND lower(name) = lower(?)", kind, name) ~= nil
+end
+
+for _, kind in ipairs{ "table", "view", "index", "trigger" } do
+  --- Whether there is one of that name, in any case; temporary ones included.
+  database[kind .. "_exists"] = function(self, name)
+    check_name(kind .. "_exists", "a " .. kind, name)
+    return exists(self, kind, name)
+  end
+end
+
+--- Raises if there is no such table or view, naming the nearest.
+local function require_table(db, method, name)
+  check_name(method, "a table", name)
+  if exists(db, "table", name) or exists(db, "view", name) then return end
+  if db:fetch_value("SELECT 1 FROM pragma_table_info(?)", name) then return end
+  local names, views = names_of(db, "table"), names_of(db, "view")
+  internal.raise_unknown("table", name, table.move(views, 1, #views, #names + 1, names))
+end
+
+--- The columns of a table or view in order: tables with name, type, not_null, default (SQL text, or nil), primary_key
+-- (the position in the key from 1, or nil), hidden and generated ("virtual" or "stored", or nil).
+function database:columns(name)
+  require_table(self, "columns", name)
+  local columns = {}
+  for _, info in ipairs(self:fetch_all("SELECT * FROM pragma_table_xinfo(?)", name)) do
+    columns[#columns + 1] = {
+      name = info.name,
+      type = info.type,
+      not_null = info.notnull ~= 0,
+      default = info.dflt_value,
+      primary_key = info.pk ~= 0 and info.pk or nil,
+      hidden = info.hidden == 1,
+      generated = info.hidden == 2 and "virtual" or info.hidden == 3 and "stored" or nil,
+    }
+  end
+  return columns
+end
+
+--- The primary key of a table: a table with `columns` (their names in the order of the key) and `rowid`, whether the key
+-- is the row id itself. A table without a key has `columns = {}`.
+function database:primary_key(name)
+  require_table(self, "primary_key", name)
+  local columns = self:fetch_values("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", name)
+  local is_rowid = false
+  if #columns == 1 then
+    local type_name = self:fetch_value("SELECT type FROM pragma_table_info(?) WHERE pk = 1", name)
+    -- An INTEGER PRIMARY KEY has no index of its own, unless it is the DESC form or the table is WITHOUT ROWID.
+    is_rowid = type_name:upper() == "INTEGER"
+      and not self:fetch_value("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", name)
+  end
+  return { columns = columns, rowid = is_rowid }
+end
+
+--- The indexes of a table, by name: tables with name, columns (false stands for an expression), unique, partial and
+-- origin ("create index", "unique" or "primary key").
+function database:indexes(name)
+  require_table(self, "indexes", name)
+  local origins = { c = "create index", u = "unique", pk = "primary key" }
+  local indexes = {}
+  for _, info in ipairs(self:fetch_all("SELECT * FROM pragma_index_list(?) ORDER BY name", name)) do
+    local columns = {}
+    for _, column in ipairs(self:fetch_all("SELECT * FROM pragma_index_info(?) ORDER BY seqno", info.name)) do
+      columns[#columns + 1] = column.name or false
+    end
+    indexes[#indexes + 1] = {
+      name = info.name,
+      columns = columns,
+      unique = info.unique ~= 0,
+      partial = info.partial ~= 0,
+      origin = origins[info.origin],
+    }
+  end
+  return indexes
+end
+
+--- Whether these columns, in any order, are the primary key or have a unique index that is not partial.
+function database:has_unique_key(name, columns)
+  local function key_of(list)
+    local names = {}
+    for index, column in ipairs(list) do names[index] = tostring(column):lower() end
+    table.sort(names)
+    return table.concat(names, "\0")
+  end
+  if type(columns) ~= "table" then
+    internal.raise("argument", "db:has_unique_key: argument 2: expected a list of columns, got " .. internal.describe(columns))
+  end
+  local wanted = key_of(columns)
+  local primary_key = self:primary_key(name).columns
+  if #primary_key > 0 and key_of(primary_key) == wanted then return true end
+  for _, index in ipairs(self:indexes(name)) do
+    if index.unique and not index.partial and key_of(index.columns) == wanted then return true end
+  end
+  return false
+end
+
+--- The foreign keys of a table: tables with table (the other one), columns, referenced_columns, on_update, on_delete
+-- ("no action", "restrict", "set null", "set default" or "cascade").
+function database:foreign_keys(name)
+  require_table(self, "foreign_keys", name)
+  local keys, by_id = {}, {}
+  for _, info in ipairs(self:fetch_all("SELECT * FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq", name)) do
+    local key = by_id[info.id]
+    if not key then
+      key = {
+        table = info.table, columns = {}, referenced_columns = {},
+        on_update = info.on_update:lower(), on_delete = info.on_delete:lower(),
+      }
+      by_id[info.id], keys[#keys + 1] = key, key
+    end
+    key.columns[#key.columns + 1] = info.from
+    key.referenced_columns[#key.referenced_columns + 1] = info.to
+  end
+  for _, key in ipairs(keys) do
+    -- A key that names no columns means the other table's primary key.
+    if #key.referenced_columns == 0 and exists(self, "table", key.table) then
+      key.referenced_columns = self:primary_key(key.table).columns
+    end
+  end
+  return keys
+end
+
+--- The rows that break a foreign key: tables with table, rowid (nil without one), referenced_table and key (the position
+-- in `foreign_keys`).
+-- @tparam ?string name only that table
+function database:foreign_key_violations(name)
+  local source = "SELECT \"table\", rowid, parent AS referenced_table, fkid + 1 AS key FROM pragma_foreign_key_check"
+  if name == nil then return self:fetch_all(source) end
+  require_table(self, "foreign_key_violations", name)
+  return self:fetch_all(source .. "(?)", name)
+end
+
+--- The SQL that makes the schema, one statement a line, tables first.
+function database:schema_sql()
+  local statements = self:fetch_values([[
+    SELECT sql || ';' FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\_%' ESCAPE '\'
+    ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'view' THEN 2 WHEN 'index' THEN 3 ELSE 4 END, name]])
+  return table.concat(statements, "\n")
+end
+
+--- How SQLite would run a statement: a table with `detail` and `children` for each step; printed, it is a tree.
+function database:explain(sql, ...)
+  if type(sql) ~= "string" then
+    internal.raise("argument", "db:explain: argument 1: expected an SQL string, got " .. internal.describe(sql))
+  end
+  local nodes, by_id = {}, {}
+  for _, step in ipairs(self:fetch_all("EXPLAIN QUERY PLAN " .. sql, ...)) do
+    local node = { detail = step.detail, children = {} }
+    by_id[step.id] = node
+    local siblings = by_id[step.parent] and by_id[step.parent].children or nodes
+    siblings[#siblings + 1] = node
+  end
+  return setmetatable(nodes, internal.plan_metatable)
+end
+
+internal.plan_metatable = {
+  __name = "query plan",
+  __tostring = function(plan)
+    local lines = {}
+    local function add(nodes, prefix)
+      for index, node in ipairs(nodes) do
+        local is_last = index == #nodes
+        lines[#lines + 1] = prefix .. (is_last and "└─ " or "├─ ") .. node.detail
+        add(node.children, prefix .. (is_last and "   " or "│  "))
+      end
+    end
+    add(plan, "")
+    return table.concat(lines, "\n")
+  end,
+}
+
+--- Fetches the leftmost column of the first row as a type; nil if there is no row or it is NULL.
+-- @param wanted the type: a name, an enum, a value type
+function database:fetch_value_as(wanted, sql, ...)
+  local value = self:fetch_value(sql, ...)
+  if value == nil then return nil end
+  return internal.types.require(wanted, value, "the value")
+end
+
+--- Fetches the leftmost column of all rows as a type; NULL is an error.
+function database:fetch_values_as(wanted, sql, ...)
+  local values = self:fetch_values(sql, ...)
+  for index, value in ipairs(values) do
+    values[index] = internal.types.require(wanted, value, "row " .. index)
+  end
+  return values
+end

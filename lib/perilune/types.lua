@@ -1,0 +1,117 @@
+--- Value types: what turns a value of the database into one of the script, and back.
+-- A type is a name ("integer", "date", ...) or a table with a function `from_database`.
+
+local internal = ...
+
+local types = {}
+
+local function mismatch(expected, value)
+  return nil, "expected " .. expected .. ", got " .. internal.describe(value)
+end
+
+local builtin = {}
+
+function builtin.any(value)
+  return value
+end
+
+function builtin.integer(value)
+  if math.type(value) == "integer" then return value end
+  local integer = math.type(value) == "float" and math.tointeger(value)
+  if integer then return integer end
+  return mismatch("an integer", value)
+end
+
+function builtin.float(value)
+  if type(value) == "number" then return value + 0.0 end
+  return mismatch("a number", value)
+end
+
+function builtin.string(value)
+  if type(value) == "string" then return value end
+  return mismatch("a string", value)
+end
+
+function builtin.boolean(value)
+  if type(value) == "boolean" then return value end
+  if math.type(value) == "integer" then return value ~= 0 end
+  return mismatch("a boolean or an integer", value)
+end
+
+function builtin.date(value)
+  return internal.read_date(value)
+end
+
+function builtin.date_components(value)
+  return internal.read_date_components(value)
+end
+
+--- Converts a value that is not nil.
+-- @param wanted the type: a name, or a table with `from_database`
+-- @return the converted value; or nil and what is wrong with it
+function types.convert(wanted, value)
+  if type(wanted) == "string" and builtin[wanted] then return builtin[wanted](value) end
+  local from_database = type(wanted) == "table" and wanted.from_database
+  if not from_database then
+    local names = {}
+    for name in pairs(builtin) do names[#names + 1] = name end
+    table.sort(names)
+    internal.raise("argument", "expected a type (" .. table.concat(names, ", ") .. ", or a table with from_database), got "
+      .. internal.describe(wanted))
+  end
+  local converted, message = from_database(wanted, value)
+  if converted == nil then
+    local name = wanted.name or "the type"
+    return nil, message or (internal.describe(value) .. " is no value of " .. name)
+  end
+  return converted
+end
+
+--- Converts a value or raises.
+-- @param place what messages call the value: "column `age`"
+function types.require(wanted, value, place)
+  local converted, message = types.convert(wanted, value)
+  if converted == nil then internal.raise("conversion", place .. ": " .. message) end
+  return converted
+end
+
+--- Makes a value type.
+-- A value `T(v)` can be given to SQL as an argument; `T` can be given wherever a type is asked for.
+-- @tparam table definition `name`, `to_database(v)`: a plain value, `from_database(v)`: the value, or nil if it does not fit
+function types.value_type(definition)
+  if type(definition) ~= "table" or type(definition.from_database) ~= "function"
+    or type(definition.to_database) ~= "function" then
+    internal.raise("argument", "perilune.value_type: argument 1: expected a table with the functions to_database and "
+      .. "from_database, got " .. internal.describe(definition))
+  end
+  local name = definition.name or "value"
+  local wrapped = {
+    __name = name,
+    __to_database = function(wrapper) return definition.to_database(wrapper.value) end,
+    __tostring = function(wrapper) return name .. "(" .. tostring(wrapper.value) .. ")" end,
+    __eq = function(left, right) return left.value == right.value end,
+  }
+  local value_type = {
+    name = name,
+    from_database = function(_, value) return definition.from_database(value) end,
+    to_database = function(_, value) return definition.to_database(value) end,
+  }
+  return setmetatable(value_type, {
+    __name = "value type",
+    __call = function(_, value) return setmetatable({ value = value }, wrapped) end,
+  })
+end
+
+--- What SQLite would store for a value: "null", "integer", "real", "text" or "blob".
+function types.storage_class(value)
+  value = internal.plain(value)
+  if value == nil or value == internal.null then return "null" end
+  if internal.is_blob(value) then return "blob" end
+  if type(value) == "boolean" then return "integer" end
+  if type(value) == "number" then return math.type(value) == "integer" and "integer" or "real" end
+  if type(value) == "string" then return "text" end
+  internal.raise("argument", "perilune.storage_class: argument 1: expected a value that SQLite can store, got "
+    .. internal.describe(value))
+end
+
+return types
