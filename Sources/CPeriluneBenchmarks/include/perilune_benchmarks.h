@@ -1,0 +1,21 @@
+/*
+** What Perilune is measured against: the same work written by hand in C.
+**
+** A plain Lua state with the stock allocator and one module, `reference`, over SQLite's C interface. It does what a
+** careful programmer would write for these very tables and nothing more: no limits, no checks of the schema, no
+** protection of handles beyond what C itself needs. scripts/benchmarks/reference.lua uses it.
+*/
+#ifndef PERILUNE_BENCHMARKS_H
+#define PERILUNE_BENCHMARKS_H
+
+/* Runs the Lua file arguments[0] with the arguments after it. Errors go to standard error. Returns an exit code. */
+int perilune_run_reference(int argument_count, const char *const *arguments);
+
+/* Seconds on a clock that never goes back. */
+double perilune_monotonic_seconds(void);
+
+/* Runs a program, found by PATH, to its end; the list of arguments ends with NULL. Returns the seconds from spawning to
+** its exit, or -1 if it cannot be run or fails. */
+double perilune_time_process(char *const *arguments);
+
+#endif

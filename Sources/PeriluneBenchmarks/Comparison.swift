@@ -1,0 +1,124 @@
+import Foundation
+
+/// Runs the measures, our runs and those in C by turns, and prints a line for each.
+struct Comparison {
+    let contestants: Contestants
+    let workspace: Workspace
+    let rounds: Int
+    var problems = Problems()
+
+    /// What one contestant reported over all rounds.
+    private struct Tally {
+        var samples: [Run.Sample] = []
+        var outcomes: Set<String> = []
+        var values: [String: Double] = [:]
+
+        /// The least is what the work costs; what is above it is the machine doing something else.
+        var processor: Double { samples.map(\.processor).min() ?? .nan }
+        var wall: Double { samples.map(\.wall).min() ?? .nan }
+        /// The first repetition in a fresh process, whose memory the system has yet to hand out.
+        var cold: [Double] = []
+        var share: Double { values["share"] ?? 1 }
+
+        mutating func add(_ run: Run) {
+            samples += run.samples
+            cold += run.samples.prefix(1).map(\.processor)
+            outcomes.formUnion(run.outcomes)
+            values.merge(run.values) { Swift.max($0, $1) }
+        }
+    }
+
+    mutating func run(_ measure: Measure) {
+        var tallies: [String: Tally] = [:]
+        for round in 0..<rounds {
+            for contestant in contestants.taking(part: measure) where round == 0 || contestant.runsInEveryRound {
+                guard let run = attempt(measure, by: contestant) else { continue }
+                tallies[contestant.name, default: Tally()].add(run)
+            }
+        }
+        compareOutcomes(of: measure, tallies)
+        report(measure, tallies)
+    }
+
+    private mutating func attempt(_ measure: Measure, by contestant: Contestant) -> Run? {
+        if problems.hasFailed(contestant.name, measure.name) { return nil }
+        let script = contestant.name == Contestants.reference ? measure.referenceScript : measure.script
+        do {
+            return try contestant.run(
+                script, database: workspace.path(for: measure.database), environment: workspace.environment)
+        } catch {
+            problems.note(error, contestant: contestant.name, measure: measure.name)
+            return nil
+        }
+    }
+
+    private mutating func compareOutcomes(of measure: Measure, _ tallies: [String: Tally]) {
+        let complete = tallies.filter { $0.value.share == 1 }
+        if Set(complete.values.flatMap(\.outcomes)).count > 1 {
+            let outcomes = complete.map { "\($0.key): \($0.value.outcomes.sorted())" }.sorted()
+            problems.note(
+                .failed("they computed different things: \(outcomes.joined(separator: ", "))"),
+                contestant: "all", measure: measure.name)
+        }
+    }
+
+    // MARK: - Output
+
+    static func printHeader() {
+        print(line("", "Perilune", "C", "ratio", "target", "wall", "cold", "peers: time (Perilune is × of it)"))
+    }
+
+    private static func line(
+        _ title: String, _ ours: String, _ reference: String, _ ratio: String, _ target: String, _ wall: String,
+        _ cold: String, _ rest: String
+    ) -> String {
+        let columns = [(ours, 10), (reference, 10), (ratio, 8), (target, 9), (wall, 6), (cold, 6)]
+        return title.padded(to: 32) + columns.map { $0.paddedLeft(to: $1) }.joined() + "   " + rest
+    }
+
+    private func report(_ measure: Measure, _ tallies: [String: Tally]) {
+        let ours = tallies[Contestants.perilune], reference = tallies[Contestants.reference]
+        print(Self.line(
+            measure.title, perCall(ours, measure), perCall(reference, measure),
+            ratio(ours?.processor, reference?.processor, target: measure.target),
+            measure.target.map { "≤ \($0)" } ?? "", ratio(ours?.wall, reference?.wall),
+            ratio(ours?.cold.min(), reference?.cold.min()), peers(measure, tallies, ours)))
+        for (name, tally) in [("Perilune", ours), ("C", reference)] {
+            guard let tally, let growth = tally.values["process_growth_kb"] else { continue }
+            let peak = tally.values["lua_peak_kb"] ?? .nan, total = tally.values["process_peak_kb"] ?? .nan
+            let mark = growth > Self.flatGrowthInKilobytes ? " ✗ not flat" : ""
+            print("    memory, \(name): Lua at most \(Int(peak)) kB; the process grew by \(Int(growth)) kB"
+                + " after 50,000 rows, to \(Int(total)) kB\(mark)")
+        }
+    }
+
+    /// Memory that is reused in pieces of different size wanders a little.
+    private static let flatGrowthInKilobytes = 1024.0
+
+    private func peers(_ measure: Measure, _ tallies: [String: Tally], _ ours: Tally?) -> String {
+        contestants.peers.compactMap { peer in
+            guard let tally = tallies[peer.name] else { return nil }
+            let isLuaSQL = peer.name == Contestants.luaSQL
+            let target = isLuaSQL ? measure.luaSQLTarget : nil
+            let comparison = ratio(ours?.processor, tally.processor / tally.share, target: target)
+            let limit = target.map { ", ≤ \($0)" } ?? ""
+            return "\(peer.name) \(perCall(tally, measure)) (\(comparison)\(limit))"
+        }.joined(separator: "  ")
+    }
+
+    private func perCall(_ tally: Tally?, _ measure: Measure) -> String {
+        guard let tally else { return "–" }
+        return String(format: "%.3f µs", tally.processor * 1e6 / (Double(measure.count) * tally.share))
+    }
+
+    private func ratio(_ ours: Double?, _ other: Double?, target: Double? = nil) -> String {
+        guard let ours, let other else { return "–" }
+        let mark = target.map { ours / other > $0 ? "✗" : "✓" } ?? ""
+        return String(format: "%.2f", ours / other) + mark
+    }
+}
+
+extension String {
+    func padded(to width: Int) -> String { self + String(repeating: " ", count: max(0, width - count)) }
+    func paddedLeft(to width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// The temporary folder with the databases that the contestants use.
+struct Workspace {
+    let folder: URL
+    let environment: [String: String]
+
+    init(scripts: String) throws {
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("perilune-bench-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        environment = ["LUA_PATH": "\(scripts)/?.lua;;", "PYTHONDONTWRITEBYTECODE": "1"]
+    }
+
+    func path(for database: Measure.Database) -> String {
+        switch database {
+        case .products: folder.appendingPathComponent("products.sqlite").path
+        case .emptyFile: folder.appendingPathComponent("sales.sqlite").path
+        case .memory: ":memory:"
+        }
+    }
+
+    /// Makes the database that is read, by the reference.
+    func createProducts(scripts: String, program: String) throws {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: program)
+        process.arguments = ["--reference", "\(scripts)/reference.lua", "create", path(for: .products)]
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationStatus != 0 { throw RunFailure.failed("the reference made no database") }
+    }
+
+    func remove() {
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

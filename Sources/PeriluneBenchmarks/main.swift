@@ -1,0 +1,54 @@
+// Measures Perilune against hand-written C and its peers; scripts/bench builds and runs it.
+//
+//   PeriluneBenchmarks SCRIPTS [FILTER]            the measures whose name contains the filter
+//   PeriluneBenchmarks --reference FILE ARGUMENTS  a Lua file under the hand-written C
+import CPeriluneBenchmarks
+import Foundation
+
+/// Everything but the reference. Returns an exit code.
+func compare(scripts: String, filter: String) throws -> Int32 {
+    let rounds = 5
+    let program = URL(fileURLWithPath: CommandLine.arguments[0])
+    let programs = program.deletingLastPathComponent()
+    let workspace = try Workspace(scripts: scripts)
+    defer { workspace.remove() }
+    func isWanted(_ name: String) -> Bool { filter.isEmpty || name.contains(filter) }
+
+    var comparison = Comparison(
+        contestants: Contestants(scripts: scripts, programs: programs), workspace: workspace, rounds: rounds)
+    let measures = Measure.all.filter { isWanted($0.name) }
+    if !measures.isEmpty {
+        try workspace.createProducts(scripts: scripts, program: program.path)
+        print("Processor time for each row or call, the least of \(rounds) rounds of three; Perilune and C by turns.")
+        print("Python and peewee run in the first round only. wall: the ratio of elapsed times.")
+        print("cold: the ratio of the first repetitions in fresh processes. ✗: over the target.\n")
+        Comparison.printHeader()
+        fflush(nil)
+    }
+    for measure in measures {
+        comparison.run(measure)
+        fflush(nil)
+    }
+
+    var luaItself = LuaItself(
+        scripts: scripts, perilune: programs.appendingPathComponent("perilune").path, benchmarks: program.path,
+        environment: workspace.environment, rounds: rounds)
+    print("")
+    if isWanted("start") { luaItself.measureStart() }
+    if isWanted("processor") { luaItself.measureProcessor() }
+
+    let failures = comparison.problems.failures + luaItself.problems.failures
+    for failure in failures { FileHandle.standardError.write(Data("failed: \(failure)\n".utf8)) }
+    return failures.isEmpty ? 0 : 1
+}
+
+let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "--reference" {
+    var pointers = arguments.dropFirst().map { UnsafePointer<CChar>(strdup($0)) }
+    exit(perilune_run_reference(Int32(pointers.count), &pointers))
+}
+guard let scripts = arguments.first else {
+    FileHandle.standardError.write(Data("usage: PeriluneBenchmarks SCRIPTS [FILTER]; run scripts/bench\n".utf8))
+    exit(2)
+}
+exit(try compare(scripts: scripts, filter: arguments.count > 1 ? arguments[1] : ""))

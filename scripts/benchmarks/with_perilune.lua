@@ -1,0 +1,81 @@
+--- The work done by Perilune. Run by `perilune run --database PATH`; argument: the measure.
+local timing = require "timing"
+local work = require "work"
+
+local measure = ...
+local measures = {}
+
+-- Milliseconds are fine enough: what is measured takes a tenth of a second and more.
+local function wall()
+  return db:fetch_value("SELECT julianday('now') * 86400.0")
+end
+
+local function run(body, prepare)
+  timing.measure(wall, work.repetitions, body, prepare)
+end
+
+function measures.fetch_all()
+  run(function()
+    return db:read(function(db) return db:fetch_all(work.select_all) end)
+  end)
+end
+
+function measures.tuples()
+  run(function()
+    return db:read(function(db)
+      local count, last = 0, nil
+      for id, name, price, quantity, note in db:tuples(work.select_all) do count, last = count + 1, id end
+      return count .. "/" .. last
+    end)
+  end)
+end
+
+function measures.rows()
+  run(function()
+    return db:read(function(db)
+      local count, last = 0, nil
+      for row in db:rows(work.select_all) do count, last = count + 1, row.id end
+      return count .. "/" .. last
+    end)
+  end)
+end
+
+function measures.select_inside()
+  run(function()
+    return db:read(function(db) return work.select_each_by_text(work.select_count, db) end)
+  end)
+end
+
+function measures.select_prepared()
+  run(function()
+    return db:read(function(db) return work.select_each(work.select_count, db:prepare(work.select_one)) end)
+  end)
+end
+
+function measures.select_outside()
+  run(function() return work.select_each_by_text(work.autocommit_select_count, db) end)
+end
+
+function measures.insert()
+  run(function()
+    return db:write(function(db) return work.insert_each(db:prepare(work.insert)) end)
+  end, function()
+    db:execute(work.create_sale)
+  end)
+end
+
+function measures.stream()
+  local watch = timing.memory_watch()
+  timing.measure(wall, 1, function()
+    return db:read(function(db)
+      local count, last = 0, nil
+      for row in db:rows(work.stream) do
+        count, last = count + 1, row.id
+        watch(count)
+      end
+      return count .. "/" .. last
+    end)
+  end)
+end
+
+measures[measure]()

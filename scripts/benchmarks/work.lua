@@ -1,0 +1,68 @@
+--- What every contestant written in Lua has to do: the SQL, the sizes and the order of keys.
+local work = {}
+
+--- How many times each measure is repeated within one process.
+work.repetitions = 3
+
+work.select_all = "SELECT id, name, price, quantity, note FROM product"
+work.select_one = "SELECT id, name, price, quantity, note FROM product WHERE id = ?"
+work.insert = "INSERT INTO sale (id, name, price, quantity, note) VALUES (?, ?, ?, ?, ?)"
+work.stream = [[
+  WITH RECURSIVE number(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < 1000000)
+  SELECT id, 'Product ' || id AS name, id * 0.25 AS price, id % 100 AS quantity FROM number]]
+
+work.create_sale = [[
+  DROP TABLE IF EXISTS sale;
+  CREATE TABLE sale (id INTEGER PRIMARY KEY, name TEXT, price REAL, quantity INTEGER, note TEXT)]]
+
+--- The table that is read: 200,000 rows of five mixed columns; a third of the notes NULL, a third short and repeated,
+-- a third longer than Lua interns.
+work.create_product = [[
+  CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT NOT NULL, price REAL, quantity INTEGER, note TEXT);
+  WITH RECURSIVE number(id) AS (SELECT 1 UNION ALL SELECT id + 1 FROM number WHERE id < 200000)
+  INSERT INTO product
+  SELECT id, 'Product ' || id, id * 0.25 + 0.125, id * 7919 % 1000,
+    CASE id % 3 WHEN 1 THEN 'in stock' WHEN 2 THEN 'ordered from the supplier, expected in week ' || id END
+  FROM number]]
+
+work.insert_count = 100000
+work.select_count = 200000
+work.autocommit_select_count = 50000
+
+--- Selects `count` rows by key, with `getter:fetch_one(id)`, and returns the sum of the quantities found. The keys are
+-- scattered over 10,000 rows, which fit the page cache: what is measured is the call, not reading the file.
+function work.select_each(count, getter)
+  local sum, id = 0, 1
+  for _ = 1, count do
+    id = id * 7919 % 10007 + 1
+    sum = sum + getter:fetch_one(id).quantity
+  end
+  return sum
+end
+
+--- The same with the SQL text given at each call: `database:fetch_one(sql, id)`.
+function work.select_each_by_text(count, database)
+  local sum, id, sql = 0, 1, work.select_one
+  for _ = 1, count do
+    id = id * 7919 % 10007 + 1
+    sum = sum + database:fetch_one(sql, id).quantity
+  end
+  return sum
+end
+
+local names, notes = {}, {}
+for i = 0, 999 do
+  names[i] = "Product " .. i
+  if i % 3 ~= 0 then notes[i] = "a note about the product " .. i end
+end
+
+--- Inserts the rows with `inserter:execute(id, name, price, quantity, note)`. The strings are made beforehand.
+function work.insert_each(inserter)
+  for id = 1, work.insert_count do
+    local kind = id % 1000
+    inserter:execute(id, names[kind], id * 0.25, kind, notes[kind])
+  end
+  return work.insert_count
+end
+
+return work
