@@ -1,0 +1,272 @@
+/* What the files of the row path share. */
+#ifndef PERILUNE_ROWS_INTERNAL_H
+#define PERILUNE_ROWS_INTERNAL_H
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "include/perilune_rows.h"
+
+/* MARK: - The state */
+
+struct perilune_rows {
+    perilune_rows_callbacks callbacks;
+    perilune_context *context;
+    perilune_access *access; /* the innermost one, or NULL */
+    uint64_t last_token;
+    bool is_recording;
+    const char *forbidden_place; /* where no database may be used now, or NULL */
+    /* Metatables by address: a userdata is one of ours if its metatable is. */
+    const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable;
+    const void *null;
+};
+
+/* The row path of a state, or NULL before perilune_rows_open. Never fails. */
+perilune_rows *perilune_rows_of(lua_State *L);
+
+/* Keys of the registry: their addresses. */
+extern const char perilune_database_metatable_key, perilune_compiled_metatable_key, perilune_statement_metatable_key,
+    perilune_cursor_metatable_key, perilune_row_methods_key, perilune_null_key, perilune_blob_metatable_key,
+    perilune_rowid_key, perilune_changes_key, perilune_guard_key;
+
+/* The block of a userdata, or NULL if its metatable is another. Never fails. */
+void *perilune_block_of(lua_State *L, int index, const void *metatable);
+
+/* Makes a metatable, keeps it in the registry and leaves it. Returns its address. [-0, +1, m] */
+const void *perilune_new_metatable(lua_State *L, const void *key, const char *name, const luaL_Reg *functions);
+
+/* Around every call into Swift: nothing may be refused while its frames are on the stack. */
+static inline bool perilune_leave_lua(perilune_rows *rows) {
+    bool may_refuse = rows->context->may_refuse;
+    rows->context->may_refuse = false;
+    return may_refuse;
+}
+
+static inline void perilune_return_to_lua(perilune_rows *rows, bool may_refuse) {
+    rows->context->may_refuse = may_refuse;
+}
+
+static inline bool perilune_is_doomed(perilune_rows *rows) {
+    return atomic_load_explicit(&rows->context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE;
+}
+
+/* MARK: - Databases, connections, accesses */
+
+struct perilune_connection {
+    perilune_connection *next;
+    perilune_database *database;
+    sqlite3 *handle;
+    void *grdb; /* while an access is open on it */
+    int accesses;
+    perilune_statement *statements; /* all that are not released */
+    perilune_statement *active;     /* cursors opened outside of blocks */
+    bool has_abandoned;             /* some cursors were collected before their end */
+    int young, old;                 /* references to the two generations of the cache */
+    int young_count;
+    perilune_release_list released;
+};
+
+struct perilune_database {
+    perilune_rows *rows;
+    void *owner;
+    unsigned flags;
+    bool wants_writer; /* there are temporary tables, which readers do not see */
+    perilune_connection *connections;
+    perilune_release_list *leftover;
+};
+
+/* The userdata of a database object (token 0) and of a handle. User value 1 of a handle is the database object. */
+typedef struct {
+    perilune_database *database;
+    uint64_t token;
+} perilune_handle;
+
+/* The database object or handle at `index`; raises if it is none. `verb` is for the message. */
+perilune_handle *perilune_check_handle(lua_State *L, perilune_rows *rows, int index, const char *verb);
+
+/* The open access that belongs to a database (for token 0, the innermost one) or to a handle. NULL if there is none; raises
+** if the handle is dead. */
+perilune_access *perilune_find_access(lua_State *L, perilune_rows *rows, perilune_database *database, uint64_t token);
+
+/* Runs the function below the arguments in an access of its own. Raises its errors; returns the number of results. */
+int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *database, perilune_access_mode mode,
+                   int argument_count);
+
+/* Pushes the database object of the handle at `index`. [-0, +1, -] */
+void perilune_push_database_object(lua_State *L, int index);
+
+int perilune_release_add(perilune_release_list *list, void *object);
+
+/* MARK: - Screening */
+
+/* What a statement may need that not every access allows. */
+typedef enum {
+    PERILUNE_KEYWORD_OTHER,
+    PERILUNE_KEYWORD_READ,    /* SELECT, VALUES, WITH, EXPLAIN: may be stepped here if SQLite says that it only reads */
+    PERILUNE_KEYWORD_INSERT,  /* INSERT, REPLACE */
+    PERILUNE_KEYWORD_CHANGE,  /* UPDATE, DELETE */
+    PERILUNE_KEYWORD_CONTROL, /* BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT, RELEASE */
+    PERILUNE_KEYWORD_FILES,   /* ATTACH, DETACH, VACUUM INTO, PRAGMA temp_store_directory */
+    PERILUNE_KEYWORD_FORBIDDEN, /* PRAGMA query_only = ..., writable_schema = ... */
+    PERILUNE_KEYWORD_EMPTY,   /* nothing but blanks, comments and semicolons */
+} perilune_keyword;
+
+typedef struct {
+    perilune_keyword keyword;
+    char word[24];    /* the first word, upper case, cut: for messages */
+    bool is_temporary; /* CREATE TEMP: readers of a pool would not see it */
+    bool wants_writer; /* its result depends on the connection */
+} perilune_screening;
+
+perilune_screening perilune_screen(const char *sql, size_t length);
+
+/* Whether only blanks, comments and semicolons are left. */
+bool perilune_is_blank(const char *sql, size_t length);
+
+/* Whether the bytes are valid UTF-8. */
+bool perilune_is_utf8(const char *bytes, size_t length);
+
+/* MARK: - Statements */
+
+struct perilune_statement {
+    perilune_connection *connection; /* NULL once released */
+    sqlite3_stmt *handle;
+    void *object;
+    perilune_statement *next, **link;               /* in connection->statements */
+    perilune_statement *active_next, **active_link; /* in access->active or connection->active */
+    uint32_t run_id;                                /* changes with each run, so that old cursors know */
+    int column_count, parameter_count;
+    int prepare_count; /* SQLite's count of re-preparations when the columns were read */
+    bool is_readonly, is_direct, in_use, is_cached, is_abandoned, has_columns, has_shape, has_text,
+        has_tail;
+    perilune_screening screening;
+    uint8_t *booleans; /* by column, or NULL if no column is declared boolean */
+};
+
+/* User values of a compiled statement. */
+enum {
+    PERILUNE_KEYS = 1,       /* list of keys; at 0 the metatable of rows */
+    PERILUNE_PARAMETERS = 2, /* list of names (false for those without); name -> true */
+    PERILUNE_SQL = 3,
+};
+
+/* Pushes the compiled statement for the text at `sql_index`: from the cache if it is free, else newly prepared. Raises
+** what is wrong with it. Checks that the access allows it. [-0, +1] */
+perilune_statement *perilune_compile(lua_State *L, perilune_access *access, int sql_index);
+
+/* A text of several statements, and how far it has been taken. */
+typedef struct {
+    void *object; /* Swift's */
+    const char *sql;
+    size_t length, offset;
+} perilune_batch;
+
+/* Pushes the next statement of a batch and returns it; NULL at the end, with nothing pushed. [-0, +(0|1)] */
+perilune_statement *perilune_next_in_batch(lua_State *L, perilune_access *access, perilune_batch *batch, int sql_index);
+
+/* A prepared statement as scripts hold it: a text, compiled for whichever connection it is used on. */
+typedef struct {
+    perilune_database *database;
+    uint64_t token;
+    bool is_closed;
+} perilune_prepared_object;
+
+enum { PERILUNE_PREPARED_DATABASE = 1, PERILUNE_PREPARED_SQL = 2, PERILUNE_PREPARED_COMPILED = 3 };
+
+perilune_prepared_object *perilune_check_prepared(lua_State *L, perilune_rows *rows, int index, const char *verb);
+
+/* Pushes a prepared statement for the handle at 1 and the text at 2. [-0, +1, m] */
+int perilune_push_prepared(lua_State *L, perilune_handle *handle, int statement_index);
+
+/* Pushes the compiled statement of a prepared one, for the connection of the access. [-0, +1] */
+perilune_statement *perilune_compile_prepared(lua_State *L, perilune_access *access, int index);
+
+/* Raises if the access does not allow the statement. */
+void perilune_check_allowed(lua_State *L, perilune_access *access, perilune_statement *statement);
+
+/* Puts a statement among those that are being run. */
+void perilune_begin_run(perilune_statement *statement, perilune_statement **list);
+
+/* Resets a statement and takes it out of the list. Releases it unless it is cached. */
+void perilune_end_run(perilune_statement *statement);
+
+/* The same for a whole list. */
+void perilune_end_runs(perilune_statement **list);
+
+/* Releases a statement on its queue. */
+void perilune_release_statement(perilune_statement *statement);
+
+/* Reads what the columns are, unless that is known. To be called once a run has its first row. Raises nothing. */
+void perilune_check_columns(perilune_statement *statement);
+
+/* The same, and pushes the list of keys of rows. [-0, +1, m] */
+void perilune_push_keys(lua_State *L, perilune_statement *statement, int statement_index);
+
+/* Releases what was collected, ends what was abandoned. Called with the access open. */
+void perilune_tidy_connection(perilune_connection *connection);
+
+/* Takes all statements from the connections of a database; their objects go to `leftover`. */
+void perilune_drop_connections(lua_State *L, perilune_database *database);
+
+int perilune_collect_compiled(lua_State *L);
+
+/* MARK: - Arguments */
+
+/* The arguments of a call, which several statements may share. */
+typedef struct {
+    const char *verb;
+    int first, count; /* on the stack */
+    int table;        /* the index of the one table that holds them, or 0 */
+    lua_Integer list_count; /* the length of the list, of values or in the table */
+    lua_Integer taken;      /* so many were handed out */
+    int used;         /* index of a table of the names used so far, or 0: for several statements */
+} perilune_arguments;
+
+perilune_arguments perilune_arguments_at(lua_State *L, const char *verb, int first);
+
+/* Binds the arguments of one statement. Leaves values on the stack that must stay until the statement is reset. */
+void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int statement_index,
+                             perilune_arguments *arguments);
+
+/* Raises if arguments are left over. */
+void perilune_check_all_used(lua_State *L, perilune_statement *statement, int statement_index,
+                             perilune_arguments *arguments);
+
+/* The name among candidates (keys of the table at `index` that are strings) nearest to a misspelt one, or NULL. */
+const char *perilune_nearest(lua_State *L, int index, const char *name);
+
+/* MARK: - Rows */
+
+/* Pushes the row that the statement stands on. `keys` is the stack index of the list of keys. */
+void perilune_push_row(lua_State *L, perilune_statement *statement, int keys);
+
+/* Pushes the list of keys of a statement's rows; at 0 it has their metatable. [-0, +1, m] */
+void perilune_push_shape(lua_State *L, perilune_statement *statement);
+
+/* Whether the value is a row with a column of that name, be it NULL. */
+bool perilune_row_has(lua_State *L, int row, int name);
+
+/* Pushes a value of the row that the statement stands on. */
+static inline void perilune_push_value(lua_State *L, perilune_statement *statement, int column) {
+    perilune_push_column(L, statement->handle, column, statement->booleans && statement->booleans[column]);
+}
+
+/* MARK: - Failures */
+
+/* Pushes the error of the last failure on a connection, with what is known of the statement, and raises it. */
+int perilune_raise_sqlite(lua_State *L, perilune_connection *connection, perilune_statement *statement, int code);
+
+/* Raises the error on top of the stack, which Swift or SQLite has made, with the statement's text and position. */
+int perilune_raise_failure(lua_State *L, perilune_statement *statement);
+
+void perilune_open_values(lua_State *L, perilune_rows *rows);
+void perilune_open_accesses(lua_State *L, perilune_rows *rows);
+void perilune_open_statements(lua_State *L, perilune_rows *rows);
+void perilune_open_cursors(lua_State *L, perilune_rows *rows);
+void perilune_open_rows(lua_State *L);
+
+/* MARK: - Verbs */
+
+extern const luaL_Reg perilune_database_verbs[], perilune_statement_verbs[];
+
+#endif

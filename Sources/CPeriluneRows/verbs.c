@@ -1,0 +1,574 @@
+/* The verbs of databases and prepared statements: execute, fetch_all, fetch_one and the like. */
+#include "verbs.h"
+
+/* Rows built between two looks at whether the run is to end. */
+enum { rows_per_look = 256 };
+
+/* From so many rows on, the collector waits: nothing that a loop builds can be collected before its end. */
+enum { rows_before_pause = 100 };
+
+/* MARK: - Stepping */
+
+static void record_read(lua_State *L, perilune_call *call) {
+    perilune_rows *rows = call->rows;
+    bool may_refuse = perilune_leave_lua(rows);
+    int result = rows->callbacks.record(L, call->access->connection->grdb, call->statement->object);
+    perilune_return_to_lua(rows, may_refuse);
+    if (result != 0) perilune_raise_failure(L, call->statement);
+}
+
+void perilune_start(lua_State *L, perilune_call *call, perilune_statement **list) {
+    perilune_statement *statement = call->statement;
+    perilune_begin_run(statement, list);
+    perilune_bind_arguments(L, statement, call->statement_index, &call->arguments);
+    if (!call->is_batch) perilune_check_all_used(L, statement, call->statement_index, &call->arguments);
+    if (call->rows->is_recording && statement->is_direct) record_read(L, call);
+}
+
+static bool step(lua_State *L, perilune_call *call) {
+    int code = sqlite3_step(call->statement->handle);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) perilune_raise_sqlite(L, call->access->connection, call->statement, code);
+    return false;
+}
+
+static int raise_null(lua_State *L, perilune_call *call, lua_Integer row) {
+    perilune_end_run(call->statement);
+    return perilune_raise(L, "null", "%s: the value of row %I is NULL: leave such rows out in SQL, or use "
+                          "fetch_optional_values, which gives perilune.null for them", call->arguments.verb, row);
+}
+
+/* MARK: - Many rows */
+
+typedef struct {
+    perilune_call *call;
+    perilune_row_form form;
+    lua_Integer count;
+    bool is_done;
+} loop;
+
+/* Pushes the first column. Returns false if it is NULL and may not be. */
+static bool push_first(lua_State *L, perilune_call *call) {
+    perilune_push_value(L, call->statement, 0);
+    if (!lua_isnil(L, -1)) return true;
+    if (!call->allows_null) return false;
+    lua_pop(L, 1);
+    perilune_push_null(L);
+    return true;
+}
+
+/* Pushes the row that the statement stands on, made from keys on the stack. */
+static inline void push_row(lua_State *L, perilune_statement *statement, int first_key, int metatable) {
+    int count = statement->column_count;
+    lua_createtable(L, 0, count);
+    for (int i = 0; i < count; i++) {
+        if (sqlite3_column_type(statement->handle, i) == SQLITE_NULL) continue;
+        lua_pushvalue(L, first_key + i);
+        perilune_push_value(L, statement, i);
+        lua_rawset(L, -3);
+    }
+    lua_pushvalue(L, metatable);
+    lua_setmetatable(L, -2);
+}
+
+static void look(lua_State *L, perilune_call *call, lua_Integer count) {
+    if (call->rows->context->limited) perilune_charge(L, call->statement->column_count);
+    else if (count % rows_per_look == 0 && perilune_is_doomed(call->rows)) perilune_raise_doom(L);
+}
+
+/* Takes rows into the list at index 1 until there are none, or `limit` are in it. Index 2: the list of keys. */
+static void take_rows(lua_State *L, loop *loop, lua_Integer limit) {
+    perilune_call *call = loop->call;
+    perilune_statement *statement = call->statement;
+    bool has_rows = loop->form == PERILUNE_ROWS;
+    int metatable = lua_gettop(L) + 1, first_key = metatable + 1;
+    luaL_checkstack(L, statement->column_count + LUA_MINSTACK, "too many columns");
+    if (has_rows) lua_rawgeti(L, 2, 0);
+    for (int i = 1; has_rows && i <= statement->column_count; i++) lua_rawgeti(L, 2, i);
+    while (loop->count < limit) {
+        loop->count++;
+        if (has_rows) push_row(L, statement, first_key, metatable);
+        else if (!push_first(L, call)) raise_null(L, call, loop->count);
+        lua_rawseti(L, 1, loop->count);
+        look(L, call, loop->count);
+        if (!step(L, call)) {
+            loop->is_done = true;
+            break;
+        }
+    }
+    lua_settop(L, metatable - 1);
+}
+
+/* Arguments: list, list of keys, loop. */
+static int take_all_rows(lua_State *L) {
+    loop *loop = lua_touserdata(L, 3);
+    lua_settop(L, 2);
+    take_rows(L, loop, LUA_MAXINTEGER);
+    return 0;
+}
+
+/* The same with the collector paused; it is started again whatever happens. A state with a memory limit goes without: it
+** must be able to collect. */
+static void take_all_rows_paused(lua_State *L, loop *loop, int list) {
+    bool is_running = lua_gc(L, LUA_GCISRUNNING) && loop->call->rows->context->limit == 0;
+    lua_pushcfunction(L, take_all_rows);
+    lua_pushvalue(L, list);
+    lua_pushvalue(L, list + 1);
+    lua_pushlightuserdata(L, loop);
+    if (is_running) lua_gc(L, LUA_GCSTOP);
+    int status = perilune_pcall(L, 3, 0);
+    if (is_running) lua_gc(L, LUA_GCRESTART);
+    if (status != LUA_OK) {
+        perilune_end_run(loop->call->statement);
+        lua_error(L);
+    }
+}
+
+/* Arguments: list, list of keys, loop. */
+static int take_first_rows(lua_State *L) {
+    loop *loop = lua_touserdata(L, 3);
+    lua_settop(L, 2);
+    take_rows(L, loop, rows_before_pause);
+    return 0;
+}
+
+/* Pushes the list of what a direct statement gives. */
+static void fetch_direct(lua_State *L, perilune_call *call, perilune_row_form form) {
+    perilune_start(L, call, &call->access->active);
+    loop loop = {.call = call, .form = form};
+    bool has_row = step(L, call);
+    lua_newtable(L);
+    if (has_row) {
+        int list = lua_gettop(L);
+        perilune_check_columns(call->statement);
+        if (form == PERILUNE_ROWS) perilune_push_keys(L, call->statement, call->statement_index);
+        else lua_pushnil(L);
+        lua_pushcfunction(L, take_first_rows);
+        lua_pushvalue(L, list);
+        lua_pushvalue(L, list + 1);
+        lua_pushlightuserdata(L, &loop);
+        lua_call(L, 3, 0);
+        if (!loop.is_done) take_all_rows_paused(L, &loop, list);
+        lua_settop(L, list);
+    }
+    perilune_end_run(call->statement);
+}
+
+/* MARK: - Through GRDB */
+
+static void push_optional_value(lua_State *L, perilune_statement *statement) {
+    perilune_push_value(L, statement, 0);
+    if (!lua_isnil(L, -1)) return;
+    lua_pop(L, 1);
+    perilune_push_null(L);
+}
+
+static void push_list(lua_State *L, perilune_statement *statement) {
+    lua_createtable(L, statement->column_count, 1);
+    for (int i = 0; i < statement->column_count; i++) {
+        perilune_push_value(L, statement, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_pushinteger(L, statement->column_count);
+    lua_setfield(L, -2, "n");
+}
+
+/* Below the list is the list of keys, or nil. Swift frames are below: nothing is refused, and nothing may be raised. */
+void perilune_take_row(perilune_run *run) {
+    lua_State *L = run->L;
+    perilune_statement *statement = run->statement;
+    if (run->form == PERILUNE_DISCARD || run->count >= run->limit) return;
+    if (run->count++ == 0) {
+        perilune_check_columns(statement);
+        if (run->form == PERILUNE_ROWS) {
+            perilune_push_keys(L, statement, run->statement_index);
+            lua_replace(L, run->list - 1);
+        }
+    }
+    switch (run->form) {
+        case PERILUNE_VALUES: push_optional_value(L, statement); break;
+        case PERILUNE_TUPLES: push_list(L, statement); break;
+        default: perilune_push_row(L, statement, run->list - 1); break;
+    }
+    lua_rawseti(L, run->list, run->count);
+}
+
+/* Steps a statement through GRDB. Pushes the list of its rows, in the form asked for, unless they are discarded. */
+static void run_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
+    perilune_rows *rows = call->rows;
+    perilune_run run = {.L = L, .statement = call->statement, .form = form, .limit = limit,
+                        .statement_index = call->statement_index};
+    perilune_start(L, call, &call->access->active);
+    if (form != PERILUNE_DISCARD) {
+        luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
+        lua_pushnil(L);
+        lua_newtable(L);
+        run.list = lua_gettop(L);
+    }
+    bool may_refuse = perilune_leave_lua(rows);
+    int result = rows->callbacks.run(call->statement->object, &run);
+    perilune_return_to_lua(rows, may_refuse);
+    if (result != 0) perilune_raise_failure(L, call->statement);
+    call->changes = sqlite3_changes64(call->access->connection->handle);
+    perilune_end_run(call->statement);
+    perilune_charge(L, 100);
+    if (perilune_is_doomed(rows)) perilune_raise_doom(L);
+}
+
+/* Pushes the list of what a statement gives. */
+void perilune_fetch(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
+    if (call->statement->is_direct) fetch_direct(L, call, form);
+    else run_through_grdb(L, call, form, limit);
+}
+
+/* MARK: - The verbs */
+
+static int fetch_all(lua_State *L, perilune_call *call) {
+    perilune_fetch(L, call, PERILUNE_ROWS, LUA_MAXINTEGER);
+    return 1;
+}
+
+/* Steps to the first row of a direct statement. */
+static bool step_once(lua_State *L, perilune_call *call) {
+    perilune_start(L, call, &call->access->active);
+    return step(L, call);
+}
+
+/* Pushes the first of the rows of a statement that goes through GRDB. */
+static int first_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form) {
+    run_through_grdb(L, call, form, 1);
+    lua_rawgeti(L, -1, 1);
+    return 1;
+}
+
+static int fetch_one(lua_State *L, perilune_call *call) {
+    if (!call->statement->is_direct) return first_through_grdb(L, call, PERILUNE_ROWS);
+    if (step_once(L, call)) {
+        perilune_push_keys(L, call->statement, call->statement_index);
+        perilune_push_row(L, call->statement, lua_gettop(L));
+    } else {
+        lua_pushnil(L);
+    }
+    perilune_end_run(call->statement);
+    return 1;
+}
+
+static int fetch_value(lua_State *L, perilune_call *call) {
+    if (!call->statement->is_direct) {
+        first_through_grdb(L, call, PERILUNE_VALUES);
+        if (perilune_is_null(L, -1)) lua_pushnil(L);
+        return 1;
+    }
+    if (step_once(L, call)) {
+        perilune_check_columns(call->statement);
+        perilune_push_value(L, call->statement, 0);
+    } else {
+        lua_pushnil(L);
+    }
+    perilune_end_run(call->statement);
+    return 1;
+}
+
+/* For values that came through GRDB, where NULL is perilune.null. */
+static void check_no_null(lua_State *L, perilune_call *call, int list) {
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, i);
+        if (perilune_is_null(L, -1)) raise_null(L, call, i);
+        lua_pop(L, 1);
+    }
+}
+
+static int fetch_values(lua_State *L, perilune_call *call) {
+    bool is_direct = call->statement->is_direct;
+    perilune_fetch(L, call, PERILUNE_VALUES, LUA_MAXINTEGER);
+    if (!is_direct && !call->allows_null) check_no_null(L, call, lua_gettop(L));
+    return 1;
+}
+
+static int fetch_optional_values(lua_State *L, perilune_call *call) {
+    call->allows_null = true;
+    return fetch_values(L, call);
+}
+
+static int fetch_set(lua_State *L, perilune_call *call) {
+    fetch_values(L, call);
+    int list = lua_gettop(L);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, list);
+    lua_newtable(L);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, list, i);
+        lua_pushboolean(L, true);
+        lua_rawset(L, list + 1);
+    }
+    return 1;
+}
+
+/* Pushes what a script gets for a statement that was executed. */
+static int push_changes(lua_State *L, sqlite3 *handle, const perilune_statement *statement, lua_Integer changes) {
+    bool has_changes = statement && !statement->is_readonly && statement->screening.keyword != PERILUNE_KEYWORD_OTHER &&
+                       statement->screening.keyword < PERILUNE_KEYWORD_CONTROL;
+    bool may_insert = has_changes && statement->screening.keyword != PERILUNE_KEYWORD_CHANGE && changes > 0;
+    lua_createtable(L, 0, 2);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_changes_key);
+    lua_pushinteger(L, has_changes ? changes : 0);
+    lua_rawset(L, -3);
+    if (may_insert) {
+        lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_rowid_key);
+        lua_pushinteger(L, sqlite3_last_insert_rowid(handle));
+        lua_rawset(L, -3);
+    }
+    return 1;
+}
+
+/* Steps a statement and throws its rows away. */
+static void run_to_end(lua_State *L, perilune_call *call) {
+    if (!call->statement->is_direct) {
+        run_through_grdb(L, call, PERILUNE_DISCARD, 0);
+        return;
+    }
+    bool has_row = step_once(L, call);
+    for (lua_Integer i = 1; has_row; i++) {
+        look(L, call, i);
+        has_row = step(L, call);
+    }
+    perilune_end_run(call->statement);
+}
+
+/* MARK: - Several statements */
+
+/* The statements of a batch, in turn. Arguments are handed out in order; names are shared. */
+static int run_batch(lua_State *L, perilune_call *call, perilune_batch *batch, int sql_index) {
+    sqlite3 *handle = call->access->connection->handle;
+    lua_Integer total = 0;
+    bool has_inserted = false;
+    lua_newtable(L);
+    call->arguments.used = lua_gettop(L);
+    int top = lua_gettop(L);
+    while ((call->statement = perilune_next_in_batch(L, call->access, batch, sql_index))) {
+        perilune_statement *statement = call->statement;
+        perilune_screening screening = statement->screening;
+        bool is_readonly = statement->is_readonly;
+        call->statement_index = lua_gettop(L);
+        run_to_end(L, call);
+        bool is_change = !is_readonly && screening.keyword != PERILUNE_KEYWORD_OTHER &&
+                         screening.keyword < PERILUNE_KEYWORD_CONTROL;
+        if (is_change) total += call->changes;
+        if (is_change) has_inserted = screening.keyword == PERILUNE_KEYWORD_INSERT && call->changes > 0;
+        lua_settop(L, top);
+    }
+    perilune_check_all_used(L, NULL, 0, &call->arguments);
+    lua_createtable(L, 0, 2);
+    lua_pushinteger(L, total);
+    lua_setfield(L, -2, "changed_rows");
+    if (has_inserted) {
+        lua_pushinteger(L, sqlite3_last_insert_rowid(handle));
+        lua_setfield(L, -2, "inserted_rowid");
+    }
+    return 1;
+}
+
+static int execute_batch(lua_State *L, perilune_call *call, int sql_index) {
+    perilune_rows *rows = call->rows;
+    perilune_batch batch = {0};
+    batch.sql = lua_tolstring(L, sql_index, &batch.length);
+    /* If something is raised, the collector finds the batch. */
+    void **guard = lua_newuserdatauv(L, sizeof *guard, 0);
+    *guard = NULL;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_guard_key);
+    lua_setmetatable(L, -2);
+    bool may_refuse = perilune_leave_lua(rows);
+    int result = rows->callbacks.open_batch(L, call->access->connection->grdb, batch.sql, &batch.object);
+    perilune_return_to_lua(rows, may_refuse);
+    if (result != 0) perilune_raise_failure(L, NULL);
+    *guard = batch.object;
+    call->is_batch = true;
+    call->arguments.taken = 0;
+    run_batch(L, call, &batch, sql_index);
+    *guard = NULL;
+    rows->callbacks.release(batch.object);
+    return 1;
+}
+
+static int execute(lua_State *L, perilune_call *call) {
+    perilune_statement *statement = call->statement;
+    sqlite3 *handle = call->access->connection->handle;
+    if (statement->handle == NULL) {
+        perilune_check_all_used(L, NULL, 0, &call->arguments);
+        return push_changes(L, handle, NULL, 0);
+    }
+    if (statement->has_tail) {
+        lua_getiuservalue(L, call->statement_index, PERILUNE_SQL);
+        perilune_release_statement(statement);
+        return execute_batch(L, call, lua_gettop(L));
+    }
+    run_to_end(L, call);
+    return push_changes(L, handle, statement, call->changes);
+}
+
+static int prepare(lua_State *L, perilune_call *call) {
+    perilune_handle *handle = lua_touserdata(L, 1);
+    return perilune_push_prepared(L, handle, call->statement_index);
+}
+
+static int columns(lua_State *L, perilune_call *call) {
+    perilune_statement *statement = call->statement;
+    lua_createtable(L, statement->column_count, 0);
+    for (int i = 0; i < statement->column_count; i++) {
+        lua_pushstring(L, sqlite3_column_name(statement->handle, i));
+        lua_rawseti(L, -2, i + 1);
+    }
+    return 1;
+}
+
+/* The names of the parameters; false for those without. */
+static int parameters(lua_State *L, perilune_call *call) {
+    int count = call->statement->parameter_count;
+    lua_createtable(L, count, 0);
+    if (count == 0) return 1;
+    lua_getiuservalue(L, call->statement_index, PERILUNE_PARAMETERS);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        lua_rawseti(L, -3, i);
+    }
+    lua_pop(L, 1);
+    return 1;
+}
+
+static int is_readonly(lua_State *L, perilune_call *call) {
+    lua_pushboolean(L, call->statement->is_readonly);
+    return 1;
+}
+
+/* MARK: - From a call of a script to a verb */
+
+/* What a body in a reader of a pool returns when it has to be done again on the writer. */
+static const char retry_marker;
+
+typedef struct {
+    const char *name;
+    int (*body)(lua_State *L, perilune_call *call);
+    lua_CFunction database_function, statement_function;
+    bool is_read;       /* a pool may try it on a reader */
+    bool takes_several; /* statements in one text */
+} verb;
+
+static bool wants_writer(const perilune_call *call) {
+    return call->access->mode == PERILUNE_READ_STATEMENT &&
+           (!call->statement->is_readonly || call->statement->screening.wants_writer);
+}
+
+static int run_verb(lua_State *L, const verb *verb, perilune_call *call) {
+    perilune_statement *statement = call->statement;
+    call->statement_index = lua_gettop(L);
+    if (!verb->takes_several && statement->handle == NULL) {
+        return perilune_raise(L, "argument", "%s: the SQL has no statement", verb->name);
+    }
+    if (!verb->takes_several && statement->has_tail) {
+        perilune_release_statement(statement);
+        return perilune_raise(L, "argument", "%s: the SQL has several statements: only execute takes more than one",
+                              verb->name);
+    }
+    if (statement->handle && wants_writer(call)) {
+        lua_pushlightuserdata(L, (void *)&retry_marker);
+        return 1;
+    }
+    return verb->body(L, call);
+}
+
+/* Calls a function with everything on the stack as arguments, in an access of its own. */
+static int run_in_access(lua_State *L, perilune_rows *rows, perilune_database *database, const verb *verb,
+                         lua_CFunction function) {
+    bool may_read = verb->is_read && (database->flags & PERILUNE_DATABASE_POOL) && !database->wants_writer;
+    int count = lua_gettop(L);
+    luaL_checkstack(L, count + LUA_MINSTACK, "too many arguments");
+    if (may_read) {
+        lua_pushcfunction(L, function);
+        for (int i = 1; i <= count; i++) lua_pushvalue(L, i);
+        int results = perilune_enter(L, rows, database, PERILUNE_READ_STATEMENT, count);
+        if (results != 1 || lua_touserdata(L, -1) != &retry_marker) return results;
+        lua_settop(L, count);
+    }
+    lua_pushcfunction(L, function);
+    lua_insert(L, 1);
+    return perilune_enter(L, rows, database, PERILUNE_WRITE_STATEMENT, count);
+}
+
+/* Stack: handle, SQL, arguments. */
+static int call_on_database(lua_State *L, const verb *verb) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *handle = perilune_check_handle(L, rows, 1, verb->name);
+    if (lua_type(L, 2) != LUA_TSTRING) return perilune_argument_error(L, verb->name, 1, "SQL as a string", 2);
+    perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
+    if (access == NULL) return run_in_access(L, rows, handle->database, verb, verb->database_function);
+    perilune_call call = {.rows = rows, .database = handle->database, .token = handle->token, .access = access};
+    call.arguments = perilune_arguments_at(L, verb->name, 3);
+    call.statement = perilune_compile(L, access, 2);
+    return run_verb(L, verb, &call);
+}
+
+/* Stack: prepared statement, arguments. */
+static int call_on_statement(lua_State *L, const verb *verb) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_prepared_object *prepared = perilune_check_prepared(L, rows, 1, verb->name);
+    if (prepared->is_closed) return perilune_raise(L, "closed", "%s: this statement was closed", verb->name);
+    perilune_access *access = perilune_find_access(L, rows, prepared->database, prepared->token);
+    if (access == NULL) return run_in_access(L, rows, prepared->database, verb, verb->statement_function);
+    perilune_call call = {.rows = rows, .database = prepared->database, .token = prepared->token, .access = access};
+    call.arguments = perilune_arguments_at(L, verb->name, 2);
+    call.statement = perilune_compile_prepared(L, access, 1);
+    return run_verb(L, verb, &call);
+}
+
+#define VERB(name, is_read, takes_several)                                                                  \
+    static const verb name##_verb;                                                                          \
+    static int database_##name(lua_State *L) { return call_on_database(L, &name##_verb); }                  \
+    static int statement_##name(lua_State *L) { return call_on_statement(L, &name##_verb); }                \
+    static const verb name##_verb = {#name, name, database_##name, statement_##name, is_read, takes_several};
+
+static int rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_ROWS); }
+static int tuples(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_TUPLES); }
+
+VERB(execute, false, true)
+VERB(fetch_all, true, false)
+VERB(fetch_one, true, false)
+VERB(fetch_value, true, false)
+VERB(fetch_values, true, false)
+VERB(fetch_optional_values, true, false)
+VERB(fetch_set, true, false)
+VERB(rows, false, false)
+VERB(tuples, false, false)
+VERB(prepare, false, false)
+VERB(columns, false, false)
+VERB(parameters, false, false)
+VERB(is_readonly, false, false)
+
+const luaL_Reg perilune_database_verbs[] = {
+    {"execute", database_execute},
+    {"fetch_all", database_fetch_all},
+    {"fetch_one", database_fetch_one},
+    {"fetch_value", database_fetch_value},
+    {"fetch_values", database_fetch_values},
+    {"fetch_optional_values", database_fetch_optional_values},
+    {"fetch_set", database_fetch_set},
+    {"rows", database_rows},
+    {"tuples", database_tuples},
+    {"prepare", database_prepare},
+    {NULL, NULL},
+};
+
+const luaL_Reg perilune_statement_verbs[] = {
+    {"execute", statement_execute},
+    {"fetch_all", statement_fetch_all},
+    {"fetch_one", statement_fetch_one},
+    {"fetch_value", statement_fetch_value},
+    {"fetch_values", statement_fetch_values},
+    {"fetch_optional_values", statement_fetch_optional_values},
+    {"fetch_set", statement_fetch_set},
+    {"rows", statement_rows},
+    {"tuples", statement_tuples},
+    {"columns", statement_columns},
+    {"parameters", statement_parameters},
+    {"is_readonly", statement_is_readonly},
+    {NULL, NULL},
+};
