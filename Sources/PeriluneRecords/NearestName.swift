@@ -1,0 +1,51 @@
+/// Finds the name that was probably meant: the nearest by edits (insert, delete, replace, swap neighbours), whatever the
+/// case of letters.
+///
+/// - Parameters:
+///   - name: What was written.
+///   - names: What exists. Of two that are equally near, the first wins.
+/// - Returns: `nil` if nothing is near: more than a third of the letters differ, at least one may.
+public func nearestName(to name: String, among names: some Sequence<String>) -> String? {
+    let written = foldedScalars(name)
+    // Names come from scripts: a long one is not worth quadratic work.
+    guard !written.isEmpty, written.count <= longestComparedName else { return nil }
+    var nearest: (name: String, distance: Int)?
+    for candidate in names where candidate != name {
+        let scalars = foldedScalars(candidate)
+        let limit = max(1, max(written.count, scalars.count) / 3)
+        guard abs(scalars.count - written.count) <= limit, scalars.count <= longestComparedName else { continue }
+        let distance = editDistance(written, scalars)
+        // A name of one letter has every other such name at distance 1.
+        guard distance <= limit, distance < scalars.count, distance < nearest?.distance ?? .max else { continue }
+        nearest = (candidate, distance)
+    }
+    return nearest?.name
+}
+
+private let longestComparedName = 100
+
+private func foldedScalars(_ name: String) -> [Unicode.Scalar] {
+    // Only as much as can matter: lowercasing a long name costs, too.
+    Array(String(name.unicodeScalars.prefix(longestComparedName + 1)).lowercased().unicodeScalars)
+}
+
+/// The Damerau-Levenshtein distance, in its form without edits inside a swapped pair.
+private func editDistance(_ a: [Unicode.Scalar], _ b: [Unicode.Scalar]) -> Int {
+    if a.isEmpty || b.isEmpty { return max(a.count, b.count) }
+    var beforePrevious: [Int] = []
+    var previous = Array(0...b.count)
+    for i in 1...a.count {
+        var current = [i]
+        current.reserveCapacity(b.count + 1)
+        for j in 1...b.count {
+            let replacing = previous[j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)
+            var best = min(previous[j] + 1, current[j - 1] + 1, replacing)
+            if i > 1, j > 1, a[i - 1] == b[j - 2], a[i - 2] == b[j - 1] {
+                best = min(best, beforePrevious[j - 2] + 1)
+            }
+            current.append(best)
+        }
+        (beforePrevious, previous) = (previous, current)
+    }
+    return previous[b.count]
+}

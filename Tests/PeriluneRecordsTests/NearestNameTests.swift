@@ -1,0 +1,36 @@
+import PeriluneRecords
+import Testing
+
+@Suite struct NearestNameTests {
+    @Test(arguments: [
+        ("totl_cents", "total_cents"), ("invoces", "invoices"), ("ttile", "title"), ("TITLE", "title"),
+        ("fetchall", "fetch_all"), ("fetch-all", "fetch_all"), ("x", "xy"), ("strasse", "straße"),
+    ])
+    func `what is near is found`(written: String, meant: String) {
+        let names = ["id", "total_cents", "invoice", "invoices", "title", "fetch_all", "fetch_one", "xy", "straße"]
+        #expect(nearestName(to: written, among: names) == meant)
+    }
+
+    @Test(arguments: [("a", "b"), ("zzz", "abc"), ("", "a"), ("id", "title"), ("salary", "birthday")])
+    func `what is far is not found`(written: String, other: String) {
+        #expect(nearestName(to: written, among: [other]) == nil)
+    }
+
+    @Test func `swapped neighbours count once`() {
+        #expect(nearestName(to: "nmae", among: ["nail", "name"]) == "name")
+    }
+
+    @Test func `the first of two that are equally near wins`() {
+        #expect(nearestName(to: "boot", among: ["book", "boat"]) == "book")
+    }
+
+    @Test func `the name itself is no suggestion`() {
+        #expect(nearestName(to: "title", among: ["title"]) == nil)
+    }
+
+    @Test func `very long names are given up on`() {
+        let long = String(repeating: "a", count: 1_000_000)
+        #expect(nearestName(to: long, among: [long + "b", "a"]) == nil)
+        #expect(nearestName(to: "a", among: [long]) == nil)
+    }
+}
