@@ -20,6 +20,9 @@ struct Comparison {
         var cold: [Double] = []
         var share: Double { values["share"] ?? 1 }
 
+        /// The median over the least.
+        var spread: Double { samples.map(\.processor).sorted()[samples.count / 2] / processor }
+
         mutating func add(_ run: Run) {
             samples += run.samples
             cold += run.samples.prefix(1).map(\.processor)
@@ -28,16 +31,26 @@ struct Comparison {
         }
     }
 
-    mutating func run(_ measure: Measure) {
-        var tallies: [String: Tally] = [:]
+    /// By name of measure, then of contestant.
+    private var results: [String: [String: Tally]] = [:]
+
+    init(contestants: Contestants, workspace: Workspace, rounds: Int) {
+        (self.contestants, self.workspace, self.rounds) = (contestants, workspace, rounds)
+    }
+
+    /// Runs all measures in each round, so that a busy spell of the machine does not fall on one measure alone.
+    mutating func run(_ measures: [Measure]) {
         for round in 0..<rounds {
-            for contestant in contestants.taking(part: measure) where round == 0 || contestant.runsInEveryRound {
-                guard let run = attempt(measure, by: contestant) else { continue }
-                tallies[contestant.name, default: Tally()].add(run)
-            }
+            FileHandle.standardError.write(Data("round \(round + 1) of \(rounds)\n".utf8))
+            for measure in measures { run(measure, round: round) }
         }
-        compareOutcomes(of: measure, tallies)
-        report(measure, tallies)
+    }
+
+    private mutating func run(_ measure: Measure, round: Int) {
+        for contestant in contestants.taking(part: measure) where round == 0 || contestant.runsInEveryRound {
+            guard let run = attempt(measure, by: contestant) else { continue }
+            results[measure.name, default: [:]][contestant.name, default: Tally()].add(run)
+        }
     }
 
     private mutating func attempt(_ measure: Measure, by contestant: Contestant) -> Run? {
@@ -52,8 +65,8 @@ struct Comparison {
         }
     }
 
-    private mutating func compareOutcomes(of measure: Measure, _ tallies: [String: Tally]) {
-        let complete = tallies.filter { $0.value.share == 1 }
+    private mutating func compareOutcomes(of measure: Measure) {
+        let complete = results[measure.name, default: [:]].filter { $0.value.share == 1 }
         if Set(complete.values.flatMap(\.outcomes)).count > 1 {
             let outcomes = complete.map { "\($0.key): \($0.value.outcomes.sorted())" }.sorted()
             problems.note(
@@ -64,8 +77,23 @@ struct Comparison {
 
     // MARK: - Output
 
-    static func printHeader() {
-        print(line("", "Perilune", "C", "ratio", "target", "wall", "cold", "peers: time (Perilune is × of it)"))
+    /// Prints a line for each measure.
+    mutating func report(_ measures: [Measure]) {
+        print(Self.line("", "Perilune", "C", "ratio", "target", "wall", "cold", "peers: time (Perilune is × of it)"))
+        for measure in measures {
+            compareOutcomes(of: measure)
+            report(measure, results[measure.name, default: [:]])
+        }
+        reportBusyness()
+    }
+
+    /// How much the medians lie above the least times says how far the figures can be trusted.
+    private func reportBusyness() {
+        let spreads = results.values.compactMap { $0[Contestants.reference]?.spread }.sorted()
+        guard !spreads.isEmpty else { return }
+        print(String(
+            format: "\nC's medians are %.2f to %.2f × its least times: %@.", spreads[0], spreads[spreads.count - 1],
+            spreads[spreads.count / 2] > 1.15 ? "the machine was busy, run it again" : "the machine was quiet enough"))
     }
 
     private static func line(

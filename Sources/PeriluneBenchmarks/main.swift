@@ -19,15 +19,11 @@ func compare(scripts: String, filter: String) throws -> Int32 {
     let measures = Measure.all.filter { isWanted($0.name) }
     if !measures.isEmpty {
         try workspace.createProducts(scripts: scripts, program: program.path)
+        comparison.run(measures)
         print("Processor time for each row or call, the least of \(rounds) rounds of three; Perilune and C by turns.")
         print("Python and peewee run in the first round only. wall: the ratio of elapsed times.")
         print("cold: the ratio of the first repetitions in fresh processes. ✗: over the target.\n")
-        Comparison.printHeader()
-        fflush(nil)
-    }
-    for measure in measures {
-        comparison.run(measure)
-        fflush(nil)
+        comparison.report(measures)
     }
 
     var luaItself = LuaItself(
