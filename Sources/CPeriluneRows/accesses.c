@@ -44,6 +44,10 @@ perilune_database *perilune_database_at(lua_State *L, int index) {
     return handle->database;
 }
 
+bool perilune_database_is_closable(perilune_database *database) {
+    return database->flags & PERILUNE_DATABASE_CLOSABLE;
+}
+
 void *perilune_database_owner(perilune_database *database) { return database->owner; }
 
 perilune_access *perilune_current_access(lua_State *L, perilune_database *database) {
@@ -146,6 +150,8 @@ int perilune_rows_run(perilune_entry *entry, sqlite3 *handle, void *grdb) {
     perilune_connection *connection = connection_for(entry->database, handle);
     perilune_access_mode mode = entry->mode;
     connection->grdb = grdb;
+    /* What cannot be defined while a cursor is open is tried again next time. */
+    perilune_apply_definitions(entry->L, connection);
     perilune_access access = {
         .database = entry->database,
         .connection = connection,

@@ -64,6 +64,20 @@ static const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int paramet
     }
 }
 
+void perilune_push_plain(lua_State *L, int index) {
+    int type = lua_type(L, index);
+    bool is_object = type == LUA_TTABLE || (type == LUA_TUSERDATA && !perilune_is_null(L, index) && !perilune_is_blob(L, index));
+    lua_pushvalue(L, index);
+    if (!is_object || luaL_getmetafield(L, -1, "__to_database") == LUA_TNIL) return;
+    lua_insert(L, -2);
+    lua_call(L, 1, 1);
+}
+
+int perilune_plain_value(lua_State *L) {
+    perilune_push_plain(L, 1);
+    return 1;
+}
+
 void perilune_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
     index = lua_absindex(L, index);
     const char *expected = bind_plain(L, statement, parameter, index);
@@ -130,8 +144,11 @@ static bool push_named(lua_State *L, int table) {
     return has_column;
 }
 
-/* Raises, naming every parameter of the statement that the table lacks. */
-static int raise_missing(lua_State *L, perilune_statement *statement, const perilune_arguments *arguments) {
+static void check_names(lua_State *L, const perilune_arguments *arguments, int names);
+
+/* Raises, naming every parameter of the statement that the table lacks; or a name that may be one of them misspelt. */
+static int raise_missing(lua_State *L, perilune_statement *statement, const perilune_arguments *arguments, int parameters) {
+    if (arguments->used == 0) check_names(L, arguments, parameters);
     luaL_Buffer names;
     luaL_buffinit(L, &names);
     int count = 0;
@@ -150,8 +167,9 @@ static int raise_missing(lua_State *L, perilune_statement *statement, const peri
                           count == 1 ? "" : "s", lua_tostring(L, -1));
 }
 
-/* Binds from the name on top of the stack, in a table. Leaves the value. */
-static void bind_named_value(lua_State *L, perilune_statement *statement, int parameter, perilune_arguments *arguments) {
+/* Binds from the name on top of the stack, in a table. Leaves the value. `parameters` is the index of the list of names. */
+static void bind_named_value(lua_State *L, perilune_statement *statement, int parameter, int parameters,
+                             perilune_arguments *arguments) {
     if (arguments->used) {
         lua_pushvalue(L, -1);
         lua_pushboolean(L, true);
@@ -160,7 +178,7 @@ static void bind_named_value(lua_State *L, perilune_statement *statement, int pa
     if (!push_named(L, arguments->table)) {
         lua_pop(L, 1);
         if (arguments->taken < arguments->list_count) bind_list_value(L, statement, parameter, arguments);
-        else raise_missing(L, statement, arguments);
+        else raise_missing(L, statement, arguments, parameters);
         return;
     }
     int index = lua_gettop(L);
@@ -189,7 +207,7 @@ static void bind_table(lua_State *L, perilune_statement *statement, int statemen
     if (is_argument) arguments->list_count = (lua_Integer)lua_rawlen(L, arguments->table);
     for (int i = 1; i <= statement->parameter_count; i++) {
         if (lua_rawgeti(L, names, i) == LUA_TSTRING) {
-            bind_named_value(L, statement, i, arguments);
+            bind_named_value(L, statement, i, names, arguments);
             continue;
         }
         lua_pop(L, 1);

@@ -134,6 +134,11 @@ int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
         if (statement) perilune_end_run(statement);
         return perilune_raise_doom(L);
     }
+    if (rows->has_pending_error) {
+        perilune_take_pending_error(L);
+        if (statement) perilune_end_run(statement);
+        return lua_error(L);
+    }
     if (perilune_is_error(L, -1)) {
         if (statement && statement->handle && has_field(L, "extended_code")) {
             if (!has_field(L, "sql")) {
@@ -153,7 +158,7 @@ int perilune_raise_sqlite(lua_State *L, perilune_connection *connection, perilun
     sqlite3 *handle = connection->handle;
     int extended = sqlite3_extended_errcode(handle);
     if ((extended & 0xFF) != (code & 0xFF)) extended = code;
-    const char *sql = sqlite3_sql(statement->handle);
+    const char *sql = statement ? sqlite3_sql(statement->handle) : NULL;
     perilune_push_sqlite_error(L, extended, sqlite3_errmsg(handle), sql, sqlite3_error_offset(handle));
     bool may_refuse = perilune_leave_lua(rows);
     rows->callbacks.attach_error(L, extended, sqlite3_errmsg(handle), sql);

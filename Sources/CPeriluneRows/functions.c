@@ -6,35 +6,98 @@
 */
 #include "rows_internal.h"
 
+/*
+** What the functions of one Lua state share. Databases may outlive the state, and with them the functions that SQLite keeps:
+** so they reach the state through a record of its own, which says whether it is still there.
+*/
+typedef struct {
+    _Atomic(int) owners; /* the state, and each function that SQLite keeps */
+    perilune_rows *rows; /* NULL once the state is closed */
+} liveness;
+
 /* What SQLite keeps for each function; freed by it. */
 typedef struct {
-    perilune_rows *rows;
-    int body;      /* reference to the function, or to the table of an aggregate */
-    bool is_alive; /* false once the state is closed */
+    liveness *state;
+    int body; /* reference to the function, or to the table of an aggregate */
 } definition;
 
-static void free_definition(void *user_data) {
-    free(user_data);
+static const char liveness_key, pending_error_key;
+
+static void release_liveness(liveness *state) {
+    if (atomic_fetch_sub(&state->owners, 1) == 1) free(state);
 }
 
-/* The coroutine on which the function may run, or NULL: another thread steps a statement that uses it. */
-static lua_State *enter_callback(definition *self) {
+static int collect_liveness(lua_State *L) {
+    liveness **block = lua_touserdata(L, 1);
+    if (*block == NULL) return 0;
+    (*block)->rows = NULL;
+    release_liveness(*block);
+    *block = NULL;
+    return 0;
+}
+
+/* The record of the state, made when it is first asked for. [-0, +0, m] */
+static liveness *liveness_of(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &liveness_key);
+    liveness **block = lua_touserdata(L, -1);
+    lua_pop(L, 1);
+    if (block) return *block;
+    block = lua_newuserdatauv(L, sizeof *block, 0);
+    *block = NULL;
+    lua_createtable(L, 0, 1);
+    lua_pushcfunction(L, collect_liveness);
+    lua_setfield(L, -2, "__gc");
+    lua_setmetatable(L, -2);
+    *block = calloc(1, sizeof **block);
+    if (*block == NULL) luaL_error(L, "not enough memory");
+    **block = (liveness){.owners = 1, .rows = perilune_rows_of(L)};
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &liveness_key);
+    return *block;
+}
+
+/* Called by SQLite when a function is replaced or its connection closes, on any thread. */
+static void free_definition(void *user_data) {
+    definition *self = user_data;
     perilune_context *context = perilune_running_context();
-    if (context == NULL || context != self->rows->context) return NULL;
+    if (context && self->state->rows && self->state->rows->context == context) {
+        luaL_unref(context->running, LUA_REGISTRYINDEX, self->body);
+    }
+    release_liveness(self->state);
+    free(self);
+}
+
+/* The coroutine on which the function may run, or NULL: another thread steps a statement that uses it, or the state is
+** closed. Databases are out of reach until leave_callback. */
+static lua_State *enter_callback(definition *self, const char **forbidden_place) {
+    perilune_context *context = perilune_running_context();
+    perilune_rows *rows = self->state->rows;
+    if (context == NULL || rows == NULL || context != rows->context) return NULL;
     lua_State *L = context->running;
     if (!lua_checkstack(L, LUA_MINSTACK)) return NULL;
-    self->rows->callback_depth++;
+    *forbidden_place = rows->forbidden_place;
+    rows->forbidden_place = "an SQL function or collation";
     return L;
 }
 
-static void leave_callback(definition *self) {
-    self->rows->callback_depth--;
+static void leave_callback(definition *self, const char *forbidden_place) {
+    self->state->rows->forbidden_place = forbidden_place;
 }
 
-/* Keeps the error on top of the stack, to be raised when the statement has failed; pops it. */
-static void keep_pending_error(perilune_rows *rows, lua_State *L) {
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &perilune_pending_error_key);
-    rows->has_pending_error = true;
+void perilune_keep_pending_error(lua_State *L) {
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key);
+    perilune_rows_of(L)->has_pending_error = true;
+}
+
+bool perilune_take_pending_error(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pending_error_key);
+    if (lua_isnil(L, -1)) {
+        lua_pop(L, 1);
+        return false;
+    }
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &pending_error_key); /* an existing slot: allocates nothing */
+    perilune_rows_of(L)->has_pending_error = false;
+    return true;
 }
 
 static void push_argument(lua_State *L, sqlite3_value *value) {
@@ -110,7 +173,7 @@ static bool invoke(lua_State *L, lua_CFunction body, invocation *call) {
         if (lua_type(L, -1) == LUA_TSTRING) message = lua_tostring(L, -1);
         sqlite3_result_error(call->context, message, -1);
     }
-    keep_pending_error(call->self->rows, L);
+    perilune_keep_pending_error(L);
     return false;
 }
 
@@ -132,14 +195,15 @@ static int call_function(lua_State *L) {
 
 static void function(sqlite3_context *context, int count, sqlite3_value **values) {
     definition *self = sqlite3_user_data(context);
-    lua_State *L = enter_callback(self);
+    const char *place;
+    lua_State *L = enter_callback(self, &place);
     if (L == NULL) {
         refuse(context);
         return;
     }
     invocation call = {.context = context, .values = values, .count = count, .self = self};
     invoke(L, call_function, &call);
-    leave_callback(self);
+    leave_callback(self, place);
 }
 
 /* MARK: - Aggregates */
@@ -195,7 +259,8 @@ static void run_step(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_error_nomem(context);
         return;
     }
-    lua_State *L = memory->has_failed ? NULL : enter_callback(self);
+    const char *place;
+    lua_State *L = memory->has_failed ? NULL : enter_callback(self, &place);
     if (L == NULL) {
         if (!memory->has_failed) refuse(context);
         memory->has_failed = true;
@@ -205,7 +270,7 @@ static void run_step(sqlite3_context *context, int count, sqlite3_value **values
         .context = context, .values = values, .count = count, .self = self, .state = memory->state, .field = field};
     if (!invoke(L, call_step, &call)) memory->has_failed = true;
     memory->state = call.state;
-    leave_callback(self);
+    leave_callback(self, place);
 }
 
 static void aggregate_step(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -234,7 +299,8 @@ static int call_final(lua_State *L) {
 static void finish_group(sqlite3_context *context, bool is_last) {
     definition *self = sqlite3_user_data(context);
     group *memory = sqlite3_aggregate_context(context, 0);
-    lua_State *L = enter_callback(self);
+    const char *place;
+    lua_State *L = enter_callback(self, &place);
     if (L == NULL) {
         refuse(context);
         return;
@@ -245,7 +311,7 @@ static void finish_group(sqlite3_context *context, bool is_last) {
         luaL_unref(L, LUA_REGISTRYINDEX, memory->state);
         memory->state = 0;
     }
-    leave_callback(self);
+    leave_callback(self, place);
 }
 
 static void aggregate_final(sqlite3_context *context) {
@@ -273,55 +339,107 @@ static int call_collation(lua_State *L) {
 
 static int collation(void *user_data, int left_length, const void *left, int right_length, const void *right) {
     definition *self = user_data;
-    if (self->rows->has_pending_error) return 0;
-    lua_State *L = enter_callback(self);
+    if (self->state->rows->has_pending_error) return 0;
+    const char *place;
+    lua_State *L = enter_callback(self, &place);
     if (L == NULL) return 0;
     invocation call = {
         .self = self, .texts = {left ? left : "", right ? right : ""}, .lengths = {left_length, right_length}};
     invoke(L, call_collation, &call);
     /* A collation cannot fail in SQLite: the statement is interrupted instead. */
-    if (self->rows->has_pending_error && self->rows->access) sqlite3_interrupt(self->rows->access->connection->handle);
-    leave_callback(self);
+    perilune_access *access = self->state->rows->access;
+    if (self->state->rows->has_pending_error && access) sqlite3_interrupt(access->connection->handle);
+    leave_callback(self, place);
     return call.comparison;
 }
 
 /* MARK: - Defining */
 
-static definition *make_definition(lua_State *L, int index) {
+/* A definition as the database keeps it for its connections: a list with these elements. */
+enum { NAME = 1, KIND, ARGUMENT_COUNT, IS_DETERMINISTIC, BODY };
+
+static definition *make_definition(lua_State *L) {
     definition *self = malloc(sizeof *self);
     if (self == NULL) luaL_error(L, "not enough memory");
-    self->rows = perilune_rows_of(L);
-    lua_pushvalue(L, index);
+    self->state = liveness_of(L);
+    atomic_fetch_add(&self->state->owners, 1);
     self->body = luaL_ref(L, LUA_REGISTRYINDEX);
-    self->is_alive = true;
     return self;
 }
 
-/* The arguments of perilune_define are checked by the caller, in Lua: name, kind, argument count, flags, body.
-** Returns SQLite's code. */
-int perilune_define(lua_State *L) {
-    perilune_access *access = perilune_current_access(L, perilune_database_at(L, 1));
-    if (access == NULL) return perilune_raise(L, "usage", "no access is open");
-    sqlite3 *handle = perilune_access_handle(access);
-    const char *name = luaL_checkstring(L, 2), *kind = luaL_checkstring(L, 3);
-    int count = (int)luaL_checkinteger(L, 4);
-    int flags = SQLITE_UTF8 | (lua_toboolean(L, 5) ? SQLITE_DETERMINISTIC : 0);
-    bool is_removal = lua_isnil(L, 6);
-    definition *self = is_removal ? NULL : make_definition(L, 6);
+/* Defines on a connection what the list on top of the stack says. Pops it. Returns SQLite's code. */
+static int define(lua_State *L, sqlite3 *handle) {
+    int list = lua_gettop(L);
+    for (int i = NAME; i <= BODY; i++) lua_rawgeti(L, list, i);
+    const char *name = lua_tostring(L, list + NAME), *kind = lua_tostring(L, list + KIND);
+    int count = (int)lua_tointeger(L, list + ARGUMENT_COUNT);
+    int flags = SQLITE_UTF8 | (lua_toboolean(L, list + IS_DETERMINISTIC) ? SQLITE_DETERMINISTIC : 0);
+    bool is_removal = lua_isboolean(L, list + BODY);
+    definition *self = is_removal ? NULL : make_definition(L);
+    void (*destroy)(void *) = is_removal ? NULL : free_definition;
     int code;
     if (strcmp(kind, "collation") == 0) {
-        code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, self, is_removal ? NULL : collation, free_definition);
-        if (code != SQLITE_OK) free(self); /* SQLite does so only for functions */
+        code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, self, is_removal ? NULL : collation, destroy);
+        if (code != SQLITE_OK && self) free_definition(self); /* SQLite does so only for functions */
     } else if (is_removal || strcmp(kind, "function") == 0) {
         code = sqlite3_create_function_v2(handle, name, count, flags, self, is_removal ? NULL : function, NULL, NULL,
-                                          free_definition);
+                                          destroy);
     } else if (strcmp(kind, "window") == 0) {
         code = sqlite3_create_window_function(handle, name, count, flags, self, aggregate_step, aggregate_final,
-                                              aggregate_value, aggregate_inverse, free_definition);
+                                              aggregate_value, aggregate_inverse, destroy);
     } else {
         code = sqlite3_create_function_v2(handle, name, count, flags, self, NULL, aggregate_step, aggregate_final,
-                                          free_definition);
+                                          destroy);
     }
-    lua_pushinteger(L, code);
-    return 1;
+    lua_settop(L, list - 1);
+    return code;
+}
+
+int perilune_apply_definitions(lua_State *L, perilune_connection *connection) {
+    perilune_database *database = connection->database;
+    if (database->definition_count == connection->definition_count || !lua_checkstack(L, LUA_MINSTACK)) return SQLITE_OK;
+    int code = SQLITE_OK;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, database->definitions);
+    while (code == SQLITE_OK && connection->definition_count < database->definition_count) {
+        lua_rawgeti(L, -1, connection->definition_count + 1);
+        code = define(L, connection->handle);
+        if (code == SQLITE_OK) connection->definition_count++;
+    }
+    lua_pop(L, 1);
+    return code;
+}
+
+/* Adds the list of the definition at `index` to those of the database. [-0, +0, m] */
+static void add_definition(lua_State *L, perilune_database *database, int index) {
+    if (database->definitions == 0) {
+        lua_newtable(L);
+        database->definitions = luaL_ref(L, LUA_REGISTRYINDEX);
+    }
+    lua_rawgeti(L, LUA_REGISTRYINDEX, database->definitions);
+    lua_pushvalue(L, index);
+    lua_rawseti(L, -2, database->definition_count + 1);
+    lua_pop(L, 1);
+    database->definition_count++;
+}
+
+/* Arguments: the database or handle, the definition. Runs in an access. */
+static int define_now(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *handle = perilune_check_handle(L, rows, 1, "add_function");
+    perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
+    perilune_connection *connection = access->connection;
+    add_definition(L, handle->database, 2);
+    int code = perilune_apply_definitions(L, connection);
+    if (code == SQLITE_OK) return 0;
+    handle->database->definition_count--;
+    return perilune_raise_sqlite(L, connection, NULL, code);
+}
+
+int perilune_define(lua_State *L) {
+    lua_settop(L, 2);
+    lua_pushcfunction(L, define_now);
+    lua_insert(L, 1);
+    lua_pushvalue(L, 2);
+    lua_insert(L, 1);
+    return perilune_with_access(L, 1, PERILUNE_WRITE_STATEMENT, 2);
 }

@@ -74,13 +74,6 @@ bool perilune_row_has(lua_State *L, int row, int name) {
     return has_column;
 }
 
-static void check_row(lua_State *L, const char *method) {
-    if (!perilune_is_row(L, 1)) {
-        perilune_raise(L, "argument", "%s: expected a row before the colon (row:%s(...)), got %s", method, method,
-                       perilune_type_name(L, 1));
-    }
-}
-
 /* Pushes the name in lower case, as SQLite compares names: only ASCII letters. */
 static void push_lower(lua_State *L, int index) {
     size_t length;
@@ -130,116 +123,32 @@ static int row_index(lua_State *L) {
     return 1;
 }
 
-/* MARK: - Methods */
+/* MARK: - What the library needs for the methods of rows */
 
-/* Pushes the lists that the methods need: the keys, the names, the lookup. Returns the index of the first. */
-enum { shape_keys = 0, shape_names = 1, shape_lookup = 2 };
+static void check_row(lua_State *L) {
+    if (!perilune_is_row(L, 1)) perilune_raise(L, "argument", "expected a row, got %s", perilune_type_name(L, 1));
+}
 
-static int push_shapes(lua_State *L, const char *method) {
-    check_row(L, method);
-    int first = lua_gettop(L) + 1;
-    push_shape(L, 1, &keys_key);
+/* Pushes the list of the names of its columns. */
+static void push_column_names(lua_State *L, int row) {
+    push_shape(L, row, &keys_key);
     lua_rawgeti(L, -1, -1);
-    push_shape(L, 1, &lookup_key);
-    return first;
+    lua_remove(L, -2);
 }
 
-static int row_has(lua_State *L) {
-    lua_settop(L, 2);
-    int shapes = push_shapes(L, "has");
-    lua_Integer position = position_of(L, shapes + shape_lookup, 2);
-    lua_pushboolean(L, position > 0 && position <= (lua_Integer)lua_rawlen(L, shapes + shape_names));
+int perilune_row_columns(lua_State *L) {
+    check_row(L);
+    push_column_names(L, 1);
     return 1;
 }
 
-/* row:get(column) is nil for NULL; a column that is not there is an error. */
-static int row_get(lua_State *L) {
-    lua_settop(L, 2);
-    int shapes = push_shapes(L, "get");
-    lua_Integer position = position_of(L, shapes + shape_lookup, 2);
-    if (position > 0 && position <= (lua_Integer)lua_rawlen(L, shapes + shape_names)) {
-        push_at(L, 1, shapes + shape_keys, position);
-        return 1;
-    }
-    const char *name = luaL_tolstring(L, 2, NULL);
-    const char *nearest = lua_type(L, 2) == LUA_TSTRING ? perilune_nearest(L, shapes + shape_lookup, name) : NULL;
-    if (nearest) return perilune_raise(L, "column", "no column \"%s\" (did you mean \"%s\"?)", name, nearest);
-    return perilune_raise(L, "column", "no column \"%s\"", name);
-}
-
-/* row:require(column) is an error for NULL too. */
-static int row_require(lua_State *L) {
-    row_get(L);
-    if (lua_isnil(L, -1)) return perilune_raise(L, "null", "column \"%s\" is NULL", luaL_tolstring(L, 2, NULL));
-    return 1;
-}
-
-static int row_columns(lua_State *L) {
-    int names = push_shapes(L, "columns") + shape_names;
-    lua_Integer count = (lua_Integer)lua_rawlen(L, names);
-    lua_createtable(L, (int)count, 0);
-    for (lua_Integer i = 1; i <= count; i++) {
-        lua_rawgeti(L, names, i);
-        lua_rawseti(L, -2, i);
-    }
-    return 1;
-}
-
-/* A list of the values in the order of the columns, with a field n, since NULL is nil. */
-static int row_values(lua_State *L) {
-    int shapes = push_shapes(L, "values");
-    lua_Integer count = (lua_Integer)lua_rawlen(L, shapes + shape_names);
-    lua_createtable(L, (int)count, 1);
-    for (lua_Integer i = 1; i <= count; i++) {
-        push_at(L, 1, shapes + shape_keys, i);
-        lua_rawseti(L, -2, i);
-    }
-    lua_pushinteger(L, count);
-    lua_setfield(L, -2, "n");
-    return 1;
-}
-
-static int row_unpack(lua_State *L) {
-    int shapes = push_shapes(L, "unpack");
-    lua_Integer count = (lua_Integer)lua_rawlen(L, shapes + shape_names);
-    luaL_checkstack(L, (int)count, "too many columns");
-    for (lua_Integer i = 1; i <= count; i++) push_at(L, 1, shapes + shape_keys, i);
-    return (int)count;
-}
-
-/* A table without a metatable: name -> value, the leftmost of several columns, perilune.null for NULL. */
-static int row_to_table(lua_State *L) {
-    int shapes = push_shapes(L, "to_table");
-    lua_Integer count = (lua_Integer)lua_rawlen(L, shapes + shape_names);
-    lua_createtable(L, 0, (int)count);
-    for (lua_Integer i = 1; i <= count; i++) {
-        if (lua_rawgeti(L, shapes + shape_keys, i) != LUA_TSTRING) {
-            lua_pop(L, 1);
-            continue;
-        }
-        lua_pushvalue(L, -1);
-        if (lua_rawget(L, 1) == LUA_TNIL) {
-            lua_pop(L, 1);
-            perilune_push_null(L);
-        }
-        lua_rawset(L, -3);
-    }
-    return 1;
-}
-
-static int row_copy(lua_State *L) {
-    check_row(L, "copy");
-    lua_settop(L, 1);
-    lua_newtable(L);
-    for (lua_pushnil(L); lua_next(L, 1);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, 2);
-    }
+int perilune_row_metatable(lua_State *L) {
+    check_row(L);
     lua_getmetatable(L, 1);
-    lua_setmetatable(L, 2);
     return 1;
 }
+
+/* MARK: - Metamethods */
 
 /* Pushes the next field that the script has put into the row itself, and its value. The key before it is on top. */
 static int next_field(lua_State *L, int row, int exact, lua_Integer column_count) {
@@ -276,16 +185,15 @@ static int next_pair(lua_State *L) {
 }
 
 static int row_pairs(lua_State *L) {
+    check_row(L);
     lua_settop(L, 1);
-    push_shapes(L, "pairs");
+    push_shape(L, 1, &keys_key);
+    push_column_names(L, 1);
     push_shape(L, 1, &exact_key);
-    lua_replace(L, -2);
     lua_pushinteger(L, 0);
     lua_pushcclosure(L, next_pair, 5);
     return 1;
 }
-
-/* MARK: - Metamethods */
 
 static bool have_same_columns(lua_State *L, int left, int right) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, left);
@@ -333,20 +241,22 @@ static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
 
 /* {id = 1, name = "Ada"} */
 static int row_to_string(lua_State *L) {
+    enum { keys = 2, names = 3, value = 4 };
+    check_row(L);
     lua_settop(L, 1);
-    int shapes = push_shapes(L, "tostring");
-    lua_Integer count = (lua_Integer)lua_rawlen(L, shapes + shape_names);
+    push_shape(L, 1, &keys_key);
+    push_column_names(L, 1);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, names);
     lua_pushnil(L);
-    int value = lua_gettop(L);
     luaL_Buffer buffer;
     luaL_buffinit(L, &buffer);
     luaL_addchar(&buffer, '{');
     for (lua_Integer i = 1; i <= count; i++) {
         if (i > 1) luaL_addstring(&buffer, ", ");
-        lua_rawgeti(L, shapes + shape_names, i);
+        lua_rawgeti(L, names, i);
         luaL_addvalue(&buffer);
         luaL_addstring(&buffer, " = ");
-        push_at(L, 1, shapes + shape_keys, i);
+        push_at(L, 1, keys, i);
         lua_replace(L, value);
         add_value(L, &buffer, value);
     }
@@ -356,9 +266,9 @@ static int row_to_string(lua_State *L) {
 }
 
 static int row_length(lua_State *L) {
-    lua_settop(L, 1);
-    int shapes = push_shapes(L, "#");
-    lua_pushinteger(L, (lua_Integer)lua_rawlen(L, shapes + shape_names));
+    check_row(L);
+    push_column_names(L, 1);
+    lua_pushinteger(L, (lua_Integer)lua_rawlen(L, -1));
     return 1;
 }
 
@@ -435,12 +345,6 @@ void perilune_push_row_methods(lua_State *L) {
 }
 
 void perilune_open_rows(lua_State *L) {
-    static const luaL_Reg methods[] = {
-        {"has", row_has},       {"get", row_get},           {"require", row_require}, {"columns", row_columns},
-        {"values", row_values}, {"unpack", row_unpack},     {"pairs", row_pairs},     {"to_table", row_to_table},
-        {"copy", row_copy},     {NULL, NULL},
-    };
     lua_createtable(L, 0, 16);
-    luaL_setfuncs(L, methods, 0);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &perilune_row_methods_key);
 }

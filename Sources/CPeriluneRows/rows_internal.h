@@ -16,6 +16,7 @@ struct perilune_rows {
     uint64_t last_token;
     bool is_recording;
     const char *forbidden_place; /* where no database may be used now, or NULL */
+    bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     /* Metatables by address: a userdata is one of ours if its metatable is. */
     const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable;
     const void *null;
@@ -63,6 +64,7 @@ struct perilune_connection {
     bool has_abandoned;             /* some cursors were collected before their end */
     int young, old;                 /* references to the two generations of the cache */
     int young_count;
+    int definition_count; /* so many of the database's functions and collations are defined on it */
     perilune_release_list released;
 };
 
@@ -71,6 +73,7 @@ struct perilune_database {
     void *owner;
     unsigned flags;
     bool wants_writer; /* there are temporary tables, which readers do not see */
+    int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
     perilune_connection *connections;
     perilune_release_list *leftover;
 };
@@ -258,6 +261,10 @@ int perilune_raise_sqlite(lua_State *L, perilune_connection *connection, perilun
 
 /* Raises the error on top of the stack, which Swift or SQLite has made, with the statement's text and position. */
 int perilune_raise_failure(lua_State *L, perilune_statement *statement);
+
+/* Defines on a connection the functions and collations that scripts have added to its database. Raises nothing. Returns
+** SQLite's code. */
+int perilune_apply_definitions(lua_State *L, perilune_connection *connection);
 
 void perilune_open_values(lua_State *L, perilune_rows *rows);
 void perilune_open_accesses(lua_State *L, perilune_rows *rows);

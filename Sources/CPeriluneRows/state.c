@@ -107,6 +107,14 @@ bool perilune_is_blob(lua_State *L, int index) {
     return perilune_block_of(L, index, perilune_rows_of(L)->blob_metatable) != NULL;
 }
 
+const char *perilune_blob_bytes(lua_State *L, int index, size_t *length) {
+    if (!perilune_is_blob(L, index)) return NULL;
+    lua_getiuservalue(L, index, 1);
+    const char *bytes = lua_tolstring(L, -1, length);
+    lua_pop(L, 1);
+    return bytes;
+}
+
 /* Makes a blob of the string on top of the stack. [-1, +1, m] */
 static void wrap_blob(lua_State *L) {
     lua_newuserdatauv(L, 1, 1);

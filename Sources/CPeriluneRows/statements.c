@@ -99,6 +99,8 @@ void perilune_tidy_connection(perilune_connection *connection) {
 
 void perilune_drop_connections(lua_State *L, perilune_database *database) {
     perilune_release_list *leftover = database->leftover;
+    if (database->definitions) luaL_unref(L, LUA_REGISTRYINDEX, database->definitions);
+    database->definitions = database->definition_count = 0;
     while (database->connections) {
         perilune_connection *connection = database->connections;
         while (connection->statements) {
@@ -282,6 +284,20 @@ static void adopt(lua_State *L, perilune_connection *connection, perilune_statem
     read_parameters(L, statement);
 }
 
+/* Raises the error on top of the stack, which SQLite had with the text at `sql_index`. */
+static void raise_unprepared(lua_State *L, int sql_index) {
+    if (perilune_is_error(L, -1)) {
+        perilune_push_error_fields(L, -1);
+        bool has_sql = lua_getfield(L, -1, "sql") != LUA_TNIL;
+        lua_pop(L, 2);
+        if (!has_sql) {
+            lua_pushvalue(L, sql_index);
+            perilune_set_error_field(L, "sql");
+        }
+    }
+    perilune_raise_failure(L, NULL);
+}
+
 /* Pushes a newly prepared statement. */
 static perilune_statement *prepare(lua_State *L, perilune_access *access, int sql_index) {
     size_t length;
@@ -296,7 +312,7 @@ static perilune_statement *prepare(lua_State *L, perilune_access *access, int sq
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.prepare(L, access->connection->grdb, sql, &prepared);
     perilune_return_to_lua(rows, may_refuse);
-    if (result != 0) perilune_raise_failure(L, NULL);
+    if (result != 0) raise_unprepared(L, sql_index);
     if (prepared.handle == NULL) return statement;
     adopt(L, access->connection, statement, &prepared);
     size_t consumed = strlen(sqlite3_sql(statement->handle));
@@ -334,7 +350,7 @@ perilune_statement *perilune_next_in_batch(lua_State *L, perilune_access *access
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.next(L, access->connection->grdb, batch->object, &prepared);
     perilune_return_to_lua(rows, may_refuse);
-    if (result != 0) perilune_raise_failure(L, NULL);
+    if (result != 0) raise_unprepared(L, sql_index);
     if (prepared.handle == NULL) {
         lua_pop(L, 1);
         return NULL;

@@ -101,6 +101,9 @@ void perilune_push_database(lua_State *L, void *owner, perilune_release_list *le
 /* The database behind a userdata (a database object, or a handle that is alive), or NULL. Never fails. */
 perilune_database *perilune_database_at(lua_State *L, int index);
 
+/* Whether scripts may close the database. */
+bool perilune_database_is_closable(perilune_database *database);
+
 /* The Swift object of a database. */
 void *perilune_database_owner(perilune_database *database);
 
@@ -185,6 +188,13 @@ const char *perilune_rows_forbid(lua_State *L, const char *place);
 
 /* MARK: - Errors */
 
+/* Pops an error value and keeps it, to be raised by the statement that runs now in place of its own error. Callbacks of SQLite
+** cannot raise. [-1, +0, m] */
+void perilune_keep_pending_error(lua_State *L);
+
+/* Pushes the error value that was kept, if there is one, and forgets it. [-0, +(0|1), -] */
+bool perilune_take_pending_error(lua_State *L);
+
 /* Pushes the error object of an SQLite failure: kind, name, code, extended_code, message, sql, and what the message names.
 ** `offset` counts bytes from 0 as sqlite3_error_offset does; negative means unknown. [-0, +1, m] */
 void perilune_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset);
@@ -204,6 +214,19 @@ void perilune_push_blob(lua_State *L, const char *bytes, size_t length); /* as p
 
 /* The Lua function perilune.blob. */
 int perilune_make_blob(lua_State *L);
+
+/* For the library: Lua functions. row -> list of its column names, not to be changed; row -> its metatable; value -> what SQLite
+** would be given for it; database, definition -> nothing (see functions.c). */
+int perilune_row_columns(lua_State *L);
+int perilune_row_metatable(lua_State *L);
+int perilune_plain_value(lua_State *L);
+int perilune_define(lua_State *L);
+
+/* Pushes the value at `index`, or what its __to_database makes of it. C only. [-0, +1] */
+void perilune_push_plain(lua_State *L, int index);
+
+/* The bytes of a blob, which lives as long as the value; NULL if the value is none. Never fails. */
+const char *perilune_blob_bytes(lua_State *L, int index, size_t *length);
 
 bool perilune_is_null(lua_State *L, int index);
 bool perilune_is_blob(lua_State *L, int index);
