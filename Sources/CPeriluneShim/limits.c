@@ -10,6 +10,8 @@ enum { instructions_per_look = 1000 };
 
 static const char doom_marker;
 
+static void count_hook(lua_State *L, lua_Debug *activation);
+
 uint64_t perilune_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
@@ -25,7 +27,19 @@ void perilune_doom_run(perilune_context *context, int doom) {
 static bool is_over_memory_limit(perilune_context *context) {
     if (context->limit == 0 || context->used <= context->limit) return false;
     lua_gc(context->main, LUA_GCCOLLECT);
+    context->hurried = false;
     return context->used > context->limit;
+}
+
+/* Has the hook called at the next instruction, and at each after it until there is nothing left to say. Like lua_sethook
+** itself, it may be called at any time on the thread that runs the state. */
+static void arm(lua_State *L) {
+    lua_sethook(L, count_hook, LUA_MASKCOUNT, 1);
+}
+
+void perilune_hurry(perilune_context *context) {
+    context->hurried = true;
+    arm(context->running);
 }
 
 int perilune_poll(perilune_context *context) {
@@ -42,6 +56,7 @@ int perilune_poll(perilune_context *context) {
 }
 
 int perilune_raise_doom(lua_State *L) {
+    arm(L); /* a script that catches the error gets no further */
     lua_pushlightuserdata(L, (void *)&doom_marker);
     return lua_error(L);
 }
@@ -63,11 +78,14 @@ void perilune_charge(lua_State *L, int64_t cost) {
 static void count_hook(lua_State *L, lua_Debug *activation) {
     (void)activation;
     perilune_context *context = perilune_context_of(L);
-    if (context->budget != INT64_MAX) context->budget -= instructions_per_look;
-    if (perilune_poll(context) == PERILUNE_DOOM_NONE) return;
-    /* From now on at every instruction: a script that catches the error gets no further. */
-    lua_sethook(L, count_hook, LUA_MASKCOUNT, 1);
-    perilune_raise_doom(L);
+    int period = lua_gethookcount(L);
+    if (context->budget != INT64_MAX) context->budget -= period;
+    if (perilune_poll(context) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+    if (!context->limited) {
+        lua_sethook(L, NULL, 0, 0); /* armed for a run that is over */
+    } else if (period != instructions_per_look) {
+        perilune_install_hook(L);
+    }
 }
 
 void perilune_install_hook(lua_State *L) {
@@ -82,14 +100,27 @@ static void arm_hook(int signal_number) {
     (void)signal_number;
     perilune_context *context = listening;
     if (context == NULL || atomic_load(&context->doom) == PERILUNE_DOOM_NONE) return;
-    lua_sethook(context->main, count_hook, LUA_MASKCOUNT, 1);
-    if (context->running != context->main) lua_sethook(context->running, count_hook, LUA_MASKCOUNT, 1);
+    arm(context->main);
+    if (context->running != context->main) arm(context->running);
 }
 
 int perilune_listen(perilune_context *context, int signal_number) {
     listening = context;
     if (context == NULL) return 0;
-    struct sigaction action = {.sa_handler = arm_hook};
+    struct sigaction action = {.sa_handler = arm_hook, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
-    return sigaction(signal_number, &action, NULL) == 0 ? 0 : errno;
+    if (sigaction(signal_number, &action, NULL) != 0) return errno;
+    context->listening_thread = pthread_self();
+    atomic_store(&context->listening_signal, signal_number);
+    return 0;
+}
+
+void perilune_stop_listening(perilune_context *context) {
+    atomic_store(&context->listening_signal, 0);
+    if (listening == context) listening = NULL;
+}
+
+void perilune_wake(perilune_context *context) {
+    int signal_number = atomic_load(&context->listening_signal);
+    if (signal_number != 0) pthread_kill(context->listening_thread, signal_number);
 }

@@ -1,12 +1,12 @@
 internal import CPeriluneRows
-import PeriluneLibrary
-package import PeriluneLua
-import PeriluneRecords
+internal import PeriluneLibrary
+internal import PeriluneLua
+internal import PeriluneRecords
 
 /// The table `perilune` and the methods that are written in Lua.
-package final class ScriptLibrary {
+final class ScriptLibrary {
     /// The table that scripts see as `perilune`.
-    package let perilune: LuaTable
+    let perilune: LuaTable
     private let state: LuaState
     private let dates: DateBinding
     /// What the Lua part of the library gets from here.
@@ -15,7 +15,7 @@ package final class ScriptLibrary {
     /// Puts the library together. The row path must be open.
     ///
     /// - Parameter now: The clock of scripts.
-    package init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
+    init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
         self.state = state
         perilune = try state.makeTable()
         internals = try state.makeTable()
@@ -93,7 +93,7 @@ package final class ScriptLibrary {
         let core = state.core
         for (name, function) in [
             ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable),
-            ("plain", perilune_plain_value),
+            ("plain", perilune_plain_value), ("define", perilune_define),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])
@@ -111,6 +111,7 @@ package final class ScriptLibrary {
         try perilune.set("enum", loadModule("enum", PeriluneModules.enum))
         try loadRowMethods()
         _ = try loadModule("schema", PeriluneModules.schema)
+        _ = try loadModule("functions", PeriluneModules.functions)
     }
 
     private func loadRowMethods() throws {
@@ -128,7 +129,7 @@ package final class ScriptLibrary {
 
 extension BindingError {
     /// The error for a name that does not exist, with the nearest that does.
-    package static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
+    static func unknown(_ what: String, _ name: String, among names: [String]) -> BindingError {
         var message = "no \(what) `\(name)`"
         var fields: [String: LuaScalar] = ["name": .string(LuaString(name))]
         if let nearest = nearestName(to: name, among: names) {

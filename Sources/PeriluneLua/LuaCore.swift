@@ -13,6 +13,8 @@ package final class LuaCore: @unchecked Sendable {
     package private(set) var L: OpaquePointer
     let main: OpaquePointer
     package private(set) var isOpen = true
+    /// Whether the state is to be closed as soon as nothing runs in it.
+    private var isClosing = false
 
     /// How many calls into Lua are on the stack.
     private(set) var depth = 0
@@ -55,8 +57,13 @@ package final class LuaCore: @unchecked Sendable {
 
     var context: UnsafeMutablePointer<perilune_context> { perilune_context_of(main) }
 
+    /// Closes the state; while something runs in it, as soon as that has ended.
     func close() {
         guard isOpen else { return }
+        guard depth == 0 else {
+            isClosing = true
+            return
+        }
         isOpen = false
         cancellation.withLock { $0.context = nil }
         perilune_close_state(main) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
@@ -78,7 +85,7 @@ package final class LuaCore: @unchecked Sendable {
             defer { list.removeAll() }
             return list
         }
-        for id in ids { perilune_unreference(main, id) }
+        for id in ids { perilune_unreference(L, id) }
         guard context.pointee.garbage_count > 0 else { return }
         var objects: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
         let count = perilune_take_garbage(context, &objects)
@@ -93,6 +100,7 @@ package final class LuaCore: @unchecked Sendable {
         let handlers = cancellation.withLock { cancellation in
             guard let context = cancellation.context else { return [@Sendable () -> Void]() }
             perilune_doom_run(context.pointer, doom.rawValue)
+            if doom == .cancelled { perilune_wake(context.pointer) }
             return Array(cancellation.handlers.values)
         }
         for handler in handlers { handler() }
@@ -117,16 +125,21 @@ package final class LuaCore: @unchecked Sendable {
     ///
     /// - Returns: The number of results.
     package func call(argumentCount: Int, resultCount: Int = Int(LUA_MULTRET)) throws(LuaError) -> Int {
-        let L = L
         let base = Int(lua_gettop(L)) - argumentCount - 1
-        beginRun()
-        let status = perilune_pcall(L, CInt(argumentCount), CInt(resultCount))
-        defer { endRun() }
-        guard status == LUA_OK else {
-            let error = takeError(status: status)
-            throw error
-        }
+        try run { perilune_pcall($0, CInt(argumentCount), CInt(resultCount)) }
         return Int(lua_gettop(L)) - base
+    }
+
+    /// Runs an operation of the shim that may run Lua code: within the limits, and as a run of its own if none is going on.
+    ///
+    /// - Throws: The error on top of the stack if the operation failed.
+    package func run(_ operation: (OpaquePointer) -> CInt) throws(LuaError) {
+        beginRun()
+        let status = operation(L)
+        // Before the run ends: what ended it is known only until then.
+        let error = status == LUA_OK ? nil : takeError(status: status)
+        endRun()
+        if let error { throw error }
     }
 
     func beginRun() {
@@ -137,11 +150,13 @@ package final class LuaCore: @unchecked Sendable {
 
     func endRun() {
         depth -= 1
-        if depth == 0 { limits.stop(context) }
+        guard depth == 0 else { return }
+        limits.stop(context)
+        if isClosing { close() }
     }
 
     /// Runs Swift code on behalf of Lua, on the coroutine that called it.
-    func entering<Result>(_ L: OpaquePointer, _ body: () -> Result) -> Result {
+    package func entering<Result>(_ L: OpaquePointer, _ body: () -> Result) -> Result {
         let outer = self.L
         self.L = L
         defer { self.L = outer }
@@ -149,6 +164,9 @@ package final class LuaCore: @unchecked Sendable {
     }
 
     // MARK: - Errors
+
+    /// Why the run is ended from outside.
+    var doom: LuaDoom { LuaDoom(rawValue: perilune_doom_of(context)) ?? .none }
 
     /// Takes the error value off the stack.
     package func takeError(status: CInt) -> LuaError {
@@ -166,7 +184,7 @@ package final class LuaCore: @unchecked Sendable {
     }
 
     private func makeError(status: CInt) -> LuaError {
-        if let doom = LuaDoom(rawValue: perilune_doom_of(context)), doom != .none {
+        if doom != .none {
             perilune_pop(L, 1)
             return limits.error(for: doom, exitStatus: exitStatus)
         }
@@ -283,6 +301,22 @@ package final class LuaCore: @unchecked Sendable {
         perilune_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
+    /// Gives the error object on top the Swift error that it stands for: thrown to Swift, it is its ``LuaError/underlying``.
+    package func attachToErrorObject(_ error: any Error) {
+        guard let payload = perilune_error_payload(L, -1), payload.pointee == nil else { return }
+        payload.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
+    }
+
+    /// The core of a `lua_State`.
+    package static func of(_ L: OpaquePointer) -> LuaCore {
+        Unmanaged<LuaCore>.fromOpaque(perilune_context_of(L).pointee.owner).takeUnretainedValue()
+    }
+
+    /// Whether this state runs Lua code on the calling thread.
+    package var isRunningHere: Bool {
+        isOpen && perilune_running_context() == context
+    }
+
     // MARK: - Values
 
     func string(at index: CInt) -> LuaString? {
@@ -386,11 +420,6 @@ package final class LuaCore: @unchecked Sendable {
     package func prepare() throws(LuaError) {
         try requireOpen()
         guard lua_checkstack(L, 20) != 0 else { throw LuaError(.memory, "the Lua stack cannot grow any more") }
-    }
-
-    /// Throws the error on top if an operation of the shim failed.
-    package func check(_ status: CInt) throws(LuaError) {
-        guard status == LUA_OK else { throw takeError(status: status) }
     }
 }
 

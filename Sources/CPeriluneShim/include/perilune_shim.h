@@ -10,6 +10,7 @@
 #ifndef PERILUNE_SHIM_H
 #define PERILUNE_SHIM_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -45,11 +46,14 @@ typedef struct perilune_context {
     size_t used;
     size_t limit;      /* more than that after a full collection dooms the run for memory; 0 means no limit */
     size_t hard_cap;   /* requests beyond it are refused where that is safe; 0 means no cap */
+    bool hurried;      /* the hook has been told to look at the limit with the next instruction */
     bool may_refuse;   /* false while a Swift frame lies between here and the nearest protected call */
     int64_t fail_at;   /* tests: refuse the n-th request from now on (and its repetition); negative means never */
 
     /* Limits. `doom` is written from any thread, the rest on the thread that runs the state. */
     _Atomic(int) doom;
+    _Atomic(int) listening_signal; /* see perilune_listen; 0 means none */
+    pthread_t listening_thread;
     lua_State *volatile running; /* the coroutine that runs now, for the signal that arms the hook */
     int64_t uncharged; /* work noted by perilune_charge since the last look */
     bool limited;      /* the count hook is on and the replaced library functions are installed */
@@ -124,6 +128,9 @@ int perilune_open_coroutine(lua_State *L);
 /* For runs without limits, which have no hook: after perilune_listen on the thread that runs the state, the signal sent
 ** to that thread arms the hook if the run is doomed. NULL ends it. Returns 0, or an errno. */
 int perilune_listen(perilune_context *context, int signal_number);
+
+/* Sends that signal, from any thread, after the run has been doomed. Does nothing if nobody listens. */
+void perilune_wake(perilune_context *context);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t perilune_now(void);
@@ -251,6 +258,13 @@ enum {
 /* Macros of lua.h that Swift cannot see. */
 static inline void perilune_pop(lua_State *L, int count) { lua_settop(L, -count - 1); }
 static inline bool perilune_is_none_or_nil(lua_State *L, int index) { return lua_type(L, index) <= 0; }
+/* Stops automatic collection; returns whether it was running. */
+static inline bool perilune_pause_collector(lua_State *L) {
+    bool is_running = lua_gc(L, LUA_GCISRUNNING);
+    lua_gc(L, LUA_GCSTOP);
+    return is_running;
+}
+static inline void perilune_resume_collector(lua_State *L) { lua_gc(L, LUA_GCRESTART); }
 static inline int perilune_upvalue_index(int i) { return lua_upvalueindex(i); }
 static inline int perilune_registry_index(void) { return LUA_REGISTRYINDEX; }
 static inline int perilune_reference(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }

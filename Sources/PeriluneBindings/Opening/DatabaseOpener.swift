@@ -1,15 +1,73 @@
 internal import GRDB
-package import PeriluneLua
+internal import PeriluneLua
 
-/// What a script may open besides the default database.
-package struct DatabaseGrants: Sendable {
-    /// Databases in files, and SQL that reaches files (`ATTACH`, `VACUUM INTO`).
-    package var allowsFiles: Bool
-    /// The folder that relative paths start from; `nil` means the process's current one.
-    package var folder: String?
+/// Opens databases: the default one, and those that scripts ask for by `perilune.queue` and `perilune.pool`.
+struct DatabaseOpener {
+    /// Whether scripts may open files, and use SQL that reaches them.
+    let allowsFiles: Bool
 
-    package init(allowsFiles: Bool, folder: String? = nil) {
-        self.allowsFiles = allowsFiles
-        self.folder = folder
+    /// Adds `queue` and `pool` to the table `perilune`.
+    func install(in perilune: LuaTable, of state: LuaState) throws {
+        try perilune.setFunction("queue") { [unowned state] arguments in
+            try [open(arguments, "perilune.queue", in: state) { path, configuration in
+                guard let path else { return try DatabaseQueue(named: nil, configuration: configuration) }
+                return try DatabaseQueue(path: path, configuration: configuration)
+            }]
+        }
+        try perilune.setFunction("pool") { [unowned state] arguments in
+            try [open(arguments, "perilune.pool", in: state) { path, configuration in
+                guard let path else {
+                    throw BindingError(
+                        "argument", "perilune.pool: argument 1: expected the path of a file; a database in memory is a queue")
+                }
+                return try DatabasePool(path: path, configuration: configuration)
+            }]
+        }
+    }
+
+    private func open(
+        _ arguments: LuaArguments, _ function: String, in state: LuaState,
+        _ make: (String?, Configuration) throws -> any DatabaseWriter
+    ) throws -> LuaValue {
+        let path = try readPath(arguments, function)
+        let options = try DatabaseOptions(arguments[2], for: function, state: state)
+        let writer: any DatabaseWriter
+        do {
+            writer = try make(path, options.configuration)
+        } catch let error as DatabaseError {
+            throw OpeningError(path: path ?? ":memory:", error: error)
+        }
+        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true)
+        return try ScriptDatabase.makeValue(for: writer, rights: rights, in: state).value
+    }
+
+    /// The path of a file; `nil` for a database in memory.
+    private func readPath(_ arguments: LuaArguments, _ function: String) throws -> String? {
+        if arguments[1].isNil { return nil }
+        let path: String = try arguments.get(1)
+        if path == ":memory:" { return nil }
+        guard !path.isEmpty, !path.utf8.contains(0) else {
+            throw BindingError("argument", "\(function): argument 1: expected the path of a file, got \"\(path)\"")
+        }
+        guard allowsFiles else {
+            throw BindingError("sandbox", "\(function): this script may not open files; it may open databases in memory")
+        }
+        return path
+    }
+}
+
+/// A database that could not be opened.
+struct OpeningError: LuaErrorDescribing {
+    let path: String
+    let error: DatabaseError
+
+    var luaKind: String { "cannot_open" }
+    var luaMessage: String { "cannot open the database \(path): \(error.message ?? error.resultCode.description)" }
+    var luaFields: [String: LuaScalar] {
+        [
+            "path": .string(LuaString(path)),
+            "code": .integer(Int64(error.resultCode.rawValue)),
+            "extended_code": .integer(Int64(error.extendedResultCode.rawValue)),
+        ]
     }
 }

@@ -1,11 +1,10 @@
-package import GRDB
-package import PeriluneLua
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneLua
 
 /// How a database is opened: what the second argument of `perilune.queue` and `perilune.pool` says.
-package struct DatabaseOptions {
-    package var configuration = Configuration()
-
-    package init() {}
+struct DatabaseOptions {
+    var configuration = Configuration()
 
     /// The options that scripts can give, with what they do.
     static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "reader_count", "readonly", "trace"]
@@ -13,7 +12,7 @@ package struct DatabaseOptions {
     /// Reads the table of options; checks everything that would stop the process in GRDB.
     ///
     /// - Parameter function: What messages call the function that got the table.
-    package init(_ value: LuaValue, for function: String, state: LuaState) throws {
+    init(_ value: LuaValue, for function: String, state: LuaState) throws {
         guard !value.isNil else { return }
         guard case .table(let table) = value else {
             throw BindingError("argument", "\(function): argument 2: expected a table of options, got \(value.typeName)")
@@ -113,5 +112,13 @@ struct Trace {
             // SQLite's trace cannot fail: the statement raises it when it has ended.
             core.keepPendingError(error)
         }
+    }
+}
+
+extension LuaCore {
+    /// Keeps an error that a callback of SQLite cannot raise, for the statement to raise when it has ended.
+    func keepPendingError(_ error: any Error) {
+        push(error)
+        perilune_keep_pending_error(L)
     }
 }

@@ -1,5 +1,5 @@
-import PeriluneLua
-import PeriluneRecords
+internal import PeriluneLua
+internal import PeriluneRecords
 
 /// `perilune.date` and `perilune.date_components`: Swift's date codec as scripts see it.
 final class DateBinding {
@@ -293,9 +293,4 @@ extension Int {
         guard !overflow else { throw BindingError("argument", "\(self) is out of range") }
         return product
     }
-}
-
-extension DateError: LuaErrorDescribing {
-    public var luaKind: String { "date" }
-    public var luaMessage: String { message }
 }

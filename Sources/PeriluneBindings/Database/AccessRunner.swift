@@ -1,0 +1,80 @@
+internal import CPeriluneRows
+internal import GRDB
+
+/// Opens the access that an entry of the row path asks for, runs the entry in it, and ends it: with nothing left open.
+struct AccessRunner {
+    let entry: UnsafeMutablePointer<perilune_entry>
+    let database: ScriptDatabase
+    private var writer: any DatabaseWriter { database.writer }
+
+    init(entry: UnsafeMutablePointer<perilune_entry>, database: ScriptDatabase) {
+        self.entry = entry
+        self.database = database
+    }
+
+    func run() throws {
+        switch entry.pointee.mode {
+        case PERILUNE_READ_STATEMENT: try writer.unsafeRead { db in try runInAutocommit(db) }
+        case PERILUNE_READ: try writer.unsafeRead { db in try runReading(db) }
+        case PERILUNE_WRITE_STATEMENT, PERILUNE_WITHOUT_TRANSACTION:
+            try writer.writeWithoutTransaction { db in try runInAutocommit(db) }
+        default: try writer.writeWithoutTransaction { db in try runInTransaction(db) }
+        }
+    }
+
+    /// Runs the body. Throws if it failed; its error is on the Lua stack then.
+    private func runBody(_ db: Database) throws {
+        database.releaseLeftover()
+        let status = perilune_rows_run(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+        if status != 0 { throw BodyFailure() }
+    }
+
+    /// Without a transaction; one that the body has left open is rolled back.
+    private func runInAutocommit(_ db: Database) throws {
+        defer { if db.isInsideTransaction { try? db.rollback() } }
+        try runBody(db)
+        if db.isInsideTransaction {
+            throw BindingError(
+                "open_transaction",
+                "a transaction was left open by SQL (BEGIN or SAVEPOINT without its end); it has been rolled back. "
+                    + "Use db:write, db:in_transaction or db:in_savepoint")
+        }
+    }
+
+    /// In a deferred transaction of its own, which sees one state. The row path refuses everything that writes.
+    private func runReading(_ db: Database) throws {
+        let connection = db.sqliteConnection!
+        let code = perilune_rows_begin_read(connection)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        defer { _ = perilune_rows_end_read(connection) }
+        try runBody(db)
+    }
+
+    private func runInTransaction(_ db: Database) throws {
+        try db.inTransaction(Self.kind(of: entry.pointee.mode)) {
+            try runBody(db)
+            return entry.pointee.completion == PERILUNE_COMMIT ? .commit : .rollback
+        }
+    }
+
+    private static func kind(of mode: perilune_access_mode) -> Database.TransactionKind {
+        switch mode {
+        case PERILUNE_DEFERRED: .deferred
+        case PERILUNE_EXCLUSIVE: .exclusive
+        default: .immediate
+        }
+    }
+
+    /// Runs an entry in a transaction or savepoint inside the access that is open.
+    static func runNested(_ entry: UnsafeMutablePointer<perilune_entry>, in db: Database) throws {
+        func body() throws -> Database.TransactionCompletion {
+            if perilune_rows_run_nested(entry) != 0 { throw BodyFailure() }
+            return entry.pointee.completion == PERILUNE_COMMIT ? .commit : .rollback
+        }
+        if entry.pointee.mode == PERILUNE_SAVEPOINT, db.isInsideTransaction {
+            try db.inSavepoint(body)
+        } else {
+            try db.inTransaction(kind(of: entry.pointee.mode), body)
+        }
+    }
+}

@@ -1,0 +1,154 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneLua
+
+/// What the row path asks of Swift. None of these raises: they leave an error on the stack and answer `PERILUNE_RAISE`.
+enum DatabaseCallbacks {
+    /// Makes a state able to hold databases.
+    static func open(in state: LuaState) throws {
+        var callbacks = perilune_rows_callbacks(
+            enter: { DatabaseCallbacks.enter($0!) },
+            nest: { DatabaseCallbacks.nest($0!, grdb: $1!) },
+            prepare: { DatabaseCallbacks.prepare($0!, grdb: $1!, sql: $2!, into: $3!) },
+            open_batch: { DatabaseCallbacks.openBatch($0!, grdb: $1!, sql: $2!, into: $3!) },
+            next: { DatabaseCallbacks.next($0!, grdb: $1!, batch: $2!, into: $3!) },
+            run: { DatabaseCallbacks.run($0!, $1!) },
+            record: { DatabaseCallbacks.record($0!, grdb: $1!, object: $2!) },
+            attach_error: { DatabaseCallbacks.attachError($0!, code: $1, message: $2, sql: $3) },
+            release: { Unmanaged<AnyObject>.fromOpaque($0!).release() })
+        try state.core.prepare()
+        perilune_rows_open(state.core.L, &callbacks)
+    }
+
+    // MARK: - Accesses
+
+    private static func enter(_ entry: UnsafeMutablePointer<perilune_entry>) -> CInt {
+        let database = ScriptDatabase.of(entry.pointee.database)
+        return guarding(entry.pointee.L) {
+            try database.requireOpen()
+            try AccessRunner(entry: entry, database: database).run()
+        }
+    }
+
+    private static func nest(_ entry: UnsafeMutablePointer<perilune_entry>, grdb: UnsafeMutableRawPointer) -> CInt {
+        guarding(entry.pointee.L) {
+            try AccessRunner.runNested(entry, in: connection(grdb))
+        }
+    }
+
+    // MARK: - Statements
+
+    private static func prepare(
+        _ L: OpaquePointer, grdb: UnsafeMutableRawPointer, sql: UnsafePointer<CChar>,
+        into prepared: UnsafeMutablePointer<perilune_prepared>
+    ) -> CInt {
+        let db = connection(grdb)
+        return guarding(L, sql: sql, of: db) {
+            fill(prepared, with: try db.makeStatement(sql: String(cString: sql)))
+        }
+    }
+
+    private static func openBatch(
+        _ L: OpaquePointer, grdb: UnsafeMutableRawPointer, sql: UnsafePointer<CChar>,
+        into batch: UnsafeMutablePointer<UnsafeMutableRawPointer?>
+    ) -> CInt {
+        let db = connection(grdb)
+        return guarding(L, sql: sql, of: db) {
+            let statements = try db.allStatements(sql: String(cString: sql))
+            batch.pointee = Unmanaged.passRetained(statements).toOpaque()
+        }
+    }
+
+    private static func next(
+        _ L: OpaquePointer, grdb: UnsafeMutableRawPointer, batch: UnsafeMutableRawPointer,
+        into prepared: UnsafeMutablePointer<perilune_prepared>
+    ) -> CInt {
+        let statements = Unmanaged<SQLStatementCursor>.fromOpaque(batch).takeUnretainedValue()
+        return guarding(L, of: connection(grdb)) {
+            guard let statement = try statements.next() else {
+                prepared.pointee = perilune_prepared()
+                return
+            }
+            fill(prepared, with: statement)
+        }
+    }
+
+    private static func fill(_ prepared: UnsafeMutablePointer<perilune_prepared>, with statement: Statement) {
+        prepared.pointee.handle = statement.sqliteStatement
+        prepared.pointee.object = Unmanaged.passRetained(StatementRunner(statement)).toOpaque()
+    }
+
+    private static func run(_ object: UnsafeMutableRawPointer, _ run: UnsafeMutablePointer<perilune_run>) -> CInt {
+        let runner = Unmanaged<StatementRunner>.fromOpaque(object).takeUnretainedValue()
+        do {
+            try runner.run { perilune_take_row(run) }
+            return 0
+        } catch {
+            return raise(error, on: run.pointee.L)
+        }
+    }
+
+    private static func record(
+        _ L: OpaquePointer, grdb: UnsafeMutableRawPointer, object: UnsafeMutableRawPointer
+    ) -> CInt {
+        let runner = Unmanaged<StatementRunner>.fromOpaque(object).takeUnretainedValue()
+        return guarding(L) {
+            try connection(grdb).registerAccess(to: runner.statement.databaseRegion)
+        }
+    }
+
+    // MARK: - Errors
+
+    /// Gives the error object that the row path has made of a failure the error that Swift would have thrown.
+    private static func attachError(
+        _ L: OpaquePointer, code: CInt, message: UnsafePointer<CChar>?, sql: UnsafePointer<CChar>?
+    ) {
+        let error = DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: message.map { String(cString: $0) },
+            sql: sql.map { String(cString: $0) })
+        LuaCore.of(L).entering(L) { LuaCore.of(L).attachToErrorObject(error) }
+    }
+
+    /// Runs a closure; what it throws becomes the error on the stack.
+    private static func guarding(
+        _ L: OpaquePointer, sql: UnsafePointer<CChar>? = nil, of db: Database? = nil, _ body: () throws -> Void
+    ) -> CInt {
+        do {
+            try body()
+            return 0
+        } catch {
+            let offset = sql == nil ? -1 : db.map { sqlite3_error_offset($0.sqliteConnection) } ?? -1
+            return raise(error, on: L, offset: offset)
+        }
+    }
+
+    private static func raise(_ error: any Error, on L: OpaquePointer, offset: CInt = -1) -> CInt {
+        // The body of a block has failed, and its error is on the stack already.
+        if error is BodyFailure { return CInt(PERILUNE_RAISE) }
+        let core = LuaCore.of(L)
+        core.entering(L) {
+            if let error = error as? DatabaseError {
+                core.pushDatabaseError(error, offset: offset)
+            } else {
+                core.push(error)
+            }
+        }
+        return CInt(PERILUNE_RAISE)
+    }
+
+    private static func connection(_ grdb: UnsafeMutableRawPointer) -> Database {
+        Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
+    }
+}
+
+/// The body of a block has failed: its error is on the Lua stack, and the transaction is to be rolled back.
+struct BodyFailure: Error {}
+
+extension LuaCore {
+    /// Pushes the error object of an error of SQLite.
+    func pushDatabaseError(_ error: DatabaseError, offset: CInt = -1) {
+        perilune_push_sqlite_error(
+            L, error.extendedResultCode.rawValue, error.message ?? error.resultCode.description, error.sql, offset)
+        attachToErrorObject(error)
+    }
+}

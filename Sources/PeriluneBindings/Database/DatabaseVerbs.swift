@@ -1,0 +1,69 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneLua
+
+/// The methods of databases that act on the whole: `close`, `interrupt`, `backup_to`, `path`.
+enum DatabaseVerbs {
+    /// Adds them to the table of methods.
+    static func install(in methods: LuaTable, of state: LuaState) throws {
+        try add("close", to: methods, of: state, close)
+        try add("interrupt", to: methods, of: state) { core, database, _ in
+            try database.requireOpen()
+            database.writer.interrupt()
+        }
+        try add("backup_to", to: methods, of: state, backup)
+        let path = try state.core.makeFunction("db:path", raw: { core, _ in
+            let (database, _) = try require(core, at: 1, for: "db:path")
+            core.push(.string(LuaString(database.writer.path)))
+            return 1
+        })
+        try methods.set("path", .function(path))
+    }
+
+    private static func add(
+        _ name: String, to methods: LuaTable, of state: LuaState,
+        _ body: @escaping (LuaCore, ScriptDatabase, OpaquePointer) throws -> Void
+    ) throws {
+        let function = try state.core.makeFunction("db:\(name)", raw: { core, _ in
+            let (database, pointer) = try require(core, at: 1, for: "db:\(name)")
+            try body(core, database, pointer)
+            return 0
+        })
+        try methods.set(.string(LuaString(name)), .function(function))
+    }
+
+    private static func require(
+        _ core: LuaCore, at index: CInt, for function: String
+    ) throws -> (ScriptDatabase, OpaquePointer) {
+        if let found = ScriptDatabase.of(core.L, at: index) { return found }
+        let got = core.value(at: index).typeName
+        throw BindingError("argument", "\(function): expected a database that is alive, got \(got)")
+    }
+
+    private static func close(_ core: LuaCore, _ database: ScriptDatabase, _ pointer: OpaquePointer) throws {
+        if database.isClosed { return }
+        guard perilune_database_is_closable(pointer) else {
+            throw BindingError("not_closable", "db:close: the default database belongs to the host, which closes it")
+        }
+        guard perilune_database_detach(core.L, pointer) else {
+            throw BindingError("nested_access", "db:close: the database cannot be closed inside a block of its own")
+        }
+        try database.close()
+    }
+
+    private static func backup(_ core: LuaCore, _ source: ScriptDatabase, _ pointer: OpaquePointer) throws {
+        let (target, targetPointer) = try require(core, at: 2, for: "db:backup_to: argument 1")
+        try source.requireOpen()
+        try target.requireOpen()
+        guard source.writer !== target.writer else {
+            throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
+        }
+        for pointer in [pointer, targetPointer] where perilune_current_access(core.L, pointer) != nil {
+            throw BindingError("nested_access", "db:backup_to: not inside a block of either database")
+        }
+        guard !target.writer.configuration.readonly else {
+            throw BindingError("readonly", "db:backup_to: the target may only be read")
+        }
+        try source.writer.backup(to: target.writer)
+    }
+}

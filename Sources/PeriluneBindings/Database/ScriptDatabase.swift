@@ -1,0 +1,107 @@
+internal import CPeriluneRows
+package import GRDB
+package import PeriluneLua
+
+/// A database as one Lua state uses it.
+///
+/// Its connections, transactions and statements are GRDB's. The row path in C asks it, by the callbacks of
+/// ``DatabaseCallbacks``, to open accesses and to prepare and run statements; what GRDB would stop the process for has been
+/// checked before.
+package final class ScriptDatabase {
+    let writer: any DatabaseWriter
+    let core: LuaCore
+    private(set) var isClosed = false
+    /// Statements of the row path that belong to no access any more, to be released on the database's queue.
+    private let leftover: UnsafeMutablePointer<perilune_release_list>
+    private var cancellationHandler: Int?
+
+    /// What a script may do with a database, beyond reading and writing it.
+    package struct Rights: Sendable {
+        /// SQL that reaches files: `ATTACH`, `VACUUM INTO`.
+        var allowsFiles: Bool
+        /// `close()`: for databases that the script has opened itself.
+        var allowsClosing: Bool
+    }
+
+    private init(_ writer: any DatabaseWriter, core: LuaCore) {
+        self.writer = writer
+        self.core = core
+        leftover = .allocate(capacity: 1)
+        leftover.initialize(to: perilune_release_list())
+        cancellationHandler = core.addCancellationHandler { writer.interrupt() }
+    }
+
+    deinit {
+        stopCancelling()
+        if !isClosed {
+            // The state is closed, or nothing in it holds the database any more: no access of it is open.
+            writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
+        } else {
+            releaseLeftover()
+        }
+        leftover.deallocate()
+    }
+
+    /// Makes the value through which scripts use a database. The value keeps the database.
+    package static func makeValue(
+        for writer: any DatabaseWriter, rights: Rights, in state: LuaState
+    ) throws -> (database: ScriptDatabase, value: LuaValue) {
+        let core = state.core
+        try core.prepare()
+        let database = ScriptDatabase(writer, core: core)
+        var flags: UInt32 = 0
+        if rights.allowsFiles { flags |= UInt32(PERILUNE_DATABASE_FILES) }
+        if rights.allowsClosing { flags |= UInt32(PERILUNE_DATABASE_CLOSABLE) }
+        if writer is DatabasePool { flags |= UInt32(PERILUNE_DATABASE_POOL) }
+        perilune_push_database(core.L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags)
+        return (database, core.takeValues(1)[0])
+    }
+
+    /// The database behind a value: a database object, or a handle that is alive.
+    static func of(_ L: OpaquePointer, at index: CInt) -> (ScriptDatabase, OpaquePointer)? {
+        guard let database = perilune_database_at(L, index) else { return nil }
+        return (of(database), database)
+    }
+
+    static func of(_ database: OpaquePointer) -> ScriptDatabase {
+        Unmanaged<ScriptDatabase>.fromOpaque(perilune_database_owner(database)).takeUnretainedValue()
+    }
+
+    func requireOpen() throws {
+        if isClosed { throw BindingError("closed", "the database is closed") }
+    }
+
+    /// Closes the database. No access may be open.
+    func close() throws {
+        stopCancelling()
+        writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
+        try writer.close()
+        isClosed = true
+    }
+
+    private func stopCancelling() {
+        if let handler = cancellationHandler { core.removeCancellationHandler(handler) }
+        cancellationHandler = nil
+    }
+
+    /// Releases statements. On the database's queue, or when it is closed.
+    func releaseLeftover() {
+        guard leftover.pointee.count > 0 else { return }
+        let list = leftover.pointee
+        leftover.pointee = perilune_release_list()
+        for index in 0..<list.count { Unmanaged<AnyObject>.fromOpaque(list.objects[index]!).release() }
+        perilune_free(list.objects)
+    }
+}
+
+extension DatabaseWriter {
+    /// Runs a closure while nobody else uses any connection.
+    fileprivate func unsafeReentrantWriteOnQueue(_ body: (Database) -> Void) {
+        // A barrier on a pool waits for its readers, whose statements may be among those that are released.
+        if let pool = self as? DatabasePool {
+            try? pool.barrierWriteWithoutTransaction { body($0) }
+        } else {
+            unsafeReentrantWrite { body($0) }
+        }
+    }
+}

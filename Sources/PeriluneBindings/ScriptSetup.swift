@@ -1,0 +1,32 @@
+package import GRDB
+package import PeriluneLua
+package import PeriluneRecords
+
+/// Gives a state what scripts see: `db`, `perilune` and their methods.
+package struct ScriptSetup {
+    /// The default database.
+    package var database: any DatabaseWriter
+    /// Whether scripts may open database files and use SQL that reaches files.
+    package var allowsFiles: Bool
+    /// The clock of scripts.
+    package var now: () throws -> DateTime
+
+    package init(
+        database: any DatabaseWriter, allowsFiles: Bool, now: @escaping () throws -> DateTime = SystemClock.now
+    ) {
+        self.database = database
+        self.allowsFiles = allowsFiles
+        self.now = now
+    }
+
+    /// Installs it. Once for each state.
+    package func install(in state: LuaState) throws {
+        try DatabaseCallbacks.open(in: state)
+        let library = try ScriptLibrary(in: state, now: now)
+        try DatabaseOpener(allowsFiles: allowsFiles).install(in: library.perilune, of: state)
+        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)
+        let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
+        try library.perilune.set("database", value)
+        try state.globals.set("db", value)
+    }
+}

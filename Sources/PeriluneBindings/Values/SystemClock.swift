@@ -1,0 +1,16 @@
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+package import PeriluneRecords
+
+/// The clock of the machine.
+package enum SystemClock {
+    /// The present, to the microsecond.
+    package static func now() throws -> DateTime {
+        var time = timespec()
+        clock_gettime(CLOCK_REALTIME, &time)
+        return try DateTime(microsecondsSince1970: Int64(time.tv_sec) * 1_000_000 + Int64(time.tv_nsec) / 1000)
+    }
+}

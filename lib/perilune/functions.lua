@@ -1,0 +1,107 @@
+--- SQL functions, aggregates and collations written in Lua: methods of databases.
+-- They belong to the script that defines them, and work while it runs. They must not use the database.
+
+local internal = ...
+local database = internal.database
+
+--- SQLite's bounds.
+local longest_name, most_arguments = 255, 127
+
+local function check_name(method, name)
+  if type(name) ~= "string" or name == "" or #name > longest_name or name:find("\0", 1, true) then
+    internal.raise("argument", "db:" .. method .. ": argument 1: expected a name of 1 to " .. longest_name
+      .. " bytes, got " .. internal.describe(name))
+  end
+end
+
+local function check_count(method, count)
+  if math.type(count) ~= "integer" or count < -1 or count > most_arguments then
+    internal.raise("argument", "db:" .. method .. ": expected the number of arguments, from 0 to " .. most_arguments
+      .. ", or -1 for any, got " .. internal.describe(count))
+  end
+  return count
+end
+
+--- Reads the optional number of arguments or table of options.
+local function read_options(method, options)
+  if options == nil then return -1, false end
+  if type(options) ~= "table" then return check_count(method, options), false end
+  for name in pairs(options) do
+    if name ~= "arguments" and name ~= "deterministic" then
+      internal.raise_unknown("option", name, { "arguments", "deterministic" })
+    end
+  end
+  return check_count(method, options.arguments or -1), options.deterministic == true
+end
+
+local function define(db, name, kind, count, is_deterministic, body)
+  internal.define(db, { name, kind, count, is_deterministic, body })
+end
+
+--- Adds an SQL function, or replaces the one of that name and number of arguments.
+--
+--     db:add_function("slugify", 1, function(text) return text:lower():gsub("%W+", "-") end)
+--
+-- An error raised in it ends the statement and comes out of it as it is.
+-- @tparam string name
+-- @param options the number of its arguments (-1, the default: any), or a table: `arguments`, and `deterministic`, true if
+--   equal arguments always give equal results, which indexes and generated columns need
+-- @tparam function f gets the arguments, NULL as nil; returns a value that SQLite can store
+function database:add_function(name, options, f)
+  if f == nil and type(options) == "function" then options, f = nil, options end
+  check_name("add_function", name)
+  local count, is_deterministic = read_options("add_function", options)
+  if type(f) ~= "function" then
+    internal.raise("argument", "db:add_function: expected a function last, got " .. internal.describe(f))
+  end
+  define(self, name, "function", count, is_deterministic, f)
+end
+
+--- Adds an SQL aggregate.
+--
+--     db:add_aggregate("product", 1, { initial = 1, step = function(state, value) return state * value end })
+--
+-- @tparam table definition `step(state, ...)` returns the new state (nil: the same one); `initial`, the first state or a
+--   function that makes it; `final(state)` returns the result (the state itself without it). With `inverse(state, ...)`,
+--   which takes a row out again, it is also fast as a window function.
+function database:add_aggregate(name, options, definition)
+  if definition == nil and type(options) == "table" and options.step then options, definition = nil, options end
+  check_name("add_aggregate", name)
+  local count, is_deterministic = read_options("add_aggregate", options)
+  if type(definition) ~= "table" or type(definition.step) ~= "function" then
+    internal.raise("argument", "db:add_aggregate: expected a table with the function `step` last, got "
+      .. internal.describe(definition))
+  end
+  for _, key in ipairs{ "final", "inverse" } do
+    if definition[key] ~= nil and type(definition[key]) ~= "function" then
+      internal.raise("argument", "db:add_aggregate: `" .. key .. "` must be a function, got "
+        .. internal.describe(definition[key]))
+    end
+  end
+  local body = {
+    step = definition.step, final = definition.final, inverse = definition.inverse, initial = definition.initial,
+  }
+  define(self, name, body.inverse and "window" or "aggregate", count, is_deterministic, body)
+end
+
+--- Adds a collation, to be used as `ORDER BY name COLLATE natural`.
+-- @tparam function compare gets two strings, returns a number below, equal to or above 0; always the same for the same two
+function database:add_collation(name, compare)
+  check_name("add_collation", name)
+  if type(compare) ~= "function" then
+    internal.raise("argument", "db:add_collation: argument 2: expected a function, got " .. internal.describe(compare))
+  end
+  define(self, name, "collation", 0, false, compare)
+end
+
+--- Removes a function or aggregate of that number of arguments (-1, the default: the one that takes any).
+function database:remove_function(name, count)
+  check_name("remove_function", name)
+  define(self, name, "function", check_count("remove_function", count or -1), false, false)
+end
+
+--- Removes a collation.
+function database:remove_collation(name)
+  check_name("remove_collation", name)
+  define(self, name, "collation", 0, false, false)
+end
