@@ -44,7 +44,10 @@ enum DatabaseCallbacks {
     ) -> CInt {
         let db = connection(grdb)
         return guarding(L, sql: sql, of: db) {
-            fill(prepared, with: try db.makeStatement(sql: String(cString: sql)))
+            // Not makeStatement, which refuses texts of several statements: the row path goes on with the rest.
+            prepared.pointee = perilune_prepared()
+            guard let statement = try db.allStatements(sql: String(cString: sql)).next() else { return }
+            fill(prepared, with: statement)
         }
     }
 

@@ -13,7 +13,6 @@ package final class ScriptDatabase {
     private(set) var isClosed = false
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<perilune_release_list>
-    private var cancellationHandler: Int?
 
     /// What a script may do with a database, beyond reading and writing it.
     package struct Rights: Sendable {
@@ -28,12 +27,10 @@ package final class ScriptDatabase {
         self.core = core
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: perilune_release_list())
-        cancellationHandler = core.addCancellationHandler { writer.interrupt() }
     }
 
     deinit {
-        stopCancelling()
-        if !isClosed {
+        if !isClosed, leftover.pointee.count > 0 {
             // The state is closed, or nothing in it holds the database any more: no access of it is open.
             writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         } else {
@@ -73,15 +70,9 @@ package final class ScriptDatabase {
 
     /// Closes the database. No access may be open.
     func close() throws {
-        stopCancelling()
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         try writer.close()
         isClosed = true
-    }
-
-    private func stopCancelling() {
-        if let handler = cancellationHandler { core.removeCancellationHandler(handler) }
-        cancellationHandler = nil
     }
 
     /// Releases statements. On the database's queue, or when it is closed.
