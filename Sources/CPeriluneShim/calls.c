@@ -10,10 +10,13 @@ static const char function_metatable_key;
 /* Calls the Swift function of the running closure. No allocation may be refused while Swift frames are on the stack. */
 static int call_swift(lua_State *L) {
     perilune_context *context = perilune_context_of(L);
+    void *function = perilune_object(L, lua_upvalueindex(1));
+    /* Finalizers of scripts run after those of what they refer to, if that was made later. */
+    if (function == NULL) perilune_raise(L, "dead_handle", "this function of the host has been released");
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     bool may_refuse = context->may_refuse;
     context->may_refuse = false;
-    int result = context->call(L, perilune_object(L, lua_upvalueindex(1)));
+    int result = context->call(L, function);
     context->may_refuse = may_refuse;
     if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
     return result;

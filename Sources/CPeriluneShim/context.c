@@ -50,6 +50,8 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
         abort();
     }
     context->used += new_size - old_size;
+    /* Within the thousand instructions to the next look a script could ask for gigabytes. */
+    if (context->limit != 0 && context->used > context->limit && !context->hurried) perilune_hurry(context);
     return result;
 }
 
@@ -71,6 +73,7 @@ lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *)) {
     context->budget = INT64_MAX;
     context->owner = owner;
     context->call = call;
+    context->may_refuse = true;
     lua_State *L = lua_newstate(allocate, context);
     if (L == NULL) {
         free(context);
@@ -85,6 +88,7 @@ lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *)) {
         perilune_close_state(L, NULL);
         return NULL;
     }
+    context->may_refuse = false;
     return L;
 }
 
@@ -99,6 +103,8 @@ static void release_garbage(perilune_context *context, void (*release)(void *)) 
 
 void perilune_close_state(lua_State *L, void (*release)(void *object)) {
     perilune_context *context = perilune_context_of(L);
+    perilune_stop_listening(context);
+    context->limit = context->hard_cap = 0; /* finalizers run to their end */
     lua_close(L);
     perilune_pool_close(&((record *)context)->pool);
     release_garbage(context, release);

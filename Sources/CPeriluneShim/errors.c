@@ -145,6 +145,7 @@ static int error_concatenate(lua_State *L) {
 }
 
 static int error_next(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
     lua_settop(L, 2);
     if (lua_next(L, 1)) return 2;
     lua_pushnil(L);

@@ -10,4 +10,10 @@ void perilune_open_errors(lua_State *L);
 /* The message handler of every protected call: keeps traceback and position of the error. */
 int perilune_message_handler(lua_State *L);
 
+/* Has the memory limit looked at before the next instruction. Safe to call from the allocator. */
+void perilune_hurry(perilune_context *context);
+
+/* Makes sure that no signal finds the context any more. */
+void perilune_stop_listening(perilune_context *context);
+
 #endif

@@ -93,7 +93,9 @@ private final class AsyncDriver {
         core.beginRun()
         defer { core.endRun() }
         while true {
+            try throwIfDoomed()
             let (status, count) = resume()
+            if status == LUA_YIELD || status == LUA_OK { try throwIfDoomed() }
             switch status {
             case LUA_OK: return core.entering(thread) { core.takeValues(Int(count)) }
             case LUA_YIELD: try await perform(yieldedCount: count)
@@ -102,8 +104,15 @@ private final class AsyncDriver {
         }
     }
 
+    /// Without limits nothing but this ends a script that catches the errors of its asynchronous calls.
+    private func throwIfDoomed() throws(LuaError) {
+        guard core.doom != .none else { return }
+        throw core.limits.error(for: core.doom, exitStatus: core.exitStatus)
+    }
+
     private func resume() -> (status: CInt, count: CInt) {
         var count: CInt = 0
+        core.pendingOperation = nil
         let hadDriver = core.context.pointee.has_driver
         core.context.pointee.has_driver = true
         let status = perilune_resume(thread, core.main, argumentCount, &count)
@@ -120,13 +129,9 @@ private final class AsyncDriver {
         core.pendingOperation = nil
         do {
             let values = try await operation.body(operation.arguments)
-            try core.requireOpen()
-            lua_pushboolean(thread, 1)
-            try Self.push(values, on: thread, of: core)
+            try Self.push([.boolean(true)] + values, on: thread, of: core)
             argumentCount = CInt(values.count) + 1
         } catch {
-            try core.requireOpen()
-            lua_settop(thread, lua_gettop(thread))
             core.entering(thread) {
                 lua_pushboolean(thread, 0)
                 core.push(error)

@@ -39,9 +39,11 @@ public struct LuaLimits: Sendable, Equatable {
         guard let memoryInBytes else { return }
         let limit = max(memoryInBytes, 1)
         context.pointee.limit = limit
-        // Requests beyond are refused at once: far above, so that what is reported and cleaned up still fits.
-        let (doubled, overflow) = limit.addingReportingOverflow(max(limit, 16 << 20))
-        context.pointee.hard_cap = overflow ? Int.max : doubled
+        // Requests beyond are refused at once. So far above that a table within the limit can still grow to twice its size:
+        // a refusal makes Lua collect garbage in the middle of the assignment, which some releases do not survive.
+        let (far, overflow) = limit.multipliedReportingOverflow(by: 4)
+        let (farther, overflowToo) = far.addingReportingOverflow(16 << 20)
+        context.pointee.hard_cap = overflow || overflowToo ? Int.max : farther
     }
 
     /// Starts the clock of a run.
@@ -55,7 +57,10 @@ public struct LuaLimits: Sendable, Equatable {
 
     /// Ends a run: what ended it does not reach the next one.
     func stop(_ context: UnsafeMutablePointer<perilune_context>) {
-        perilune_clear_doom(context)
+        if perilune_doom_of(context) != LuaDoom.none.rawValue {
+            perilune_clear_doom(context)
+            if !isLimited { lua_sethook(context.pointee.main, nil, 0, 0) }
+        }
         context.pointee.deadline = 0
         context.pointee.budget = Int64.max
     }

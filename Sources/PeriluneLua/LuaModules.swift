@@ -37,8 +37,8 @@ extension LuaState {
             if !library.isNil { try loaded.rawSet(key, library) }
         }
         try globals.set("package", .table(package))
-        try globals.setFunction("require") { [unowned self] arguments in
-            [try self.require(arguments.get(1), loaded: loaded)]
+        try globals.setFunction("require") { arguments in
+            [try arguments.state.require(arguments.get(1), loaded: loaded)]
         }
     }
 

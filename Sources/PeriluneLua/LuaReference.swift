@@ -24,7 +24,7 @@ final class LuaReference: @unchecked Sendable {
     }
 
     func isSame(as other: LuaReference) -> Bool {
-        guard core === other.core, core.isOpen else { return false }
+        guard core === other.core, core.isOpen, lua_checkstack(core.L, 2) != 0 else { return false }
         push(on: core.L)
         other.push(on: core.L)
         defer { perilune_pop(core.L, 2) }

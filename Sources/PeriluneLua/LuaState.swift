@@ -27,9 +27,9 @@ public final class LuaState {
         self.limits = limits
         core.limits = limits
         core.state = self
-        try core.check(perilune_open_libraries(core.L, libraries.rawValue))
+        try core.run { perilune_open_libraries($0, libraries.rawValue) }
         if libraries.contains(.os) { try installExit() }
-        if limits.isLimited { try core.check(perilune_open_limits(core.L)) }
+        if limits.isLimited { try core.run(perilune_open_limits) }
         limits.install(in: core.context)
     }
 
@@ -37,9 +37,8 @@ public final class LuaState {
         core.close()
     }
 
-    /// Closes the state and releases what it holds. Handles throw `usage` from then on. Ignored while a script runs.
+    /// Closes the state and releases what it holds; if a script runs, when that has ended. Handles throw `usage` from then on.
     public func close() {
-        guard core.depth == 0 else { return }
         core.close()
     }
 
@@ -70,12 +69,11 @@ public final class LuaState {
         if core.context.pointee.limited, source.bytes.count > Int(PERILUNE_SOURCE_LIMIT) {
             throw LuaError(.memory, "the source text \(name.dropFirst()) is longer than \(PERILUNE_SOURCE_LIMIT) bytes")
         }
-        let status = withSkippedShebang(source.bytes) { bytes, count in
-            perilune_load(core.L, bytes, count, name)
+        if let environment { try core.checkOwnership(of: .table(environment)) }
+        try core.run { L in
+            withSkippedShebang(source.bytes) { bytes, count in perilune_load(L, bytes, count, name) }
         }
-        try core.check(status)
         if let environment {
-            try core.checkOwnership(of: .table(environment))
             environment.reference.push(on: core.L)
             _ = lua_setupvalue(core.L, -2, 1)
         }
@@ -106,10 +104,11 @@ public final class LuaState {
         }
     }
 
-    /// Makes an empty table.
+    /// Makes an empty table, with room for so many elements and fields.
     public func makeTable(arrayCount: Int = 0, fieldCount: Int = 0) throws(LuaError) -> LuaTable {
         try core.prepare()
-        lua_createtable(core.L, CInt(clamping: max(arrayCount, 0)), CInt(clamping: max(fieldCount, 0)))
+        // A hint, which may come from a script: no reason to take gigabytes.
+        lua_createtable(core.L, CInt(min(max(arrayCount, 0), 1 << 20)), CInt(min(max(fieldCount, 0), 1 << 20)))
         return LuaTable(LuaReference(takingTopOf: core))
     }
 
@@ -155,7 +154,7 @@ public final class LuaState {
 
     /// `os.exit` ends the run, not the process.
     private func installExit() throws(LuaError) {
-        let exit = try makeFunction("os.exit") { [unowned core] arguments in
+        let exit = try makeFunction("os.exit") { arguments in
             let status: Int32 =
                 switch arguments[1] {
                 case .nil, .boolean(true): 0
@@ -163,8 +162,8 @@ public final class LuaState {
                 case .integer(let status): Int32(truncatingIfNeeded: status)
                 default: throw arguments.mismatch(1, expected: "an integer or a boolean")
                 }
-            core.exitStatus = status
-            core.cancel(.exit)
+            arguments.core.exitStatus = status
+            arguments.core.cancel(.exit)
             return []
         }
         guard case .table(let os) = try globals.get("os") else { return }

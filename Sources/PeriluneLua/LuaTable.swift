@@ -15,7 +15,7 @@ public struct LuaTable {
         try core.checkOwnership(of: key)
         reference.push(on: core.L)
         core.push(key)
-        try core.check(perilune_get(core.L))
+        try core.run(perilune_get)
         return core.takeValues(1)[0]
     }
 
@@ -29,7 +29,7 @@ public struct LuaTable {
         reference.push(on: core.L)
         core.push(key)
         core.push(value)
-        try core.check(perilune_set(core.L))
+        try core.run(perilune_set)
     }
 
     /// The value under a key, without metamethods.
@@ -51,7 +51,7 @@ public struct LuaTable {
         reference.push(on: core.L)
         core.push(key)
         core.push(value)
-        try core.check(perilune_raw_set(core.L))
+        try core.run(perilune_raw_set)
     }
 
     /// The value under a key, converted.
@@ -63,7 +63,7 @@ public struct LuaTable {
     public func count() throws(LuaError) -> Int {
         try core.prepare()
         reference.push(on: core.L)
-        try core.check(perilune_length(core.L))
+        try core.run(perilune_length)
         return try Int.fromLua(core.takeValues(1)[0])
     }
 
@@ -94,8 +94,10 @@ public struct LuaTable {
         let table = lua_gettop(L)
         defer { lua_settop(L, table - 1) }
         var pairs: [(key: LuaValue, value: LuaValue)] = []
+        // Making handles may collect garbage, and a finalizer of a script might add to the table, on which lua_next raises.
+        let isCollecting = perilune_pause_collector(L)
+        defer { if isCollecting { perilune_resume_collector(L) } }
         lua_pushnil(L)
-        // Nothing changes the table meanwhile: lua_next cannot raise.
         while lua_next(L, table) != 0 {
             pairs.append((core.value(at: -2), core.value(at: -1)))
             perilune_pop(L, 1)

@@ -21,7 +21,7 @@ private final class UserdataBox<Value> {
 /// A Swift type whose values scripts may hold: its methods, properties and metamethods.
 ///
 /// A script sees `value:method(...)`, `value.property` and the operators; it reaches neither the metatable nor the Swift
-/// value. A type belongs to the state that it was made in.
+/// value. A type belongs to the state that it was made in, and lives as long as that.
 ///
 /// ```swift
 /// let point = try state.makeUserdataType("point", of: Point.self)
@@ -54,7 +54,7 @@ public final class LuaUserdataType<Value> {
         metatable.reference.push(on: core.L)
         _ = lua_pushstring(core.L, "__gc")
         lua_pushcclosure(core.L, { perilune_collect_object($0) }, 0)
-        try core.check(perilune_raw_set(core.L))
+        try core.run(perilune_raw_set)
     }
 
     // MARK: - Defining
@@ -66,7 +66,7 @@ public final class LuaUserdataType<Value> {
         _ name: String, _ body: @escaping (Value, LuaMethodArguments) throws -> [LuaValue]
     ) throws(LuaError) {
         let fullName = "\(self.name):\(name)"
-        let function = try core.makeFunction(fullName) { [unowned self] arguments in
+        let function = try core.makeFunction(fullName) { arguments in
             let value = try self.value(of: arguments[1], for: fullName)
             return try body(value, LuaMethodArguments(arguments))
         }
@@ -92,7 +92,7 @@ public final class LuaUserdataType<Value> {
     }
 
     private func installProperties() throws(LuaError) {
-        let index = try core.makeFunction("\(name).__index") { [unowned self] arguments in
+        let index = try core.makeFunction("\(name).__index") { arguments in
             let value = try self.value(of: arguments[1], for: self.name)
             guard case .string(let key) = arguments[2] else { throw self.unknownMember(arguments[2]) }
             if let get = self.getters[key] { return [try get(value)] }
@@ -100,7 +100,7 @@ public final class LuaUserdataType<Value> {
             if method.isNil { throw self.unknownMember(arguments[2]) }
             return [method]
         }
-        let newIndex = try core.makeFunction("\(name).__newindex") { [unowned self] arguments in
+        let newIndex = try core.makeFunction("\(name).__newindex") { arguments in
             let value = try self.value(of: arguments[1], for: self.name)
             guard case .string(let key) = arguments[2], let set = self.setters[key] else {
                 throw self.readOnlyMember(arguments[2])

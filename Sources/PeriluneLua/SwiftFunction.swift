@@ -16,7 +16,8 @@ final class SwiftFunction {
             do {
                 return try body(core, Int(lua_gettop(L)))
             } catch {
-                _ = lua_checkstack(L, 10)
+                // The arguments make room: the stack may be unable to grow.
+                lua_settop(L, 0)
                 core.push(error)
                 return CInt(PERILUNE_RAISE)
             }

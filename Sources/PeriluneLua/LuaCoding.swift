@@ -1,0 +1,166 @@
+/// Where a value lies in the value that is encoded or decoded: a list from the inside out, which costs nothing to extend.
+final class CodingPath {
+    private let parent: CodingPath?
+    private let key: (any CodingKey)?
+    /// How many keys and types lie around the value.
+    private let depth: Int
+
+    init() {
+        parent = nil
+        key = nil
+        depth = 0
+    }
+
+    private init(parent: CodingPath, key: (any CodingKey)?) {
+        self.parent = parent
+        self.key = key
+        depth = parent.depth + 1
+    }
+
+    func appending(_ key: any CodingKey) -> CodingPath { CodingPath(parent: self, key: key) }
+
+    /// The same place one type further inside: a type that encodes itself as another one adds no key.
+    func deeper() -> CodingPath { CodingPath(parent: self, key: nil) }
+
+    /// Whether the recursion must end here: tables may contain themselves, and objects may refer to each other.
+    var isTooDeep: Bool { depth > 2 * Self.maximumLevels }
+
+    private static let maximumLevels = 100
+    static var depthMessage: String { "nested deeper than \(maximumLevels) levels" }
+
+    var keys: [any CodingKey] {
+        var keys: [any CodingKey] = []
+        var path: CodingPath? = self
+        while let current = path {
+            if let key = current.key { keys.append(key) }
+            path = current.parent
+        }
+        return keys.reversed()
+    }
+}
+
+/// The key of an element in a list; as all of `Codable` it counts from 0, messages count from 1 as Lua does.
+struct IndexKey: CodingKey {
+    let index: Int
+
+    init(_ index: Int) { self.index = index }
+    init?(stringValue: String) { nil }
+    init?(intValue: Int) { self.init(intValue) }
+
+    var stringValue: String { "\(index)" }
+    var intValue: Int? { index }
+}
+
+struct NamedKey: CodingKey {
+    let stringValue: String
+
+    init(_ name: String) { stringValue = name }
+    init?(stringValue: String) { self.init(stringValue) }
+    init?(intValue: Int) { nil }
+
+    var intValue: Int? { nil }
+}
+
+/// Dictionaries whose keys are strings even if they look like numbers.
+protocol StringKeyedDictionary {}
+extension Dictionary: StringKeyedDictionary where Key == String {}
+
+/// Dictionaries whose keys are integers.
+protocol IntegerKeyedDictionary {}
+extension Dictionary: IntegerKeyedDictionary where Key == Int {}
+
+extension LuaError {
+    /// The error for what a type threw while it was encoded or decoded.
+    init(coding error: any Error) {
+        switch error {
+        case let error as LuaError:
+            self = error
+        case let EncodingError.invalidValue(_, context):
+            self.init(.conversion, Self.message(context.debugDescription, at: context.codingPath))
+            underlying = error
+        case let error as DecodingError:
+            self.init(.conversion, Self.message(of: error))
+            underlying = error
+        default:
+            self.init(.conversion, String(describing: error))
+            underlying = error
+        }
+    }
+
+    private static func message(of error: DecodingError) -> String {
+        switch error {
+        case .typeMismatch(_, let context), .valueNotFound(_, let context), .dataCorrupted(let context):
+            message(context.debugDescription, at: context.codingPath)
+        case .keyNotFound(let key, let context):
+            message(context.debugDescription, at: context.codingPath + [key])
+        @unknown default: String(describing: error)
+        }
+    }
+
+    /// `orders[2].total: expected a number, got a string`
+    private static func message(_ message: String, at path: [any CodingKey]) -> String {
+        guard !path.isEmpty else { return message }
+        var text = ""
+        for key in path {
+            if let key = key as? IndexKey {
+                text += "[\(key.index + 1)]"
+            } else if let integer = key.intValue {
+                text += "[\(integer)]"
+            } else {
+                text += (text.isEmpty ? "" : ".") + key.stringValue
+            }
+        }
+        return "\(text): \(message)"
+    }
+}
+
+// MARK: - Values of Lua inside types that are coded
+
+extension LuaString: Codable {
+    /// Decodes a string of Lua; with other decoders than ``LuaDecoder`` a text.
+    public init(from decoder: any Decoder) throws {
+        self.init(try decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Encodes a string of Lua; with other encoders than ``LuaEncoder`` a text, invalid UTF-8 replaced.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(description)
+    }
+}
+
+extension LuaValue: Codable {
+    /// Passed through by ``LuaDecoder``; other decoders cannot make one.
+    public init(from decoder: any Decoder) throws {
+        throw LuaError(.conversion, "only LuaDecoder can decode a LuaValue")
+    }
+
+    /// Passed through by ``LuaEncoder``; it means nothing to other encoders.
+    public func encode(to encoder: any Encoder) throws {
+        throw LuaError(.conversion, "only LuaEncoder can encode a LuaValue")
+    }
+}
+
+extension LuaTable: Codable {
+    /// Passed through by ``LuaDecoder``; other decoders cannot make one.
+    public init(from decoder: any Decoder) throws {
+        throw LuaError(.conversion, "only LuaDecoder can decode a LuaTable")
+    }
+
+    /// Passed through by ``LuaEncoder``; it means nothing to other encoders.
+    public func encode(to encoder: any Encoder) throws {
+        throw LuaError(.conversion, "only LuaEncoder can encode a LuaTable")
+    }
+}
+
+extension LuaFunction: Codable {
+    /// Passed through by ``LuaDecoder``; other decoders cannot make one.
+    public init(from decoder: any Decoder) throws {
+        throw LuaError(.conversion, "only LuaDecoder can decode a LuaFunction")
+    }
+
+    /// Passed through by ``LuaEncoder``; it means nothing to other encoders.
+    public func encode(to encoder: any Encoder) throws {
+        throw LuaError(.conversion, "only LuaEncoder can encode a LuaFunction")
+    }
+}

@@ -1,0 +1,307 @@
+/// Makes Swift values that are `Decodable` of values of Lua, by the rules of ``LuaEncoder``.
+///
+/// The type that is asked for decides: an empty table is an empty list, an empty dictionary or a structure whose fields are
+/// all optional. Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose
+/// nothing: 1.5 is no integer, "1" no number, and a number that does not fit is an error.
+///
+/// ```swift
+/// let order = try LuaDecoder().decode(Order.self, from: value)
+/// ```
+public struct LuaDecoder {
+    /// What types find in `Decoder.userInfo`.
+    public var userInfo: [CodingUserInfoKey: any Sendable] = [:]
+
+    /// Makes a decoder.
+    public init() {}
+
+    /// Makes a Swift value.
+    ///
+    /// - Throws: ``LuaError`` with code `conversion` that begins with the path to the value at fault:
+    ///   `orders[2].total: expected a number, got a string`.
+    public func decode<Value: Decodable>(_ type: Value.Type = Value.self, from value: LuaValue) throws(LuaError) -> Value {
+        do {
+            return try ValueDecoder(value, path: CodingPath(), userInfo: userInfo).decode(type)
+        } catch {
+            throw LuaError(coding: error)
+        }
+    }
+}
+
+extension LuaArguments {
+    /// The argument at a position, decoded.
+    ///
+    /// - Throws: ``LuaError`` that names function, position and the path in the argument.
+    public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
+        do {
+            return try LuaDecoder().decode(type, from: self[position])
+        } catch {
+            throw LuaError.argument(name, position, error.message)
+        }
+    }
+}
+
+// MARK: - The decoder that types see
+
+private struct ValueDecoder: Decoder {
+    enum Keys {
+        case any, strings, integers
+    }
+
+    let value: LuaValue
+    let path: CodingPath
+    let sharedUserInfo: [CodingUserInfoKey: any Sendable]
+    var keys = Keys.any
+
+    init(_ value: LuaValue, path: CodingPath, userInfo: [CodingUserInfoKey: any Sendable]) {
+        self.value = value
+        self.path = path
+        sharedUserInfo = userInfo
+    }
+
+    var codingPath: [any CodingKey] { path.keys }
+    var userInfo: [CodingUserInfoKey: Any] { sharedUserInfo }
+
+    func child(_ value: LuaValue, _ key: any CodingKey) -> ValueDecoder {
+        ValueDecoder(value, path: path.appending(key), userInfo: sharedUserInfo)
+    }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        guard case .table(let table) = value else { throw mismatch([String: Any].self, expected: "a table") }
+        let container = KeyedDecoding<Key>(decoder: self, table: table)
+        try container.checkKeys()
+        return KeyedDecodingContainer(container)
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        UnkeyedDecoding(decoder: self, elements: try elements())
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer {
+        SingleValueDecoding(decoder: self)
+    }
+
+    func failure(_ message: String) -> DecodingError {
+        .dataCorrupted(DecodingError.Context(codingPath: codingPath, debugDescription: message))
+    }
+
+    func mismatch(_ type: Any.Type, expected: String) -> DecodingError {
+        let context = DecodingError.Context(
+            codingPath: codingPath, debugDescription: "expected \(expected), got \(value.typeName)")
+        return value.isNil ? .valueNotFound(type, context) : .typeMismatch(type, context)
+    }
+
+    /// The elements of a list.
+    private func elements() throws -> [LuaValue] {
+        guard case .table(let table) = value else { throw mismatch([Any].self, expected: "a list") }
+        let pairs = try table.pairs()
+        var elements = [LuaValue](repeating: .nil, count: pairs.count)
+        for (key, value) in pairs {
+            guard case .integer(let position) = key, position >= 1, position <= pairs.count else {
+                throw failure("expected a list, got a table with the key \(key.keyDescription)")
+            }
+            elements[Int(position) - 1] = value
+        }
+        return elements
+    }
+
+    /// Decodes the value.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        if let leaf = try leaf(type) { return leaf as! Value }  // what `leaf` returns is of the type it is asked for
+        guard !path.isTooDeep else { throw failure(CodingPath.depthMessage) }
+        if case .string(let string) = value, let type = type as? any RangeReplaceableCollection<UInt8>.Type {
+            return makeBytes(string, type) as! Value  // as above
+        }
+        var decoder = ValueDecoder(value, path: path.deeper(), userInfo: sharedUserInfo)
+        if type is any StringKeyedDictionary.Type { decoder.keys = .strings }
+        if type is any IntegerKeyedDictionary.Type { decoder.keys = .integers }
+        return try Value(from: decoder)
+    }
+
+    private func makeBytes<Bytes: RangeReplaceableCollection<UInt8>>(_ string: LuaString, _ type: Bytes.Type) -> Any {
+        Bytes(string.bytes)
+    }
+
+    /// What is no table and has its own conversion; `nil` for other types.
+    private func leaf(_ type: any Decodable.Type) throws -> Any? {
+        switch type {
+        case is Float.Type: return try float()
+        case let type as any LuaLeaf.Type:
+            do throws(LuaError) {
+                return try type.fromLua(value)
+            } catch {
+                let context = DecodingError.Context(codingPath: codingPath, debugDescription: error.message)
+                throw value.isNil ? DecodingError.valueNotFound(type, context) : .typeMismatch(type, context)
+            }
+        default: return nil
+        }
+    }
+
+    private func float() throws -> Float {
+        let number = try decode(Double.self)
+        let float = Float(number)
+        guard float.isFinite || !number.isFinite else { throw failure("expected a 32-bit float, got \(number)") }
+        return float
+    }
+}
+
+/// The types that are decoded by their own conversion, without a container.
+private protocol LuaLeaf: LuaConvertible {}
+extension Bool: LuaLeaf {}
+extension Int: LuaLeaf {}
+extension Int64: LuaLeaf {}
+extension Int32: LuaLeaf {}
+extension Int16: LuaLeaf {}
+extension Int8: LuaLeaf {}
+extension UInt: LuaLeaf {}
+extension UInt64: LuaLeaf {}
+extension UInt32: LuaLeaf {}
+extension UInt16: LuaLeaf {}
+extension UInt8: LuaLeaf {}
+extension Double: LuaLeaf {}
+extension String: LuaLeaf {}
+extension LuaString: LuaLeaf {}
+extension LuaValue: LuaLeaf {}
+extension LuaTable: LuaLeaf {}
+extension LuaFunction: LuaLeaf {}
+
+private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
+    let decoder: ValueDecoder
+    let table: LuaTable
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    /// A dictionary takes all keys, so that each must be of its type; a structure looks for those it knows.
+    func checkKeys() throws {
+        guard decoder.keys != .any else { return }
+        for (key, _) in try table.pairs() {
+            switch (key, decoder.keys) {
+            case (.string(let string), .strings) where string.string != nil: continue
+            case (.integer, .integers): continue
+            case (_, .strings): throw decoder.failure("expected string keys, got the key \(key.keyDescription)")
+            default: throw decoder.failure("expected integer keys, got the key \(key.keyDescription)")
+            }
+        }
+    }
+
+    var allKeys: [Key] {
+        // The table was there when the container was made.
+        ((try? table.pairs()) ?? []).compactMap { key, _ in
+            switch key {
+            case .string(let string): string.string.flatMap(Key.init(stringValue:))
+            case .integer(let integer): Int(exactly: integer).flatMap(Key.init(intValue:))
+            default: nil
+            }
+        }
+    }
+
+    private func child(_ key: any CodingKey) throws -> ValueDecoder {
+        if let integer = key.intValue, decoder.keys != .strings {
+            let value = try table.rawGet(.integer(Int64(integer)))
+            if !value.isNil { return decoder.child(value, key) }
+        }
+        return decoder.child(try table.rawGet(.string(LuaString(key.stringValue))), key)
+    }
+
+    func contains(_ key: Key) -> Bool {
+        (try? child(key).value.isNil) == false
+    }
+
+    func decodeNil(forKey key: Key) throws -> Bool {
+        try child(key).value.isNil
+    }
+
+    func decode<Value: Decodable>(_ type: Value.Type, forKey key: Key) throws -> Value {
+        let child = try child(key)
+        guard child.value.isNil, !(type is any ExpressibleByNilLiteral.Type) else { return try child.decode(type) }
+        let expected = (type as? any LuaConvertible.Type)?.luaTypeName ?? "a value"
+        let message = "expected \(expected), got nil"
+        throw DecodingError.keyNotFound(key, DecodingError.Context(codingPath: codingPath, debugDescription: message))
+    }
+
+    func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type, forKey key: Key
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try child(key).container(keyedBy: type)
+    }
+
+    func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
+        try child(key).unkeyedContainer()
+    }
+
+    func superDecoder() throws -> any Decoder {
+        try child(NamedKey("super"))
+    }
+
+    func superDecoder(forKey key: Key) throws -> any Decoder {
+        try child(key)
+    }
+}
+
+private struct UnkeyedDecoding: UnkeyedDecodingContainer {
+    let decoder: ValueDecoder
+    let elements: [LuaValue]
+    private(set) var currentIndex = 0
+
+    init(decoder: ValueDecoder, elements: [LuaValue]) {
+        self.decoder = decoder
+        self.elements = elements
+    }
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+    var count: Int? { elements.count }
+    var isAtEnd: Bool { currentIndex >= elements.count }
+
+    private var next: ValueDecoder {
+        decoder.child(isAtEnd ? .nil : elements[currentIndex], IndexKey(currentIndex))
+    }
+
+    /// Goes on only after success, as types may try one type after another.
+    private mutating func advance<Result>(_ body: (ValueDecoder) throws -> Result) throws -> Result {
+        let next = next
+        guard !isAtEnd else { throw next.mismatch(Result.self, expected: "another element") }
+        let result = try body(next)
+        currentIndex += 1
+        return result
+    }
+
+    mutating func decodeNil() -> Bool {
+        // Lists hold no nil.
+        false
+    }
+
+    mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try advance { try $0.decode(type) }
+    }
+
+    mutating func nestedContainer<NestedKey: CodingKey>(
+        keyedBy type: NestedKey.Type
+    ) throws -> KeyedDecodingContainer<NestedKey> {
+        try advance { try $0.container(keyedBy: type) }
+    }
+
+    mutating func nestedUnkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        try advance { try $0.unkeyedContainer() }
+    }
+
+    mutating func superDecoder() throws -> any Decoder {
+        try advance { $0 }
+    }
+}
+
+private struct SingleValueDecoding: SingleValueDecodingContainer {
+    let decoder: ValueDecoder
+
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    func decodeNil() -> Bool { decoder.value.isNil }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        try decoder.decode(type)
+    }
+}
+
+extension LuaValue {
+    fileprivate var keyDescription: String {
+        if case .string(let string) = self { "`\(string)`" } else { plainDescription }
+    }
+}

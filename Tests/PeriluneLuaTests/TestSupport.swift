@@ -1,0 +1,32 @@
+import PeriluneLua
+import Testing
+
+/// Runs a chunk that must fail, and returns how.
+func failure(
+    of source: String, in state: LuaState, sourceLocation: SourceLocation = #_sourceLocation
+) throws -> LuaError {
+    let error = #expect(throws: LuaError.self, sourceLocation: sourceLocation) {
+        try state.run(source, named: "test.lua")
+    }
+    return try #require(error, sourceLocation: sourceLocation)
+}
+
+extension LuaState {
+    /// Runs a chunk and converts its first result.
+    func evaluate<Value: LuaConvertible>(_ source: String, as type: Value.Type = Value.self) throws -> Value {
+        try Value.fromLua(run(source, named: "test.lua").first ?? .nil)
+    }
+
+    /// Makes a Swift function a global.
+    func define(_ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]) throws {
+        try globals.setFunction(name, body)
+    }
+}
+
+/// An error of the host's own.
+struct HostError: Error, Equatable {
+    var number = 1
+}
+
+/// An object whose release can be watched.
+final class Watched {}
