@@ -84,12 +84,17 @@ static int next_in_list(lua_State *L, cursor *cursor) {
     return count;
 }
 
+static int raise_dead(lua_State *L, const cursor *cursor) {
+    if (cursor->is_loose) return perilune_raise(L, "closed", "this cursor was used after its database was closed");
+    return perilune_raise(L, "dead_handle", "this cursor was used after its block ended");
+}
+
 /* The iterator of a generic for. Upvalue: the cursor. */
 static int next(lua_State *L) {
     cursor *cursor = lua_touserdata(L, lua_upvalueindex(1));
     if (cursor->is_done) return 0;
     if (cursor->statement == NULL) return next_in_list(L, cursor);
-    if (!is_alive(cursor)) return perilune_raise(L, "dead_handle", "this cursor was used after its block ended");
+    if (!is_alive(cursor)) return raise_dead(L, cursor);
     perilune_rows *rows = cursor->database->rows;
     if (!cursor->is_loose && rows->forbidden_place == NULL) return step(L, rows, cursor);
     perilune_access *access = perilune_find_access(L, rows, cursor->database, 0);

@@ -28,7 +28,7 @@ perilune_rows *perilune_rows_of(lua_State *L);
 /* Keys of the registry: their addresses. */
 extern const char perilune_database_metatable_key, perilune_compiled_metatable_key, perilune_statement_metatable_key,
     perilune_cursor_metatable_key, perilune_row_methods_key, perilune_null_key, perilune_blob_metatable_key,
-    perilune_rowid_key, perilune_changes_key, perilune_guard_key;
+    perilune_guard_key;
 
 /* The block of a userdata, or NULL if its metatable is another. Never fails. */
 void *perilune_block_of(lua_State *L, int index, const void *metatable);
@@ -271,6 +271,10 @@ void perilune_open_accesses(lua_State *L, perilune_rows *rows);
 void perilune_open_statements(lua_State *L, perilune_rows *rows);
 void perilune_open_cursors(lua_State *L, perilune_rows *rows);
 void perilune_open_rows(lua_State *L);
+void perilune_open_changes(lua_State *L);
+
+/* Pushes what execute returns; NULL for the row id if nothing was inserted. [-0, +1, m] */
+void perilune_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid);
 
 /* MARK: - Verbs */
 

@@ -5,7 +5,7 @@ static const char rows_key;
 
 const char perilune_database_metatable_key, perilune_compiled_metatable_key, perilune_statement_metatable_key,
     perilune_cursor_metatable_key, perilune_row_methods_key, perilune_null_key, perilune_blob_metatable_key,
-    perilune_rowid_key, perilune_changes_key, perilune_guard_key;
+    perilune_guard_key;
 
 perilune_rows *perilune_rows_of(lua_State *L) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &rows_key);
@@ -23,6 +23,7 @@ void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) 
     perilune_open_statements(L, rows);
     perilune_open_cursors(L, rows);
     perilune_open_rows(L);
+    perilune_open_changes(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
 }
 
@@ -144,8 +145,4 @@ void perilune_open_values(lua_State *L, perilune_rows *rows) {
     lua_pop(L, 1);
     perilune_new_metatable(L, &perilune_guard_key, "guard", (luaL_Reg[]){{"__gc", perilune_collect_object}, {NULL, NULL}});
     lua_pop(L, 1);
-    lua_pushliteral(L, "inserted_rowid");
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &perilune_rowid_key);
-    lua_pushliteral(L, "changed_rows");
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &perilune_changes_key);
 }

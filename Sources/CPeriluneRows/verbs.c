@@ -304,20 +304,15 @@ static int fetch_set(lua_State *L, perilune_call *call) {
     return 1;
 }
 
-/* Pushes what a script gets for a statement that was executed. */
-static int push_changes(lua_State *L, sqlite3 *handle, const perilune_statement *statement, lua_Integer changes) {
-    bool has_changes = statement && !statement->is_readonly && statement->screening.keyword != PERILUNE_KEYWORD_OTHER &&
-                       statement->screening.keyword < PERILUNE_KEYWORD_CONTROL;
-    bool may_insert = has_changes && statement->screening.keyword != PERILUNE_KEYWORD_CHANGE && changes > 0;
-    lua_createtable(L, 0, 2);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_changes_key);
-    lua_pushinteger(L, has_changes ? changes : 0);
-    lua_rawset(L, -3);
-    if (may_insert) {
-        lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_rowid_key);
-        lua_pushinteger(L, sqlite3_last_insert_rowid(handle));
-        lua_rawset(L, -3);
-    }
+static bool is_change(const perilune_statement *statement) {
+    perilune_keyword keyword = statement->screening.keyword;
+    return keyword == PERILUNE_KEYWORD_INSERT || keyword == PERILUNE_KEYWORD_CHANGE;
+}
+
+/* Pushes what a script gets for an INSERT, whose row id only counts if it has inserted something. */
+static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_rows, bool has_inserted) {
+    lua_Integer rowid = has_inserted ? sqlite3_last_insert_rowid(handle) : 0;
+    perilune_push_changes(L, changed_rows, has_inserted ? &rowid : NULL);
     return 1;
 }
 
@@ -346,26 +341,16 @@ static int run_batch(lua_State *L, perilune_call *call, perilune_batch *batch, i
     call->arguments.used = lua_gettop(L);
     int top = lua_gettop(L);
     while ((call->statement = perilune_next_in_batch(L, call->access, batch, sql_index))) {
-        perilune_statement *statement = call->statement;
-        perilune_screening screening = statement->screening;
-        bool is_readonly = statement->is_readonly;
         call->statement_index = lua_gettop(L);
         run_to_end(L, call);
-        bool is_change = !is_readonly && screening.keyword != PERILUNE_KEYWORD_OTHER &&
-                         screening.keyword < PERILUNE_KEYWORD_CONTROL;
-        if (is_change) total += call->changes;
-        if (is_change) has_inserted = screening.keyword == PERILUNE_KEYWORD_INSERT && call->changes > 0;
+        if (is_change(call->statement)) {
+            total += call->changes;
+            has_inserted = call->statement->screening.keyword == PERILUNE_KEYWORD_INSERT && call->changes > 0;
+        }
         lua_settop(L, top);
     }
     perilune_check_all_used(L, NULL, 0, &call->arguments);
-    lua_createtable(L, 0, 2);
-    lua_pushinteger(L, total);
-    lua_setfield(L, -2, "changed_rows");
-    if (has_inserted) {
-        lua_pushinteger(L, sqlite3_last_insert_rowid(handle));
-        lua_setfield(L, -2, "inserted_rowid");
-    }
-    return 1;
+    return push_insertion(L, handle, total, has_inserted);
 }
 
 static int execute_batch(lua_State *L, perilune_call *call, int sql_index) {
@@ -395,7 +380,7 @@ static int execute(lua_State *L, perilune_call *call) {
     sqlite3 *handle = call->access->connection->handle;
     if (statement->handle == NULL) {
         perilune_check_all_used(L, NULL, 0, &call->arguments);
-        return push_changes(L, handle, NULL, 0);
+        return push_insertion(L, handle, 0, false);
     }
     if (statement->has_tail) {
         lua_getiuservalue(L, call->statement_index, PERILUNE_SQL);
@@ -403,7 +388,8 @@ static int execute(lua_State *L, perilune_call *call) {
         return execute_batch(L, call, lua_gettop(L));
     }
     run_to_end(L, call);
-    return push_changes(L, handle, statement, call->changes);
+    bool has_inserted = statement->screening.keyword == PERILUNE_KEYWORD_INSERT && call->changes > 0;
+    return push_insertion(L, handle, is_change(statement) ? call->changes : 0, has_inserted);
 }
 
 static int prepare(lua_State *L, perilune_call *call) {

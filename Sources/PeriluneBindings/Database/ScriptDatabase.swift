@@ -9,7 +9,6 @@ package import PeriluneLua
 /// checked before.
 package final class ScriptDatabase {
     let writer: any DatabaseWriter
-    let core: LuaCore
     private(set) var isClosed = false
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<perilune_release_list>
@@ -22,9 +21,8 @@ package final class ScriptDatabase {
         var allowsClosing: Bool
     }
 
-    private init(_ writer: any DatabaseWriter, core: LuaCore) {
+    private init(_ writer: any DatabaseWriter) {
         self.writer = writer
-        self.core = core
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: perilune_release_list())
     }
@@ -45,7 +43,7 @@ package final class ScriptDatabase {
     ) throws -> (database: ScriptDatabase, value: LuaValue) {
         let core = state.core
         try core.prepare()
-        let database = ScriptDatabase(writer, core: core)
+        let database = ScriptDatabase(writer)
         var flags: UInt32 = 0
         if rights.allowsFiles { flags |= UInt32(PERILUNE_DATABASE_FILES) }
         if rights.allowsClosing { flags |= UInt32(PERILUNE_DATABASE_CLOSABLE) }
