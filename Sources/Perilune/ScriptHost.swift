@@ -16,6 +16,8 @@ public actor ScriptHost {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     let state: LuaState
+    /// The default database.
+    let database: any DatabaseWriter
     private let cancellation: LuaState.Cancellation
 
     /// Opens the database and prepares a state for scripts.
@@ -24,7 +26,7 @@ public actor ScriptHost {
     public init(_ configuration: Configuration = Configuration()) throws {
         thread = LuaThread()
         let state = try LuaState(libraries: configuration.libraries, limits: configuration.limits)
-        let database = try configuration.openDatabase()
+        database = try configuration.openDatabase()
         try ScriptSetup(database: database, allowsFiles: configuration.allowsFiles).install(in: state)
         if let folder = configuration.moduleFolder { try state.addModuleResolver(ScriptFile.resolver(in: folder)) }
         cancellation = state.cancellation

@@ -111,6 +111,7 @@ final class ScriptLibrary {
         try perilune.set("enum", loadModule("enum", PeriluneModules.enum))
         try loadRowMethods()
         _ = try loadModule("schema", PeriluneModules.schema)
+        try DatabaseVerbs.install(in: internals.get("database"), of: state)
         _ = try loadModule("functions", PeriluneModules.functions)
     }
 

@@ -59,40 +59,44 @@ local function enum(definition)
     __tostring = function(case) return case.name end,
     __to_database = function(case) return case.raw end,
   }
-  local type_table, by_raw, cases = { name = "the enum" }, {}, {}
+  local members, by_raw, cases = { name = "the enum" }, {}, {}
   for name, raw in pairs(read_cases(definition)) do
     if by_raw[raw] then
       internal.raise("argument", "perilune.enum: two cases have the value " .. tostring(raw))
     end
     local case = setmetatable({ name = name, raw = raw }, case_metatable)
-    type_table[name], by_raw[raw], cases[#cases + 1] = case, case, case
+    members[name], by_raw[raw], cases[#cases + 1] = case, case, case
   end
   table.sort(cases, by_raw_value)
 
-  function type_table.from_database(_, raw)
+  function members.from_database(_, raw)
     local case = by_raw[raw]
     if case then return case end
     return nil, "no case has the value " .. internal.describe(raw) .. " (there are " .. list_cases(cases) .. ")"
   end
 
-  function type_table.to_database(_, case)
+  function members.to_database(_, case)
     return case.raw
   end
 
-  function type_table.cases()
+  function members.cases()
     return table.move(cases, 1, #cases, 1, {})
   end
 
-  function type_table.from(raw)
-    local case, message = type_table:from_database(raw)
+  function members.from(raw)
+    local case, message = members:from_database(raw)
     if not case then internal.raise("conversion", message) end
     return case
   end
 
-  return setmetatable(type_table, {
+  -- The table itself stays empty, so that every access comes by here.
+  return setmetatable({}, {
     __name = "enum",
+    __metatable = false,
     __newindex = function() internal.raise("argument", "an enum cannot be changed") end,
     __index = function(_, name)
+      local member = members[name]
+      if member ~= nil then return member end
       internal.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (there are "
         .. list_cases(cases) .. ")")
     end,

@@ -1,0 +1,166 @@
+import Testing
+
+@Suite struct DateTests {
+    @Test func `RM59 a date is written as UTC text with milliseconds`() async throws {
+        try await script("""
+            local date = perilune.date{ year = 2026, month = 3, day = 1, hour = 13, minute = 5, second = 7, millisecond = 89 }
+            equal(db:fetch_value("SELECT ?", date), "2026-03-01 13:05:07.089")
+            equal(db:fetch_value("SELECT typeof(?)", date), "text")
+            """)
+    }
+
+    @Test func `RM60 written dates sort among CURRENT_TIMESTAMP`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE event (name TEXT, at DATETIME DEFAULT CURRENT_TIMESTAMP)")
+            db:execute("INSERT INTO event (name) VALUES ('now')")
+            db:execute("INSERT INTO event VALUES ('before', ?)", perilune.now() - 3600)
+            db:execute("INSERT INTO event VALUES ('after', ?)", perilune.now() + 3600)
+            equal(db:fetch_values("SELECT name FROM event ORDER BY at"), { "before", "now", "after" })
+            """)
+    }
+
+    @Test(arguments: [
+        ("RM61", "2026-03-01", "2026-03-01 00:00:00.000"),
+        ("RM62", "2026-03-01 13:05", "2026-03-01 13:05:00.000"),
+        ("RM63", "2026-03-01 13:05:07", "2026-03-01 13:05:07.000"),
+        ("RM64", "2026-03-01 13:05:07.089", "2026-03-01 13:05:07.089"),
+        ("RM65", "2026-03-01T13:05", "2026-03-01 13:05:00.000"),
+        ("RM66", "2026-03-01T13:05:07", "2026-03-01 13:05:07.000"),
+        ("RM67", "2026-03-01T13:05:07.089", "2026-03-01 13:05:07.089"),
+        ("zone", "2026-03-01 13:05:07+02:00", "2026-03-01 11:05:07.000"),
+        ("UTC", "2026-03-01T13:05:07Z", "2026-03-01 13:05:07.000"),
+    ])
+    func `RM61 to RM67 a date is read from every format of SQLite`(row: String, text: String, written: String) async throws {
+        try await script("""
+            local row = db:fetch_one("SELECT ? AS at", "\(text)")
+            equal(tostring(row:date("at")), "\(written)")
+            equal(tostring(db:fetch_value_as("date", "SELECT ?", "\(text)")), "\(written)")
+            """)
+    }
+
+    @Test func `RM62 to RM64 a date is written in shorter formats on request`() async throws {
+        try await script("""
+            local date = perilune.date("2026-03-01 13:05:07.089")
+            equal(date:format("YMD"), "2026-03-01")
+            equal(date:format("YMD_HM"), "2026-03-01 13:05")
+            equal(date:format("YMD_HMS"), "2026-03-01 13:05:07")
+            equal(date:format("%d.%m.%Y %H Uhr"), "01.03.2026 13 Uhr")
+            equal(date:iso8601(), "2026-03-01T13:05:07.089Z")
+            """)
+    }
+
+    @Test(arguments: [
+        ("RM68", "HM", "13:05"), ("RM69", "HMS", "13:05:07"), ("RM70", "HMSS", "13:05:07.089"),
+        ("RM74", "YMD", "2026-03-01"), ("RM74", "YMD_HM", "2026-03-01 13:05"),
+    ])
+    func `RM68 to RM70 and RM74 date components are read and written in the format found`(
+        row: String, format: String, text: String
+    ) async throws {
+        try await script("""
+            local row = db:fetch_one("SELECT ? AS at", "\(text)")
+            local components = row:date_components("at")
+            equal(components.format, "\(format)")
+            equal(db:fetch_value("SELECT ?", components), "\(text)")
+            """)
+    }
+
+    @Test func `RM68 components are made of parts and written in any format`() async throws {
+        try await script("""
+            local noon = perilune.date_components{ hour = 12, minute = 0 }
+            equal(noon:text("HM"), "12:00")
+            equal(noon:text("HMS"), "12:00:00")
+            equal(noon.hour, 12)
+            equal(noon.year, nil)
+            """)
+    }
+
+    @Test func `RM71 a time without a date is no date`() async throws {
+        try await script("""
+            local row = db:fetch_one("SELECT '12:30' AS at")
+            local err = fails("conversion", row.date, row, "at")
+            matches(err, "column `at`")
+            """)
+    }
+
+    @Test func `RM72 a Julian day number is read as a date, and a bare number by SQLite's rule`() async throws {
+        try await script("""
+            local row = db:fetch_one("SELECT 2461101.0 AS julian, 1772366707 AS unix, 'x' AS text")
+            equal(tostring(row:julian_date("julian")), "2026-03-01 12:00:00.000")
+            equal(tostring(row:date("julian")), "2026-03-01 12:00:00.000")
+            equal(tostring(row:date("unix")), "2026-03-01 12:05:07.000")
+            equal(perilune.date.from_unix(0).year, 1970)
+            equal(perilune.date.from_julian_day(2461101.0).month, 3)
+            fails("conversion", row.julian_date, row, "text")
+            fails(nil, perilune.date.from_julian_day, 0/0)
+            fails(nil, perilune.date.from_unix, 1e300)
+            """)
+    }
+
+    @Test func `RM73 "now" is no date`() async throws {
+        try await script(#"matches(fails("date", perilune.date, "now"), "now")"#)
+    }
+
+    @Test func `RM75 date components are fetched directly`() async throws {
+        try await script("""
+            local times = db:fetch_values_as("date_components", "SELECT '12:30' UNION ALL SELECT '13:00:01'")
+            equal(times[1].format, "HM")
+            equal(times[2].second, 1)
+            """)
+    }
+
+    @Test(arguments: ["2015-13-45", "2015-02-30", "2015-01-01 24:00", "2015-01-01 23:60", "2015-1-1", "gibberish", ""])
+    func `RM76 impossible dates are errors`(text: String) async throws {
+        try await script("""
+            fails("date", perilune.date, "\(text)")
+            local row = db:fetch_one("SELECT ? AS at", "\(text)")
+            fails("conversion", row.date, row, "at")
+            """)
+    }
+
+    @Test func `RM77 a column declared DATETIME keeps what SQLite stored`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE event (at DATETIME)")
+            db:execute("INSERT INTO event VALUES (?)", perilune.date("2026-03-01"))
+            local row = db:fetch_one("SELECT at FROM event")
+            equal(row.at, "2026-03-01 00:00:00.000")
+            equal(row:date("at").day, 1)
+            """)
+    }
+
+    @Test func `dates are compared, moved and told apart`() async throws {
+        try await script("""
+            local a, b = perilune.date("2026-01-31"), perilune.date("2026-02-01")
+            equal(a < b, true)
+            equal(a <= a, true)
+            equal(a == perilune.date("2026-01-31"), true)
+            equal(a == "2026-01-31", false)
+            equal(b - a, 86400.0)
+            equal(tostring(a + 0.5), "2026-01-31 00:00:00.500")
+            equal(tostring(a:add{ months = 1 }), "2026-03-03 00:00:00.000")
+            equal(tostring(a:add{ days = -1, hours = 1 }), "2026-01-30 01:00:00.000")
+            equal(tostring(b:add{ seconds = 1 }:start_of("year")), "2026-01-01 00:00:00.000")
+            equal(b:seconds_since(a), 86400.0)
+            equal(b.weekday, 0)
+            """)
+    }
+
+    @Test func `mistakes with dates are errors that say what is possible`() async throws {
+        try await script("""
+            local date = perilune.date("2026-01-31")
+            matches(fails("argument", date.add, date, { dayz = 1 }), "days")
+            matches(fails("argument", date.format, date, "YYYY"), "YMD_HM")
+            matches(fails("argument", date.start_of, date, "week"), "month")
+            matches(fails("argument", date.add, date, { days = math.maxinteger }), "out of range")
+            fails("date", date.add, date, { years = 9000 })
+            matches(fails("unknown_member", function() return date.yaer end), "year")
+            fails("readonly_member", function() date.year = 1 end)
+            matches(fails("argument", perilune.date_components, { hour = 25 .. "" }), "hour")
+            fails("date", perilune.date_components, { hour = 25 })
+            matches(fails("argument", perilune.date_components, { hours = 1 }), "hour")
+            fails("conversion", perilune.date, {} and true)
+            fails(nil, function() return date < {} end)
+            fails(nil, date.add, {}, { days = 1 })
+            fails(nil, perilune.date, string.char(0x80, 0xAF):rep(10))
+            """)
+    }
+}

@@ -1,0 +1,72 @@
+import Perilune
+import PeriluneLua
+import Testing
+
+/// Runs Lua in a host of its own, over an empty database in memory, with a few functions to check what it does:
+///
+/// - `equal(actual, expected)`: deep for tables; integers and floats are told apart.
+/// - `fails(kind, f, ...)`: calls `f`, which must raise an error object of that kind, and returns it; with `nil` any error.
+/// - `matches(text, part)`: the text of a value must contain the part.
+/// - `temporary_path(name)`: a path in a folder of this run.
+///
+/// What fails in Lua is thrown, with its line in the chunk.
+func script(
+    _ source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
+) async throws {
+    let host = try testHost(configure)
+    try await host.run(source: checks + source, named: "test")
+}
+
+/// A host as ``script(_:_:)`` makes it: trusted, with files, over a database in memory.
+func testHost(_ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) throws -> ScriptHost {
+    var configuration = ScriptHost.Configuration(database: .inMemory)
+    configuration.libraries = .trusted
+    configuration.allowsFiles = true
+    configure(&configuration)
+    return try ScriptHost(configuration)
+}
+
+/// The error with which a script ends.
+func failure(
+    of source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
+) async -> LuaError? {
+    do {
+        try await script(source, configure)
+        return nil
+    } catch {
+        return error as? LuaError
+    }
+}
+
+/// On one line, so that the lines of a script keep their numbers.
+private let checks = """
+    local function show(v, depth) \
+      if type(v) == "string" then return string.format("%q", v) end \
+      if type(v) ~= "table" or (depth or 0) > 4 then return tostring(v) end \
+      local parts = {} \
+      for k, x in pairs(v) do parts[#parts + 1] = "[" .. tostring(k) .. "] = " .. show(x, (depth or 0) + 1) end \
+      table.sort(parts) \
+      return "{" .. table.concat(parts, ", ") .. "}" \
+    end \
+    local function same(a, b) \
+      if type(a) == "table" and type(b) == "table" then \
+        for k, x in next, a do if not same(x, rawget(b, k)) then return false end end \
+        for k in next, b do if rawget(a, k) == nil then return false end end \
+        return true \
+      end \
+      return a == b and math.type(a) == math.type(b) or (a ~= a and b ~= b) \
+    end \
+    function equal(a, b) if not same(a, b) then error("expected " .. show(b) .. ", got " .. show(a), 2) end end \
+    function matches(text, part) \
+      if not tostring(text):find(part, 1, true) then error("expected " .. part .. " in: " .. tostring(text), 2) end \
+    end \
+    function fails(kind, f, ...) \
+      local ok, err = pcall(f, ...) \
+      if ok then error("expected an error of kind " .. tostring(kind), 2) end \
+      local found = type(err) ~= "string" and err.kind or nil \
+      if kind and found ~= kind then error("expected kind " .. kind .. ", got " .. tostring(found) .. ": " .. tostring(err), 2) end \
+      return err \
+    end \
+    function temporary_path(name) local path = os.tmpname() os.remove(path) return path .. "-" .. name end \
+
+    """.split(separator: "\n").joined(separator: " ") + " "
