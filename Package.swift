@@ -56,7 +56,9 @@ let package = Package(
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "Perilune",
+                "Perilune", "PeriluneLua", "PeriluneRecords",
+                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: swiftSettings),

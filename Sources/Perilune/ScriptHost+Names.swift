@@ -1,0 +1,37 @@
+package import GRDB
+
+extension ScriptHost {
+    /// The names in a database, for messages about names that do not exist.
+    package struct DatabaseNames: Sendable {
+        /// Tables and views with their columns.
+        package var tables: [(name: String, columns: [String])] = []
+        /// SQL functions, each once.
+        package var functions: [String] = []
+
+        /// Reads the names of a database.
+        package init(of db: Database) throws {
+            let names = try String.fetchAll(db, sql: """
+                SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name
+                """)
+            for name in names {
+                // A view that does not compile has no columns.
+                let columns = try? String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])
+                tables.append((name, columns ?? []))
+            }
+            functions = try String.fetchAll(db, sql: "SELECT DISTINCT name FROM pragma_function_list ORDER BY name")
+        }
+    }
+
+    /// The names in the default database; `nil` if it cannot be read now.
+    package func databaseNames() -> DatabaseNames? {
+        try? database.unsafeReentrantRead(DatabaseNames.init)
+    }
+
+    /// Reads a file of Lua.
+    ///
+    /// - Throws: ``ScriptFileError``.
+    package static func read(_ path: String) throws -> [UInt8] {
+        try ScriptFile.read(path)
+    }
+}

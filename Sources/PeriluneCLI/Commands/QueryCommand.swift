@@ -1,0 +1,70 @@
+import ArgumentParser
+
+extension ResultFormat: ExpressibleByArgument {}
+
+struct QueryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Run one SQL statement and print its rows.",
+        discussion: """
+            Rows go to standard output: as a table on a terminal, as lines of JSON in a pipe. In JSON a blob is
+            {"$blob":"<base64>"}. The database is opened for reading only unless --write is given; it must exist.
+
+            EXAMPLES:
+              perilune query 'SELECT * FROM customer WHERE country = :country' -p country=Brazil --database shop.sqlite
+              perilune query --database shop.sqlite --format csv 'SELECT * FROM invoice' > invoices.csv
+              perilune query --database shop.sqlite --write 'DELETE FROM visit WHERE id = ?' -p 1=17
+              perilune query --database shop.sqlite - < report.sql
+
+            VALUES: with -p, null, true and false are what they say, 12 is an integer, 1.5 a real, all else text.
+            -p zip:text=12345 asks for text; integer, real, boolean and blob (hexadecimal digits) work likewise.
+            The name of a ? is its number, from 1.
+            """)
+
+    @Argument(help: "The statement; - reads it from standard input.")
+    var sql: String
+
+    @Option(help: ArgumentHelp("The database; a private one in memory if none is given.", valueName: "path"))
+    var database: String?
+
+    @Option(help: "How rows are written.")
+    var format: ResultFormat?
+
+    @Option(
+        name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("A value for a parameter of the statement; may be given several times.", valueName: "name=value"),
+        transform: QueryParameter.init)
+    var parameters: [QueryParameter] = []
+
+    @Flag(help: "Let the statement change the database.")
+    var write = false
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        _ = try OptionValue.databasePath(database)
+    }
+
+    func run() throws {
+        let path = try OptionValue.databasePath(database)
+        let colours = CommandOutput.errorColours(common.color)
+        if common.verbose { CommandOutput.note("database: \(path ?? "private, in memory")", colours) }
+        var runner = QueryRunner(sql: try statement(), database: path, parameters: parameters)
+        runner.isWriting = write
+        runner.showsArguments = common.verbose
+        let isTerminal = StandardStreams.isOutputTerminal
+        let format = format ?? .standard(isTerminal: isTerminal)
+        let changes = try runner.run { columns in
+            format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(common.color))
+        }
+        try StandardStreams.flush()
+        if let changes, common.verbose || StandardStreams.isErrorTerminal {
+            CommandOutput.note(changes == 1 ? "1 row changed" : "\(changes) rows changed", colours)
+        }
+    }
+
+    private func statement() throws -> String {
+        guard sql == "-" else { return sql }
+        return String(decoding: try StandardStreams.readInput(), as: UTF8.self)
+    }
+}

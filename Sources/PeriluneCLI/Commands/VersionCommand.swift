@@ -1,0 +1,43 @@
+import ArgumentParser
+internal import GRDB
+internal import GRDBSQLite
+internal import PeriluneLua
+
+struct VersionCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "version",
+        abstract: "Show the versions of Perilune and of what it is made of.",
+        discussion: """
+            Names also the bugs that the release of Lua is known to have.
+
+            EXAMPLES:
+              perilune version
+              perilune version | head -1
+            """)
+
+    func run() throws {
+        var lines = ["perilune \(Version.perilune)", "Lua \(LuaRelease.current)"]
+        let bugs = LuaRelease.current.knownBugs
+        lines += bugs.map { "  has: \($0.description)\($0.isClosed ? " - closed by Perilune" : "")" }
+        if bugs.isEmpty { lines.append("  has none of the known bugs of earlier releases") }
+        lines.append("SQLite \(String(cString: sqlite3_libversion()))")
+        lines.append("Swift \(Version.swift)")
+        try StandardStreams.write(Array((lines.joined(separator: "\n") + "\n").utf8))
+        try StandardStreams.flush()
+    }
+}
+
+enum Version {
+    static let perilune = "0.1.0"
+
+    /// The language's compiler.
+    static var swift: String {
+        #if compiler(>=6.4)
+        "6.4 or later"
+        #elseif compiler(>=6.3)
+        "6.3"
+        #else
+        "6.2 or earlier"
+        #endif
+    }
+}

@@ -1,0 +1,12 @@
+internal import Glibc
+
+/// The file of a database.
+enum DatabaseFile {
+    /// Refuses a path at which there is no file.
+    static func requireExisting(_ path: String) throws {
+        var information = stat()
+        guard stat(path, &information) != 0 else { return }
+        let reason = String(cString: strerror(errno))
+        throw CommandFailure(ErrorReport("cannot open the database \(path): \(reason)", kind: "cantopen"))
+    }
+}

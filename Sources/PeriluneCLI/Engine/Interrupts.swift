@@ -1,0 +1,57 @@
+@preconcurrency internal import Glibc
+
+/// Ctrl-C.
+enum Interrupts {
+    /// Calls a closure, on a thread of its own, at the first Ctrl-C; a second one ends the process at once.
+    ///
+    /// Does nothing if the parent process has asked to ignore Ctrl-C, as shells do for jobs in the background. To be called
+    /// once.
+    static func onFirst(_ action: @escaping @Sendable () -> Void) {
+        var former = sigaction()
+        sigaction(SIGINT, nil, &former)
+        guard unsafeBitCast(former.__sigaction_handler.sa_handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
+        else { return }
+        var ends: [CInt] = [0, 0]
+        guard pipe(&ends) == 0 else { return }
+        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        let reading = ends[0]
+        writingEnd = ends[1]
+        startThread {
+            var byte: UInt8 = 0
+            while read(reading, &byte, 1) < 0 && errno == EINTR {}
+            action()
+        }
+        var handler = sigaction()
+        handler.__sigaction_handler.sa_handler = { _ in
+            // Only what a signal handler may do: a write to the pipe that the thread reads.
+            let former = errno
+            var byte: UInt8 = 1
+            _ = write(writingEnd, &byte, 1)
+            errno = former
+        }
+        // With SA_RESETHAND the second signal finds the default action.
+        handler.sa_flags = SA_RESTART | CInt(truncatingIfNeeded: SA_RESETHAND)
+        sigaction(SIGINT, &handler, nil)
+    }
+
+    private static func startThread(_ body: @escaping @Sendable () -> Void) {
+        let box = Unmanaged.passRetained(Box(body: body)).toOpaque()
+        var thread = pthread_t()
+        let status = pthread_create(&thread, nil, { argument in
+            Unmanaged<Box>.fromOpaque(argument!).takeRetainedValue().body()
+            return nil
+        }, box)
+        if status == 0 { pthread_detach(thread) } else { Unmanaged<Box>.fromOpaque(box).release() }
+    }
+
+    private final class Box: Sendable {
+        let body: @Sendable () -> Void
+
+        init(body: @escaping @Sendable () -> Void) {
+            self.body = body
+        }
+    }
+}
+
+/// Set before the handler is installed, only read by it.
+private nonisolated(unsafe) var writingEnd: CInt = -1

@@ -1,0 +1,41 @@
+/// A piece of Lua to run.
+enum ScriptSource: Equatable, Sendable {
+    case file(String)
+    case standardInput
+    /// Text given with `-e`; the number counts from 1.
+    case code(String, number: Int)
+
+    /// What errors call it.
+    var name: String {
+        switch self {
+        case .file(let path): path
+        case .standardInput: "stdin"
+        case .code(_, 1): "(command line)"
+        case .code(_, let number): "(command line \(number))"
+        }
+    }
+}
+
+/// What `run` is asked to do.
+struct ScriptRequest: Sendable {
+    /// What to run, one after the other in one state.
+    var sources: [ScriptSource]
+    var arguments: [String] = []
+    /// `nil` means a private database in memory.
+    var database: String?
+    var isReadonly = false
+    var isSandboxed = false
+    var timeout: Duration?
+    var memoryInBytes: Int?
+    /// Whether SQL statements are written to standard error.
+    var isTracing = false
+
+    /// The folder of the script, in which `require` looks for modules: that of its file, else the current one.
+    var moduleFolder: String {
+        for case .file(let path) in sources {
+            guard let slash = path.lastIndex(of: "/") else { return "." }
+            return slash == path.startIndex ? "/" : String(path[..<slash])
+        }
+        return "."
+    }
+}

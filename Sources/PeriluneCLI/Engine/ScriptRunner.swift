@@ -1,0 +1,105 @@
+internal import Glibc
+internal import Perilune
+internal import PeriluneLua
+
+/// Runs the scripts of a request.
+struct ScriptRunner {
+    let request: ScriptRequest
+    let colours: Colours
+
+    /// Runs all sources, and stops at the first that fails.
+    ///
+    /// - Returns: The exit status that a script asked for by `os.exit`; else success.
+    /// - Throws: ``CommandFailure``.
+    func run() async throws -> Int32 {
+        if request.isReadonly, let path = request.database { try DatabaseFile.requireExisting(path) }
+        var texts = SourceTexts(moduleFolder: request.isSandboxed ? nil : request.moduleFolder)
+        // Before the database is opened, and perhaps made.
+        let scripts = try request.sources.map { (name: $0.name, bytes: try read($0)) }
+        for script in scripts { texts.add(script.bytes, named: script.name) }
+        let host: ScriptHost
+        do {
+            host = try ScriptHost(configuration)
+        } catch {
+            throw CommandFailure(ErrorReport(opening: request.database, error: error))
+        }
+        // No limit, no hook: the signal lets a loop notice that it was cancelled.
+        await host.listen(for: SIGUSR2)
+        Interrupts.onFirst { host.cancel() }
+        do {
+            for script in scripts {
+                try await host.run(bytes: script.bytes, named: script.name, arguments: request.arguments)
+            }
+        } catch let error as LuaError {
+            if error.code == .exit, case .integer(let status) = error.fields["status"] {
+                return ExitStatus.status(requested: status)
+            }
+            throw CommandFailure(await report(error, texts, host))
+        } catch {
+            throw CommandFailure(ErrorReport("\(error)", kind: "host"))
+        }
+        return ExitStatus.success
+    }
+
+    private func read(_ source: ScriptSource) throws -> [UInt8] {
+        switch source {
+        case .code(let text, _): return Array(text.utf8)
+        case .standardInput: return try StandardStreams.readInput()
+        case .file(let path):
+            do {
+                return try ScriptHost.read(path)
+            } catch {
+                throw CommandFailure(ErrorReport("\(error)", kind: "io"))
+            }
+        }
+    }
+
+    private var configuration: ScriptHost.Configuration {
+        var configuration = ScriptHost.Configuration(database: request.database.map { .file($0) } ?? .inMemory)
+        configuration.isReadonly = request.isReadonly
+        configuration.libraries = request.isSandboxed ? .sandboxed : .trusted
+        configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout)
+        configuration.allowsFiles = !request.isSandboxed
+        configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
+        if request.isTracing {
+            configuration.trace = { [colours] sql in
+                StandardStreams.writeError(colours.dim("sql: " + DisplayText.escaped(sql, keepingLineBreaks: true)) + "\n")
+            }
+        }
+        return configuration
+    }
+
+    private func report(_ error: LuaError, _ texts: SourceTexts, _ host: ScriptHost) async -> ErrorReport {
+        var report = ErrorReport(error)
+        report.addSource(from: texts)
+        report.addHelp(for: request)
+        if report.help == nil, report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
+            report.addSuggestion(from: SchemaNames(names))
+            report.addHelpForEmptyDatabase(request.database, SchemaNames(names))
+        }
+        return report
+    }
+}
+
+extension SchemaNames {
+    init(_ names: ScriptHost.DatabaseNames) {
+        tables = names.tables.map { Table(name: $0.name, columns: $0.columns) }
+        functions = names.functions
+    }
+}
+
+extension ErrorReport {
+    /// What the person who called `run` can do about it.
+    mutating func addHelp(for request: ScriptRequest) {
+        switch kind {
+        case "timeout": help = "the limit was set by --timeout"
+        case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"
+        case "cancelled": message = "interrupted; what the script had begun is rolled back"
+        case "sandbox": help = "the script runs with --sandbox"
+        case _ where kind.hasPrefix("readonly") && request.isReadonly: help = "the database was opened with --readonly"
+        case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"):
+            help = "another program or connection is writing to the database, or has a transaction open; try again when it has ended"
+        default: break
+        }
+    }
+}

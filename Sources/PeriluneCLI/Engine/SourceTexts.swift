@@ -1,0 +1,38 @@
+internal import Perilune
+
+/// The texts that error reports may quote: those of the scripts, and of the modules beside them.
+struct SourceTexts {
+    private var texts: [(name: String, bytes: [UInt8])] = []
+    /// `nil` if scripts cannot load modules.
+    private let moduleFolder: String?
+
+    init(moduleFolder: String?) {
+        self.moduleFolder = moduleFolder
+    }
+
+    mutating func add(_ bytes: [UInt8], named name: String) {
+        texts.append((name, bytes))
+    }
+
+    /// The full name of a chunk, of which Lua may show only the end, after three dots.
+    func fullName(_ file: String) -> String {
+        guard file.hasPrefix("...") else { return file }
+        return texts.first { $0.name.hasSuffix(file.dropFirst(3)) }?.name ?? file
+    }
+
+    /// The text of a line, from 1.
+    ///
+    /// Of no other files: a script can name its chunks as it likes, and must not so get at what it may not read.
+    func line(_ number: Int, of file: String) -> String? {
+        guard let bytes = texts.first(where: { $0.name == file })?.bytes ?? module(file) else { return nil }
+        let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)
+        guard number >= 1, number <= lines.count else { return nil }
+        return String(decoding: lines[number - 1], as: UTF8.self)
+    }
+
+    private func module(_ file: String) -> [UInt8]? {
+        guard let moduleFolder, file.hasPrefix(moduleFolder + "/"), file.hasSuffix(".lua"), !file.contains("/../")
+        else { return nil }
+        return try? ScriptHost.read(file)
+    }
+}

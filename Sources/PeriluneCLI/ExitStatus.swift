@@ -1,0 +1,49 @@
+/// How the process ends.
+enum ExitStatus {
+    static let success: Int32 = 0
+    /// The script or the query failed.
+    static let failure: Int32 = 1
+    /// A limit was passed.
+    static let limit: Int32 = 5
+    /// The command was called wrongly.
+    static let usage: Int32 = 64
+    /// The script does not parse, or the database is none.
+    static let badData: Int32 = 65
+    /// A file cannot be opened, read or written.
+    static let inputOutput: Int32 = 74
+    /// Somebody else holds a lock on the database.
+    static let busy: Int32 = 75
+    /// Ctrl-C.
+    static let interrupted: Int32 = 130
+
+    /// The status for an error of the given kind.
+    static func status(forKind kind: String) -> Int32 {
+        switch kind {
+        case "usage": usage
+        case "syntax", "notadb", "format": badData
+        case "timeout", "memory", "budget": limit
+        case "cancelled", "interrupt": interrupted
+        case "io", "full", "cannot_open": inputOutput
+        case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"): busy
+        case _ where kind.hasPrefix("corrupt"): badData
+        case _ where kind.hasPrefix("ioerr") || kind.hasPrefix("cantopen"): inputOutput
+        default: failure
+        }
+    }
+
+    /// The status for the argument of `os.exit`: what does not fit must not look like success.
+    static func status(requested: Int64) -> Int32 {
+        Int32(exactly: requested).flatMap { (0...255).contains($0) ? $0 : nil } ?? failure
+    }
+}
+
+/// Ends a command with a report.
+struct CommandFailure: Error {
+    let report: ErrorReport
+    let status: Int32
+
+    init(_ report: ErrorReport, status: Int32? = nil) {
+        self.report = report
+        self.status = status ?? ExitStatus.status(forKind: report.kind)
+    }
+}

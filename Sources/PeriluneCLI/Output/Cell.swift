@@ -1,0 +1,72 @@
+/// A value of a result, as SQLite stored it.
+enum Cell: Equatable, Sendable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    /// Text, which may hold NULs and need not be UTF-8.
+    case text([UInt8])
+    case blob([UInt8])
+    /// The value 0 or 1 of a column declared BOOLEAN.
+    case boolean(Bool)
+
+    /// Whether the value is aligned to the right.
+    var isNumber: Bool {
+        switch self {
+        case .integer, .real: true
+        case .null, .text, .blob, .boolean: false
+        }
+    }
+
+    /// The value on one line of a terminal: control characters escaped, blobs as SQL writes them.
+    var displayText: String {
+        switch self {
+        case .null: "NULL"
+        case .integer(let value): String(value)
+        case .real(let value): CellText.real(value)
+        case .text(let bytes): DisplayText.escaped(bytes)
+        case .blob(let bytes): CellText.hexadecimal(bytes)
+        case .boolean(let value): value ? "true" : "false"
+        }
+    }
+}
+
+/// How values are written in several formats.
+enum CellText {
+    /// The shortest digits that read back as the same double; always with a point or an exponent.
+    static func real(_ value: Double) -> String {
+        if value.isInfinite { return value < 0 ? "-Inf" : "Inf" }
+        return value.description
+    }
+
+    /// As SQL writes a blob: `x'00ff'`.
+    static func hexadecimal(_ bytes: [UInt8]) -> String {
+        var text = "x'"
+        text.reserveCapacity(bytes.count * 2 + 3)
+        for byte in bytes {
+            text.unicodeScalars.append(digit(byte >> 4))
+            text.unicodeScalars.append(digit(byte & 15))
+        }
+        return text + "'"
+    }
+
+    private static func digit(_ value: UInt8) -> Unicode.Scalar {
+        Unicode.Scalar(value < 10 ? 0x30 + value : 0x61 + value - 10)
+    }
+
+    /// Base64 of RFC 4648, with padding.
+    static func base64(_ bytes: [UInt8]) -> [UInt8] {
+        let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        text.reserveCapacity((bytes.count + 2) / 3 * 4)
+        for start in stride(from: 0, to: bytes.count, by: 3) {
+            let group = bytes[start..<min(start + 3, bytes.count)]
+            var bits = group.reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+            bits <<= UInt32(8 * (3 - group.count))
+            for position in 0..<4 {
+                let isPadding = position > group.count
+                text.append(isPadding ? UInt8(ascii: "=") : alphabet[Int(bits >> UInt32(18 - 6 * position)) & 63])
+            }
+        }
+        return text
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+
+/// When output is coloured: what `--color` takes.
+enum ColourChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case auto, always, never
+}
+
+/// Writes text in colours, or as it is.
+struct Colours: Equatable, Sendable {
+    let isOn: Bool
+
+    static let off = Colours(isOn: false)
+
+    init(isOn: Bool) {
+        self.isOn = isOn
+    }
+
+    /// Decides by the flag, then `NO_COLOR`, then `FORCE_COLOR` and `CLICOLOR_FORCE`, then whether the stream is a terminal
+    /// that knows colours.
+    ///
+    /// - SeeAlso: no-color.org, force-color.org, bixense.com/clicolors. `FORCE_COLOR=0`, which some read as a wish for no
+    ///   colours and some as one for colours, forces nothing here.
+    init(_ choice: ColourChoice, environment: [String: String], isTerminal: Bool) {
+        func isSet(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
+        func isForced(_ name: String) -> Bool { isSet(name) && environment[name] != "0" }
+        switch choice {
+        case .always: isOn = true
+        case .never: isOn = false
+        case .auto where isSet("NO_COLOR"): isOn = false
+        case .auto where isForced("FORCE_COLOR") || isForced("CLICOLOR_FORCE"): isOn = true
+        case .auto: isOn = isTerminal && environment["TERM"] != "dumb"
+        }
+    }
+
+    func bold(_ text: String) -> String { wrap(text, "1") }
+    func dim(_ text: String) -> String { wrap(text, "2") }
+    func red(_ text: String) -> String { wrap(text, "1;31") }
+    func cyan(_ text: String) -> String { wrap(text, "36") }
+    func green(_ text: String) -> String { wrap(text, "32") }
+
+    private func wrap(_ text: String, _ code: String) -> String {
+        isOn && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
+    }
+}

@@ -1,0 +1,169 @@
+/// What went wrong, with all that helps to put it right.
+struct ErrorReport: Equatable {
+    /// A call that was going on.
+    struct Frame: Equatable {
+        var name: String
+        var file: String
+        var line: Int
+    }
+
+    /// What people read, without position.
+    var message: String
+    /// What programs decide by: `sql`, `syntax`, `timeout`, ...
+    var kind: String
+    /// SQLite's extended result code.
+    var code: Int?
+    var file: String?
+    /// The line in ``file``, from 1.
+    var line: Int?
+    /// The text of that line.
+    var sourceLine: String?
+    var sql: String?
+    /// The byte in ``sql``, from 0, at which SQLite stopped.
+    var sqlOffset: Int?
+    /// The bound values, as text; only if they were asked for, since they may be secret.
+    var arguments: [String] = []
+    /// What may be done about it.
+    var help: String?
+    /// Names that may have been meant.
+    var suggestions: [String] = []
+    /// The calls, the innermost first.
+    var trace: [Frame] = []
+
+    init(_ message: String, kind: String, help: String? = nil) {
+        self.message = message
+        self.kind = kind
+        self.help = help
+    }
+}
+
+// MARK: - For people
+
+extension ErrorReport {
+    /// The report in lines, each ended by a line feed.
+    func text(colours: Colours = .off) -> String {
+        var lines = [colours.red("error:") + " " + Self.indented(message)]
+        if let place { lines.append("  at " + colours.cyan(place)) }
+        if let sourceText { lines.append(sourceText) }
+        lines += sqlLines(colours)
+        if !arguments.isEmpty { lines.append(Self.labelled("args", arguments.joined(separator: ", "))) }
+        if let help { lines.append(Self.labelled("help", colours.green(Self.indented(help, by: 8)))) }
+        if isTraceWorthShowing { lines.append(Self.labelled("trace", colours.dim(traceText))) }
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    private var place: String? {
+        file.map { file in DisplayText.escaped(file) + (line.map { ":\($0)" } ?? "") }
+    }
+
+    private var sourceText: String? {
+        guard let sourceLine, let line else { return nil }
+        return "  \(line) | " + TextLine(sourceLine).shortened(to: Self.maximalWidth)
+    }
+
+    private func sqlLines(_ colours: Colours) -> [String] {
+        guard let sql else { return [] }
+        let excerpt = SQLExcerpt(sql, offset: sqlOffset, maximalWidth: Self.maximalWidth)
+        let label = excerpt.lineNumber.map { "SQL:\($0)" } ?? "SQL"
+        var lines = excerpt.lines.enumerated().map { index, line in Self.labelled(index == 0 ? label : "", line) }
+        if let column = excerpt.caretColumn {
+            // As wide as the label is, which grows with the line number.
+            let margin = max(8, label.utf8.count + 3)
+            lines.append(String(repeating: " ", count: margin + column) + colours.red("^"))
+        }
+        return lines
+    }
+
+    /// A trace of one call says no more than the position.
+    private var isTraceWorthShowing: Bool {
+        trace.count > 1 || (trace.first.map { $0.line != line || $0.file != file } ?? false)
+    }
+
+    private var traceText: String {
+        let limit = 10
+        let shown = trace.prefix(limit).map { "\($0.name) (\($0.file):\($0.line))" }
+        let more = trace.count > limit ? ["... \(trace.count - limit) more"] : []
+        return DisplayText.escaped((shown + more).joined(separator: " < "))
+    }
+
+    private static let maximalWidth = 110
+
+    private static func labelled(_ label: String, _ text: String) -> String {
+        "  " + label + String(repeating: " ", count: max(1, 6 - label.utf8.count)) + text
+    }
+
+    private static func indented(_ text: String, by columns: Int = 2) -> String {
+        DisplayText.escaped(text, keepingLineBreaks: true)
+            .split(separator: "\n", omittingEmptySubsequences: false)
+            .joined(separator: "\n" + String(repeating: " ", count: columns))
+    }
+}
+
+// MARK: - For programs
+
+extension ErrorReport {
+    /// The report as one line of JSON, ended by a line feed; what is not known is left out.
+    var json: String {
+        var object = JSONObject()
+        object.set("kind", kind)
+        object.set("code", code)
+        object.set("message", message)
+        object.set("file", file)
+        object.set("line", line)
+        object.set("source_line", sourceLine)
+        object.set("sql", sql)
+        object.set("sql_offset", sqlOffset)
+        object.set("args", arguments)
+        object.set("help", help)
+        object.set("suggestions", suggestions)
+        object.set("trace", trace.map { frame in
+            var object = JSONObject()
+            object.set("name", frame.name)
+            object.set("file", frame.file)
+            object.set("line", frame.line)
+            return object
+        })
+        return object.text + "\n"
+    }
+}
+
+/// A JSON object under construction, in the order of its fields.
+private struct JSONObject {
+    private var bytes: [UInt8] = []
+
+    var text: String { "{" + String(decoding: bytes, as: UTF8.self) + "}" }
+
+    mutating func set(_ name: String, _ value: String?) {
+        guard let value else { return }
+        key(name)
+        JSONText.write(value, to: &bytes)
+    }
+
+    mutating func set(_ name: String, _ value: Int?) {
+        guard let value else { return }
+        key(name)
+        bytes.append(String(value))
+    }
+
+    mutating func set(_ name: String, _ values: [String]) {
+        guard !values.isEmpty else { return }
+        key(name)
+        bytes.append("[")
+        for (index, value) in values.enumerated() {
+            if index > 0 { bytes.append(",") }
+            JSONText.write(value, to: &bytes)
+        }
+        bytes.append("]")
+    }
+
+    mutating func set(_ name: String, _ objects: [JSONObject]) {
+        guard !objects.isEmpty else { return }
+        key(name)
+        bytes.append("[" + objects.map(\.text).joined(separator: ",") + "]")
+    }
+
+    private mutating func key(_ name: String) {
+        if !bytes.isEmpty { bytes.append(",") }
+        bytes.append("\"\(name)\":")
+    }
+}

@@ -1,0 +1,126 @@
+/// An array of objects, one a line.
+struct JSONFormatter: ResultFormatter {
+    private let writer: JSONRowWriter
+    private var isFirst = true
+
+    init(columns: [String]) {
+        writer = JSONRowWriter(columns: columns)
+    }
+
+    mutating func begin(_ output: inout [UInt8]) {
+        output.append("[")
+    }
+
+    mutating func write(_ row: [Cell], to output: inout [UInt8]) {
+        if !isFirst { output.append(",\n") }
+        isFirst = false
+        writer.write(row, to: &output)
+    }
+
+    mutating func end(_ output: inout [UInt8]) {
+        output.append("]\n")
+    }
+}
+
+/// An object a line.
+struct JSONLinesFormatter: ResultFormatter {
+    private let writer: JSONRowWriter
+
+    init(columns: [String]) {
+        writer = JSONRowWriter(columns: columns)
+    }
+
+    mutating func write(_ row: [Cell], to output: inout [UInt8]) {
+        writer.write(row, to: &output)
+        output.append(UInt8(ascii: "\n"))
+    }
+}
+
+/// Writes rows as JSON objects in which nothing is lost.
+///
+/// Integers have all their digits, infinite numbers are `9e999` and `-9e999`, as SQLite's own JSON has them. A blob is
+/// `{"$blob":"<base64>"}`, text that is not UTF-8 `{"$text":"<base64>"}`. Of columns with the same name the second is
+/// called `name_2`.
+struct JSONRowWriter {
+    /// The names with quotes and colon.
+    private let keys: [[UInt8]]
+
+    init(columns: [String]) {
+        keys = Self.unique(columns).map { name in
+            var key: [UInt8] = []
+            JSONText.write(name, to: &key)
+            key.append(UInt8(ascii: ":"))
+            return key
+        }
+    }
+
+    func write(_ row: [Cell], to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "{"))
+        for (index, (key, cell)) in zip(keys, row).enumerated() {
+            if index > 0 { output.append(UInt8(ascii: ",")) }
+            output += key
+            write(cell, to: &output)
+        }
+        output.append(UInt8(ascii: "}"))
+    }
+
+    private func write(_ cell: Cell, to output: inout [UInt8]) {
+        switch cell {
+        case .null: output.append("null")
+        case .integer(let value): output.append(String(value))
+        case .real(let value) where value.isInfinite: output.append(value < 0 ? "-9e999" : "9e999")
+        case .real(let value) where value.isNaN: output.append("null")
+        case .real(let value): output.append(value.description)
+        case .boolean(let value): output.append(value ? "true" : "false")
+        case .blob(let bytes): write(bytes, taggedBy: "$blob", to: &output)
+        case .text(let bytes):
+            if String(validating: bytes, as: UTF8.self) == nil {
+                write(bytes, taggedBy: "$text", to: &output)
+            } else {
+                JSONText.write(bytes, to: &output)
+            }
+        }
+    }
+
+    private func write(_ bytes: [UInt8], taggedBy tag: String, to output: inout [UInt8]) {
+        output.append("{\"\(tag)\":\"")
+        output += CellText.base64(bytes)
+        output.append("\"}")
+    }
+
+    static func unique(_ names: [String]) -> [String] {
+        // A name as it is wins over one made here: a, a, a_2 become a, a_3, a_2.
+        var taken = Set(names)
+        var seen: Set<String> = []
+        return names.map { name in
+            guard !seen.insert(name).inserted else { return name }
+            var number = 2
+            while !taken.insert("\(name)_\(number)").inserted { number += 1 }
+            return "\(name)_\(number)"
+        }
+    }
+}
+
+/// Strings in JSON.
+enum JSONText {
+    static func write(_ text: String, to output: inout [UInt8]) {
+        write(Array(text.utf8), to: &output)
+    }
+
+    /// Writes bytes that are UTF-8, with quotes.
+    static func write(_ bytes: [UInt8], to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\""): output.append("\\\"")
+            case UInt8(ascii: "\\"): output.append("\\\\")
+            case UInt8(ascii: "\n"): output.append("\\n")
+            case UInt8(ascii: "\r"): output.append("\\r")
+            case UInt8(ascii: "\t"): output.append("\\t")
+            case 0..<0x20, 0x7F: output.append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
+            default: output.append(byte)
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+}

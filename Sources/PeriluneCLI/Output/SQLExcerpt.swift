@@ -1,0 +1,100 @@
+/// The part of SQL text that an error report shows.
+struct SQLExcerpt: Equatable {
+    /// What to show: the line with the error, or the first lines if it is not known where the error is.
+    let lines: [String]
+    /// The number of the line with the error, from 1; `nil` if the text has one line.
+    let lineNumber: Int?
+    /// The column, from 0, that the caret stands under.
+    let caretColumn: Int?
+
+    /// - Parameters:
+    ///   - offset: The byte of the text at which SQLite stopped.
+    ///   - maximalWidth: Longer lines are cut; what the caret points at stays.
+    init(_ sql: String, offset: Int?, maximalWidth: Int = 110) {
+        let bytes = Array(sql.utf8)
+        let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        if let offset, (0...bytes.count).contains(offset) {
+            let index = texts.lastIndex { $0.startIndex <= offset } ?? 0
+            let line = TextLine(bytes: Array(texts[index]))
+            let (text, column) = line.shortened(to: maximalWidth, around: offset - texts[index].startIndex)
+            lines = [text]
+            caretColumn = column
+            lineNumber = texts.count { !TextLine(bytes: Array($0)).isBlank } > 1 ? index + 1 : nil
+        } else {
+            lines = Self.firstLines(texts.map { TextLine(bytes: Array($0)) }, maximalWidth)
+            caretColumn = nil
+            lineNumber = nil
+        }
+    }
+
+    private static func firstLines(_ lines: [TextLine], _ maximalWidth: Int) -> [String] {
+        let limit = 6
+        let shown = lines.filter { !$0.isBlank }
+        let indentation = shown.map(\.indentation).min() ?? 0
+        let texts = shown.prefix(limit).map { $0.withoutIndentation(indentation).shortened(to: maximalWidth) }
+        return shown.count > limit ? texts + ["..."] : Array(texts)
+    }
+}
+
+/// A line of source text, with tabs as spaces and without what may harm a terminal.
+struct TextLine {
+    /// What each byte up to the end of the line is shown as; the second and later bytes of a character as nothing.
+    private let bytes: [UInt8]
+
+    init(bytes: [UInt8]) {
+        let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
+        self.bytes = Array(bytes[..<(bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? 0)])
+    }
+
+    init(_ text: String) {
+        self.init(bytes: Array(text.utf8))
+    }
+
+    var isBlank: Bool { bytes.isEmpty }
+
+    /// The number of spaces and tabs at the start.
+    var indentation: Int { bytes.prefix { $0 == 0x20 || $0 == 0x09 }.count }
+
+    func withoutIndentation(_ count: Int) -> TextLine {
+        TextLine(bytes: Array(bytes.dropFirst(count)))
+    }
+
+    /// The line, cut at the end if it is too long.
+    func shortened(to maximalWidth: Int) -> String {
+        Self.cut(Self.shown(bytes), to: maximalWidth)
+    }
+
+    /// The line without indentation, cut at both ends if it is too long, and the column of a byte in it.
+    func shortened(to maximalWidth: Int, around offset: Int) -> (text: String, column: Int) {
+        let start = min(indentation, offset)
+        let split = characterStart(min(offset, bytes.count))
+        var before = Self.shown(bytes[start..<max(start, split)])
+        let after = Self.shown(bytes[max(start, split)...])
+        if DisplayText.width(before + after) > maximalWidth, DisplayText.width(before) > maximalWidth / 2 {
+            while DisplayText.width(before) > maximalWidth / 2 { before.removeFirst() }
+            before = "..." + before
+        }
+        return (Self.cut(before + after, to: maximalWidth), DisplayText.width(before))
+    }
+
+    private func characterStart(_ offset: Int) -> Int {
+        var offset = offset
+        while offset > 0, offset < bytes.count, bytes[offset] & 0xC0 == 0x80 { offset -= 1 }
+        return offset
+    }
+
+    private static func shown(_ bytes: some Sequence<UInt8>) -> String {
+        let spaces = [UInt8](repeating: 0x20, count: 4)
+        return DisplayText.escaped(bytes.flatMap { $0 == 0x09 ? spaces : [$0] })
+    }
+
+    private static func cut(_ text: String, to maximalWidth: Int) -> String {
+        guard DisplayText.width(text) > maximalWidth else { return text }
+        var width = 0
+        let shown = text.prefix { character in
+            width += DisplayText.width(character)
+            return width <= maximalWidth - 3
+        }
+        return shown + "..."
+    }
+}

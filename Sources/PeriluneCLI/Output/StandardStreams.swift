@@ -1,0 +1,55 @@
+@preconcurrency internal import Glibc
+
+/// The streams of the process.
+enum StandardStreams {
+    static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
+    static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+
+    /// Lets writing to a closed pipe end the process quietly, whatever the parent process has set: `perilune ... | head`.
+    static func endOnClosedPipe() {
+        signal(SIGPIPE, SIG_DFL)
+    }
+
+    /// Writes to standard output, through the buffer that scripts use, too.
+    static func write(_ bytes: [UInt8]) throws {
+        guard fwrite(bytes, 1, bytes.count, stdout) == bytes.count else { throw failure() }
+    }
+
+    /// Writes out what is buffered; fails also if something could not be written before.
+    static func flush() throws {
+        guard fflush(stdout) == 0, ferror(stdout) == 0 else { throw failure() }
+    }
+
+    /// Writes to standard error at once, what has been printed before it first.
+    static func writeError(_ text: String) {
+        fflush(stdout)
+        var bytes = Array(text.utf8)[...]
+        while !bytes.isEmpty {
+            let count = bytes.withUnsafeBytes { Glibc.write(STDERR_FILENO, $0.baseAddress, $0.count) }
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { return }
+            bytes = bytes.dropFirst(count)
+        }
+    }
+
+    /// Reads standard input to its end.
+    static func readInput() throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = read(STDIN_FILENO, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count >= 0 else {
+                throw CommandFailure(ErrorReport("cannot read standard input: \(reason)", kind: "io"))
+            }
+            if count == 0 { return bytes }
+            bytes += buffer[..<count]
+        }
+    }
+
+    private static func failure() -> CommandFailure {
+        CommandFailure(ErrorReport("cannot write to standard output: \(reason)", kind: "io"))
+    }
+
+    private static var reason: String { String(cString: strerror(errno)) }
+}

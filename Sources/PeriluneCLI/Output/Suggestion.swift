@@ -1,0 +1,97 @@
+internal import PeriluneRecords
+
+/// The names in a database that messages of SQLite may be about.
+struct SchemaNames: Equatable, Sendable {
+    struct Table: Equatable, Sendable {
+        var name: String
+        var columns: [String]
+    }
+
+    /// Tables and views.
+    var tables: [Table] = []
+    var functions: [String] = []
+}
+
+/// What to say about a name that does not exist.
+struct Suggestion: Equatable {
+    /// What people read: `did you mean ...?`, and what there is.
+    let help: String
+    /// The nearest names.
+    let names: [String]
+
+    /// Reads a message of SQLite.
+    ///
+    /// - Returns: `nil` if the message is about something else, or there is nothing to say.
+    init?(message: String, sql: String?, schema: SchemaNames) {
+        if let name = Self.name(after: "no such table: ", in: message) {
+            self.init(name, among: schema.tables.map(\.name), listing: "tables")
+        } else if let name = Self.name(after: "no such column: ", in: message) {
+            self.init(column: name, in: schema.tables(mentionedIn: sql))
+        } else if let name = Self.name(after: "no such function: ", in: message) {
+            self.init(name, among: schema.functions, listing: nil)
+        } else if let (table, column) = Self.tableAndColumn(in: message) {
+            self.init(column: column, in: schema.tables.filter { $0.name.lowercased() == table.lowercased() })
+        } else {
+            return nil
+        }
+    }
+
+    private init?(_ name: String, among names: [String], listing list: String?) {
+        let nearest = nearestName(to: Self.unqualified(name), among: names)
+        let listed = list.map { "\($0): \(Self.list(names))" }
+        let parts = [nearest.map { "did you mean `\($0)`?" }, names.isEmpty ? nil : listed].compactMap { $0 }
+        guard !parts.isEmpty else { return nil }
+        help = parts.joined(separator: "  ")
+        self.names = nearest.map { [$0] } ?? []
+    }
+
+    private init?(column name: String, in tables: [SchemaNames.Table]) {
+        let nearest = nearestName(to: Self.unqualified(name), among: tables.flatMap(\.columns))
+        let owners = tables.filter { table in nearest.map(table.columns.contains) ?? true }
+        // The columns of one table help; those of all tables are noise.
+        let listed = owners.count == 1 || nearest != nil ? owners.first : nil
+        let parts = [
+            nearest.map { "did you mean `\($0)`?" },
+            listed.map { "\($0.name) has: \(Self.list($0.columns))" },
+        ].compactMap { $0 }
+        guard !parts.isEmpty else { return nil }
+        help = parts.joined(separator: "  ")
+        names = nearest.map { [$0] } ?? []
+    }
+
+    private static func list(_ names: [String]) -> String {
+        let limit = 20
+        return names.prefix(limit).joined(separator: ", ") + (names.count > limit ? ", ..." : "")
+    }
+
+    private static func name(after prefix: String, in message: String) -> String? {
+        guard message.hasPrefix(prefix) else { return nil }
+        var name = String(message.dropFirst(prefix.count))
+        // Newer releases of SQLite add: - should this be a string literal in single-quotes?
+        if let addition = name.firstRange(of: " - should this be") { name = String(name[..<addition.lowerBound]) }
+        name = name.filter { $0 != "\"" }
+        return name.isEmpty ? nil : name
+    }
+
+    /// Reads `table invoice has no column named totl`.
+    private static func tableAndColumn(in message: String) -> (table: String, column: String)? {
+        guard message.hasPrefix("table "), let middle = message.firstRange(of: " has no column named ") else { return nil }
+        let table = message[..<middle.lowerBound].dropFirst("table ".count)
+        return (unqualified(String(table)), String(message[middle.upperBound...]))
+    }
+
+    /// The name without schema, table or alias before it.
+    private static func unqualified(_ name: String) -> String {
+        name.lastIndex(of: ".").map { String(name[name.index(after: $0)...]) } ?? name
+    }
+}
+
+extension SchemaNames {
+    /// The tables whose names stand in the text as words; all, if none does.
+    fileprivate func tables(mentionedIn sql: String?) -> [Table] {
+        guard let sql else { return tables }
+        let words = Set(sql.prefix(100_000).lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+        let mentioned = tables.filter { words.contains($0.name.lowercased()) }
+        return mentioned.isEmpty ? tables : mentioned
+    }
+}

@@ -1,0 +1,118 @@
+/// A table in a box for people: numbers to the right, control characters escaped, nothing cut off.
+struct TableFormatter: ResultFormatter {
+    private var grid: Grid
+    private let colours: Colours
+
+    init(columns: [String], colours: Colours) {
+        grid = Grid(columns: columns.map { DisplayText.escaped($0) })
+        self.colours = colours
+    }
+
+    mutating func write(_ row: [Cell], to output: inout [UInt8]) {
+        grid.add(row) { $0.displayText }
+    }
+
+    mutating func end(_ output: inout [UInt8]) {
+        output.append(border("┌", "┬", "┐"))
+        output.append(line(grid.columns.indices.map { colours.bold(grid.padded(grid.columns[$0], column: $0)) }))
+        output.append(border("├", "┼", "┤"))
+        for row in grid.rows {
+            output.append(line(row.indices.map { column in
+                let text = grid.padded(row[column].text, column: column)
+                return row[column].isNull ? colours.dim(text) : text
+            }))
+        }
+        output.append(border("└", "┴", "┘"))
+    }
+
+    private func line(_ cells: [String]) -> String {
+        "│ " + cells.joined(separator: " │ ") + " │\n"
+    }
+
+    private func border(_ left: String, _ middle: String, _ right: String) -> String {
+        left + grid.widths.map { String(repeating: "─", count: $0 + 2) }.joined(separator: middle) + right + "\n"
+    }
+}
+
+/// A table of GitHub's Markdown, aligned also as plain text.
+struct MarkdownFormatter: ResultFormatter {
+    private var grid: Grid
+
+    init(columns: [String]) {
+        grid = Grid(columns: columns.map { Self.escape(DisplayText.escaped($0)) }, minimalWidth: 3)
+    }
+
+    mutating func write(_ row: [Cell], to output: inout [UInt8]) {
+        grid.add(row) { cell in
+            guard case .text(let bytes) = cell else { return cell.displayText }
+            let lines = DisplayText.escaped(bytes, keepingLineBreaks: true).split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.map { Self.escape(String($0)) }.joined(separator: "<br>")
+        }
+    }
+
+    mutating func end(_ output: inout [UInt8]) {
+        output.append(line(grid.columns.indices.map { grid.padded(grid.columns[$0], column: $0) }))
+        output.append(line(grid.widths.indices.map { column in
+            let dashes = String(repeating: "-", count: grid.widths[column] - 1)
+            return grid.isRight(column) ? dashes + ":" : dashes + "-"
+        }))
+        for row in grid.rows {
+            output.append(line(row.indices.map { grid.padded(row[$0].text, column: $0) }))
+        }
+    }
+
+    private func line(_ cells: [String]) -> String {
+        "| " + cells.joined(separator: " | ") + " |\n"
+    }
+
+    /// Escapes what would end the cell or be read as markup.
+    private static func escape(_ text: String) -> String {
+        var result = ""
+        for character in text {
+            if #"|\<*`"#.contains(character) { result.append("\\") }
+            result.append(character)
+        }
+        return result
+    }
+}
+
+/// The cells of a table as text, and the width of its columns.
+struct Grid {
+    struct Entry {
+        let text: String
+        let isNull: Bool
+    }
+
+    let columns: [String]
+    private(set) var rows: [[Entry]] = []
+    private(set) var widths: [Int]
+    private var hasNumber: [Bool]
+    private var hasOther: [Bool]
+
+    init(columns: [String], minimalWidth: Int = 1) {
+        self.columns = columns
+        widths = columns.map { max(minimalWidth, DisplayText.width($0)) }
+        hasNumber = columns.map { _ in false }
+        hasOther = hasNumber
+    }
+
+    mutating func add(_ row: [Cell], text: (Cell) -> String) {
+        let entries = row.map { Entry(text: text($0), isNull: $0 == .null) }
+        for (column, entry) in entries.enumerated() {
+            widths[column] = max(widths[column], DisplayText.width(entry.text))
+            hasNumber[column] = hasNumber[column] || row[column].isNumber
+            hasOther[column] = hasOther[column] || !(row[column].isNumber || entry.isNull)
+        }
+        rows.append(entries)
+    }
+
+    /// Whether a column holds numbers and nothing else.
+    func isRight(_ column: Int) -> Bool {
+        hasNumber[column] && !hasOther[column]
+    }
+
+    func padded(_ text: String, column: Int) -> String {
+        let padding = String(repeating: " ", count: max(0, widths[column] - DisplayText.width(text)))
+        return isRight(column) ? padding + text : text + padding
+    }
+}

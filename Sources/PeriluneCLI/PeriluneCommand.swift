@@ -1,0 +1,124 @@
+import ArgumentParser
+internal import Foundation
+internal import PeriluneRecords
+
+/// The command `perilune`.
+struct PeriluneCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "perilune",
+        abstract: "Run Lua scripts against SQLite databases.",
+        discussion: """
+            Data goes to standard output, everything else to standard error.
+
+            EXAMPLES:
+              perilune run report.lua --database shop.sqlite
+              perilune run -e 'print(db:fetch_value("SELECT sqlite_version()"))'
+              perilune query --database shop.sqlite 'SELECT * FROM customer'
+            """,
+        version: Version.perilune,
+        subcommands: [RunCommand.self, QueryCommand.self, VersionCommand.self])
+}
+
+@main
+enum Main {
+    static func main() async {
+        StandardStreams.endOnClosedPipe()
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let ending = ErrorEnding(arguments)
+        do {
+            try requireKnownCommand(arguments)
+            var command = try PeriluneCommand.parseAsRoot(arranged(arguments))
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch {
+            ending.exit(with: error)
+        }
+    }
+
+    private static func arranged(_ arguments: [String]) -> [String] {
+        guard arguments.first == "run" else { return arguments }
+        return ["run"] + RunArguments.arranged(Array(arguments.dropFirst()))
+    }
+
+    private static func requireKnownCommand(_ arguments: [String]) throws {
+        let names = PeriluneCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
+        guard let name = arguments.first, !name.hasPrefix("-"), !names.contains(name) else { return }
+        var report = ErrorReport("there is no command \(name)", kind: "usage")
+        if let nearest = nearestName(to: name, among: names) {
+            report.help = "did you mean `\(nearest)`?"
+            report.suggestions = [nearest]
+        } else if name.hasSuffix(".lua") {
+            report.help = "did you mean `perilune run \(name)`?"
+        } else {
+            report.help = "there are: " + names.joined(separator: ", ")
+        }
+        throw CommandFailure(report)
+    }
+}
+
+/// Ends the process after an error, and says why.
+struct ErrorEnding {
+    private let colours: Colours
+    private let format: ErrorFormat
+
+    /// Looks for the options itself: the error may be that the arguments cannot be read.
+    init(_ arguments: [String]) {
+        var colour = ColourChoice.auto
+        var format = ErrorFormat.text
+        let own = arguments.first == "run" ? RunArguments.arranged(Array(arguments.dropFirst())) : arguments
+        for (option, value) in Self.options(Array(own.prefix { $0 != "--" })) {
+            if option == "--color" { colour = ColourChoice(rawValue: value) ?? colour }
+            if option == "--error-format" { format = ErrorFormat(rawValue: value) ?? format }
+        }
+        colours = CommandOutput.errorColours(colour)
+        self.format = format
+    }
+
+    private static func options(_ arguments: [String]) -> [(String, String)] {
+        zip(arguments, arguments.dropFirst() + [""]).map { argument, next in
+            guard let equals = argument.firstIndex(of: "=") else { return (argument, next) }
+            return (String(argument[..<equals]), String(argument[argument.index(after: equals)...]))
+        }
+    }
+
+    func exit(with error: any Error) -> Never {
+        if let code = error as? ExitCode { finish(code.rawValue) }
+        if let failure = error as? CommandFailure {
+            write(failure.report)
+            finish(failure.status)
+        }
+        let status = PeriluneCommand.exitCode(for: error).rawValue
+        let text = PeriluneCommand.fullMessage(for: error)
+        if status == 0 {
+            // Help and the like.
+            try? StandardStreams.write(Array((text + "\n").utf8))
+        } else if format == .json {
+            write(ErrorReport(PeriluneCommand.message(for: error), kind: "usage"))
+        } else {
+            StandardStreams.writeError(Self.withOurPrefix(text, colours) + "\n")
+        }
+        finish(status)
+    }
+
+    private func write(_ report: ErrorReport) {
+        StandardStreams.writeError(format == .json ? report.json : report.text(colours: colours))
+    }
+
+    private static func withOurPrefix(_ text: String, _ colours: Colours) -> String {
+        text.hasPrefix("Error: ") ? colours.red("error:") + " " + text.dropFirst("Error: ".count) : text
+    }
+
+    /// Ends the process; if what was printed cannot be written, with a status that says so.
+    private func finish(_ status: Int32) -> Never {
+        do {
+            try StandardStreams.flush()
+        } catch let failure as CommandFailure where status == 0 {
+            write(failure.report)
+            Foundation.exit(failure.status)
+        } catch {}
+        Foundation.exit(status)
+    }
+}

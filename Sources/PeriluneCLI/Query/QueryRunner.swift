@@ -1,0 +1,196 @@
+internal import Foundation
+internal import GRDB
+internal import GRDBSQLite
+internal import Perilune
+internal import PeriluneRecords
+
+/// Runs one statement and writes its rows.
+struct QueryRunner {
+    let sql: String
+    /// `nil` means a private database in memory.
+    let database: String?
+    let parameters: [QueryParameter]
+    /// Whether the statement may change the database.
+    var isWriting = false
+    /// Whether error reports show the bound values.
+    var showsArguments = false
+
+    init(sql: String, database: String?, parameters: [QueryParameter]) {
+        self.sql = sql
+        self.database = database
+        self.parameters = parameters
+    }
+
+    /// Runs the statement.
+    ///
+    /// - Parameter makeFormatter: Gets the names of the columns.
+    /// - Returns: The number of rows changed, if the statement returns no rows.
+    /// - Throws: ``CommandFailure``.
+    func run(_ makeFormatter: ([String]) -> any ResultFormatter) throws -> Int? {
+        guard !sql.utf8.contains(0) else { throw CommandFailure(ErrorReport("the SQL contains a NUL character", kind: "sql")) }
+        let queue = try open()
+        Interrupts.onFirst { queue.interrupt() }
+        return try queue.writeWithoutTransaction { db in
+            do {
+                let statement = try db.makeStatement(sql: sql)
+                let values = try Self.values(of: parameters, for: statement)
+                let arguments = StatementArguments(values)
+                if statement.columnCount == 0 {
+                    try statement.execute(arguments: arguments)
+                    return db.changesCount
+                }
+                try write(statement, arguments, makeFormatter(statement.columnNames))
+                return nil
+            } catch let error as DatabaseError {
+                throw CommandFailure(report(error, db))
+            }
+        }
+    }
+
+    private func open() throws -> DatabaseQueue {
+        if let database { try DatabaseFile.requireExisting(database) }
+        var configuration = Configuration()
+        configuration.readonly = !isWriting
+        configuration.busyMode = .timeout(5)
+        // Else GRDB stops the process after a statement such as BEGIN. Closing the connection rolls back.
+        configuration.allowsUnsafeTransactions = true
+        do {
+            guard let database else { return try DatabaseQueue(configuration: configuration) }
+            return try DatabaseQueue(path: database, configuration: configuration)
+        } catch {
+            throw CommandFailure(ErrorReport(opening: database, error: error))
+        }
+    }
+
+    private func write(
+        _ statement: Statement, _ arguments: StatementArguments, _ formatter: any ResultFormatter
+    ) throws {
+        var formatter = formatter
+        var output: [UInt8] = []
+        let booleans = (0..<statement.columnCount).map { Self.isBoolean(statement, column: CInt($0)) }
+        formatter.begin(&output)
+        let rows = try Row.fetchCursor(statement, arguments: arguments)
+        while try rows.next() != nil {
+            formatter.write(Self.cells(of: statement, booleans), to: &output)
+            guard output.count >= 64 << 10 else { continue }
+            try StandardStreams.write(output)
+            output.removeAll(keepingCapacity: true)
+        }
+        formatter.end(&output)
+        try StandardStreams.write(output)
+    }
+
+    // MARK: - Reading
+
+    private static func isBoolean(_ statement: Statement, column: CInt) -> Bool {
+        guard let type = sqlite3_column_decltype(statement.sqliteStatement, column) else { return false }
+        return String(cString: type).uppercased().hasPrefix("BOOL")
+    }
+
+    /// Reads the current row; SQLite's own functions give text byte by byte.
+    private static func cells(of statement: Statement, _ booleans: [Bool]) -> [Cell] {
+        let handle = statement.sqliteStatement
+        return booleans.indices.map { index in
+            let column = CInt(index)
+            switch sqlite3_column_type(handle, column) {
+            case SQLITE_INTEGER:
+                let value = sqlite3_column_int64(handle, column)
+                return booleans[index] && (value == 0 || value == 1) ? .boolean(value == 1) : .integer(value)
+            case SQLITE_FLOAT: return .real(sqlite3_column_double(handle, column))
+            case SQLITE_TEXT: return .text(bytes(sqlite3_column_text(handle, column), handle, column))
+            case SQLITE_BLOB:
+                let start = sqlite3_column_blob(handle, column)?.assumingMemoryBound(to: UInt8.self)
+                return .blob(bytes(start, handle, column))
+            default: return .null
+            }
+        }
+    }
+
+    /// Copies the bytes, whose count must be asked for after their address.
+    private static func bytes(_ start: UnsafePointer<UInt8>?, _ handle: OpaquePointer, _ column: CInt) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(sqlite3_column_bytes(handle, column))))
+    }
+
+    // MARK: - Parameters
+
+    /// The values in the order of the statement's parameters, each of which must have one.
+    private static func values(of parameters: [QueryParameter], for statement: Statement) throws -> [DatabaseValue] {
+        let names = names(ofParametersOf: statement)
+        for (index, parameter) in parameters.enumerated() {
+            guard names.contains(parameter.name) else { throw unknown(parameter.name, among: names) }
+            if parameters[..<index].contains(where: { $0.name == parameter.name }) {
+                throw usage("the parameter \(parameter.name) has two values")
+            }
+        }
+        return try names.map { name in
+            guard let name else { return .null }
+            guard let parameter = parameters.first(where: { $0.name == name }) else {
+                throw usage("the parameter \(name) has no value", help: "give one by -p \(name)=VALUE")
+            }
+            return parameter.value.databaseValue
+        }
+    }
+
+    /// The names without the signs before them; numbers for `?`; `nil` for numbers that the statement leaves out.
+    private static func names(ofParametersOf statement: Statement) -> [String?] {
+        let handle = statement.sqliteStatement
+        let names = (0..<sqlite3_bind_parameter_count(handle)).map { index in
+            sqlite3_bind_parameter_name(handle, index + 1).map { String(cString: $0).dropFirst() }.map(String.init)
+        }
+        // After ?5 the parameters 1 to 4 may be unused ones, which have no name either.
+        let hasNumbers = names.contains { $0.flatMap(Int.init) != nil }
+        return names.enumerated().map { index, name in name ?? (hasNumbers ? nil : "\(index + 1)") }
+    }
+
+    private static func unknown(_ name: String, among names: [String?]) -> CommandFailure {
+        let names = names.compactMap { $0 }
+        let nearest = nearestName(to: name, among: names)
+        let help = nearest.map { "did you mean `\($0)`?" } ?? "it has: \(names.joined(separator: ", "))"
+        return usage("the statement has no parameter \(name)", help: names.isEmpty ? nil : help)
+    }
+
+    private static func usage(_ message: String, help: String? = nil) -> CommandFailure {
+        CommandFailure(ErrorReport(message, kind: "usage", help: help))
+    }
+
+    // MARK: - Errors
+
+    private func report(_ error: DatabaseError, _ db: Database) -> ErrorReport {
+        // Before anything else is done on the connection.
+        let offset = Int(sqlite3_error_offset(db.sqliteConnection))
+        var report = ErrorReport(error)
+        if error.resultCode == .SQLITE_MISUSE {
+            report = ErrorReport("expected one SQL statement", kind: "sql")
+            report.help = "a script can run several: perilune run -e 'db:execute[[...]]'"
+        }
+        report.sql = sql
+        report.sqlOffset = offset >= 0 ? offset : nil
+        if showsArguments { report.arguments = parameters.map { "\($0.name) = \($0.value.displayText)" } }
+        switch error.resultCode {
+        case .SQLITE_READONLY where !isWriting: report.help = "pass --write to let the statement change the database"
+        case .SQLITE_INTERRUPT: report.message = "interrupted"
+        case .SQLITE_ERROR: addSuggestion(to: &report, db)
+        default: break
+        }
+        return report
+    }
+
+    private func addSuggestion(to report: inout ErrorReport, _ db: Database) {
+        guard let names = try? ScriptHost.DatabaseNames(of: db) else { return }
+        report.addSuggestion(from: SchemaNames(names))
+        report.addHelpForEmptyDatabase(database, SchemaNames(names))
+    }
+}
+
+extension Cell {
+    fileprivate var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .real(let value): value.databaseValue
+        case .boolean(let value): value.databaseValue
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self).databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        }
+    }
+}

@@ -1,0 +1,56 @@
+internal import CPeriluneShim
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// A release of Lua 5.4, and what is known to be wrong with it.
+public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
+    /// The last part of the version: 4 for Lua 5.4.4.
+    public let number: Int
+
+    /// Names a release of Lua 5.4.
+    public init(_ number: Int) {
+        self.number = number
+    }
+
+    public var description: String { "5.4.\(number)" }
+
+    /// The release of the library that this process has loaded.
+    public static let current = LuaRelease(loadedNumber ?? Int(LUA_VERSION_RELEASE) ?? 0)
+
+    /// Reads `$LuaVersion: Lua 5.4.4  Copyright ...`, which the library carries; the headers may be of another release.
+    private static var loadedNumber: Int? {
+        guard let symbol = dlsym(nil, "lua_ident") else { return nil }
+        let text = String(cString: symbol.assumingMemoryBound(to: CChar.self))
+        guard let prefix = text.firstRange(of: "Lua 5.4.") else { return nil }
+        return Int(text[prefix.upperBound...].prefix { $0.isNumber })
+    }
+
+    /// A bug that a script of plain text can reach.
+    public struct Bug: Sendable, Hashable, CustomStringConvertible {
+        /// What goes wrong.
+        public let description: String
+        /// The release of Lua 5.4 in which it does not go wrong any more.
+        public let fixedIn: Int
+        /// Whether states made by this library keep scripts from it.
+        public let isClosed: Bool
+    }
+
+    /// The bugs of this release; none that has been found in the last one.
+    public var knownBugs: [Bug] {
+        Self.bugs.filter { $0.fixedIn > number }
+    }
+
+    /// - SeeAlso: The log of Lua's own repository.
+    private static let bugs = [
+        Bug(description: "a long chain of coroutine.close overflows the stack", fixedIn: 5, isClosed: true),
+        Bug(description: "an error in a very long expression a.b.b.b... overflows the stack", fixedIn: 7, isClosed: true),
+        Bug(description: "an assignment to a weak table may use freed memory in an emergency collection", fixedIn: 8, isClosed: true),
+        Bug(description: "1 ~ (2 or 3) after 257 constants in a function is wrong", fixedIn: 5, isClosed: false),
+        Bug(description: "break in a for loop may close the wrong variable", fixedIn: 5, isClosed: false),
+        Bug(description: "comparing strings that hold NULs may read beyond their end", fixedIn: 7, isClosed: false),
+        Bug(description: "an error in a __close method may lose the message handler", fixedIn: 8, isClosed: false),
+    ]
+}
