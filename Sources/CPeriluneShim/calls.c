@@ -51,6 +51,10 @@ static int swift_async_function(lua_State *L) {
     return lua_yieldk(L, 1, 0, async_finished);
 }
 
+bool perilune_is_swift_function(lua_CFunction function) {
+    return function == swift_function || function == swift_async_function;
+}
+
 /* The metatable of the userdata that keeps a Swift function for its closure. */
 static void push_function_metatable(lua_State *L) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &function_metatable_key) == LUA_TTABLE) return;

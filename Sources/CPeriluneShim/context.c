@@ -23,9 +23,25 @@ static bool is_chosen_to_fail(perilune_context *context) {
     return true;
 }
 
+/* Whether a request is the growth of a Lua stack: 40, 80, 160, ... slots of 16 bytes and 5 to spare. No table has such a
+** size, and refusing a table its memory is what some releases do not survive. */
+static bool is_stack(size_t size) {
+    return size >= 32 * 1024 && size % 32 == 16;
+}
+
+/* A table whose __call is the table itself makes Lua shift arguments for minutes, and no instruction passes for the hook
+** to see. The stack grows meanwhile. */
+static bool is_over_while_growing(perilune_context *context) {
+    if (context->deadline != 0 && perilune_now() >= context->deadline) {
+        perilune_doom_run(context, PERILUNE_DOOM_TIMEOUT);
+    }
+    return atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE;
+}
+
 static bool is_refused(perilune_context *context, size_t old_size, size_t new_size) {
     if (!context->may_refuse || new_size <= old_size) return false;
     if (is_chosen_to_fail(context)) return true;
+    if (is_stack(new_size) && is_over_while_growing(context)) return true;
     if (context->hard_cap == 0 || context->used - old_size + new_size <= context->hard_cap) return false;
     perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
     return true;

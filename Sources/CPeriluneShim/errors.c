@@ -222,6 +222,12 @@ void perilune_restore_failure(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
 }
 
+/* An existing slot: allocates nothing. */
+static void forget_failure(lua_State *L) {
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
+}
+
 void perilune_push_failure(lua_State *L, int index) {
     index = lua_absindex(L, index);
     if (!is_kept(L, index)) {
@@ -231,11 +237,21 @@ void perilune_push_failure(lua_State *L, int index) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_file_key);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_line_key);
-    lua_pushnil(L);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key); /* an existing slot: allocates nothing */
+    forget_failure(L);
+}
+
+/* Whether the error is raised by a function that passes on what it caught: level 0 is the handler, 1 who raised. */
+static bool is_raised_again(lua_State *L) {
+    lua_Debug activation;
+    if (!lua_getstack(L, 1, &activation) || !lua_getinfo(L, "f", &activation)) return false;
+    lua_CFunction function = lua_tocfunction(L, -1);
+    perilune_pop(L, 1);
+    return perilune_is_swift_function(function) || perilune_is_wrap(function);
 }
 
 int perilune_message_handler(lua_State *L) {
+    /* Equal strings need not come from one failure. */
+    if (lua_type(L, 1) == LUA_TSTRING && !is_raised_again(L)) forget_failure(L);
     perilune_keep_failure(L, L, 1);
     return 1;
 }

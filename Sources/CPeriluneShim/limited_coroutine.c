@@ -43,11 +43,10 @@ static lua_State *check_coroutine(lua_State *L) {
     return coroutine;
 }
 
-/* Whether the coroutine waits for an asynchronous call. The marker stays on its stack until the call's outcome is there:
-** no script can put it there, so nobody but its driver resumes it. */
-static bool is_marked(lua_State *coroutine) {
-    return lua_status(coroutine) == LUA_YIELD && lua_gettop(coroutine) > 0 &&
-           lua_touserdata(coroutine, -1) == &perilune_async_marker;
+/* Whether a suspended coroutine waits for an asynchronous call. The marker stays on its stack until the call's outcome
+** is there: no script can put it there, so nobody but its driver resumes it. */
+static bool has_marker(lua_State *coroutine) {
+    return lua_gettop(coroutine) > 0 && lua_touserdata(coroutine, -1) == &perilune_async_marker;
 }
 
 /* MARK: - Closing */
@@ -92,7 +91,7 @@ static int coroutine_close(lua_State *L) {
     if (status == is_running || status == is_normal) {
         return luaL_error(L, "cannot close a %s coroutine", status_names[status]);
     }
-    if (is_marked(coroutine)) {
+    if (status == is_suspended && has_marker(coroutine)) {
         return perilune_raise(L, "yield", "cannot close a coroutine that waits for an asynchronous function");
     }
     perilune_charge(L, resume_cost);
@@ -120,29 +119,32 @@ static int run(lua_State *L, perilune_context *context, lua_State *coroutine, in
     return status;
 }
 
+/* Leaves the error of a failed resume on L, and remembers where it came from if it was raised in the coroutine. */
+static int carry_failure(lua_State *L, lua_State *coroutine, bool was_alive) {
+    lua_xmove(coroutine, L, 1);
+    if (was_alive && lua_status(coroutine) > LUA_YIELD) perilune_keep_failure(L, coroutine, -1);
+    return has_failed;
+}
+
 /* Resumes with the topmost values of L. Moves the results or the error value to L, unless the coroutine waits for an
 ** asynchronous call. Returns how many results there are, has_failed or is_waiting. */
-static int carry_over(lua_State *L, lua_State *coroutine, int argument_count) {
+static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bool was_alive) {
     perilune_context *context = perilune_context_of(L);
     if (context->limited) {
         perilune_charge(L, resume_cost);
         perilune_check(L);
     }
-    if (!lua_checkstack(coroutine, argument_count)) {
+    if (argument_count > 0 && !lua_checkstack(coroutine, argument_count)) {
         lua_pushliteral(L, "too many arguments to resume");
         return has_failed;
     }
-    bool was_alive = lua_status(coroutine) <= LUA_YIELD;
-    lua_xmove(L, coroutine, argument_count);
+    if (argument_count > 0) lua_xmove(L, coroutine, argument_count);
     int result_count;
     int status = run(L, context, coroutine, argument_count, &result_count);
     if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
-    if (status > LUA_YIELD) {
-        lua_xmove(coroutine, L, 1);
-        if (was_alive && lua_status(coroutine) > LUA_YIELD) perilune_keep_failure(L, coroutine, -1);
-        return has_failed;
-    }
-    if (result_count == 1 && status == LUA_YIELD && is_marked(coroutine)) return is_waiting;
+    if (status > LUA_YIELD) return carry_failure(L, coroutine, was_alive);
+    if (result_count == 1 && lua_touserdata(coroutine, -1) == &perilune_async_marker) return is_waiting;
+    if (result_count == 0) return 0;
     if (!lua_checkstack(L, result_count + 1)) {
         perilune_pop(coroutine, result_count);
         lua_pushliteral(L, "too many results to resume");
@@ -152,9 +154,12 @@ static int carry_over(lua_State *L, lua_State *coroutine, int argument_count) {
     return result_count;
 }
 
-/* As carry_over, for a script that wants to resume: not a coroutine whose driver will. */
-static int carry_over_checked(lua_State *L, lua_State *coroutine, int argument_count) {
-    if (!is_marked(coroutine)) return carry_over(L, coroutine, argument_count);
+/* For a script that wants to resume, which it may not where the driver will. */
+static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument_count) {
+    int status = lua_status(coroutine);
+    if (status != LUA_YIELD || !has_marker(coroutine)) {
+        return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
+    }
     perilune_push_error(L, "yield", "cannot resume a coroutine that waits for an asynchronous function");
     perilune_add_position(L);
     return has_failed;
@@ -162,8 +167,9 @@ static int carry_over_checked(lua_State *L, lua_State *coroutine, int argument_c
 
 /* Takes the marker off and hands the outcome of the asynchronous call, the topmost values of L, to the coroutine. */
 static int carry_outcome_over(lua_State *L, lua_State *coroutine, int argument_count) {
-    if (is_marked(coroutine)) perilune_pop(coroutine, 1);
-    return carry_over(L, coroutine, argument_count);
+    int status = lua_status(coroutine);
+    if (status == LUA_YIELD && has_marker(coroutine)) perilune_pop(coroutine, 1);
+    return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
 }
 
 /* Passes an asynchronous call of the coroutine on to whoever resumed L. `next` continues with its outcome. */
@@ -193,7 +199,7 @@ static int finish_resume(lua_State *L, lua_State *coroutine, int outcome) {
         return 2;
     }
     lua_pushboolean(L, true);
-    lua_replace(L, 1);
+    if (outcome > 0) lua_insert(L, -outcome - 1);
     return outcome + 1;
 }
 
@@ -205,7 +211,7 @@ static int resume_continued(lua_State *L, int status, lua_KContext unused) {
 
 static int coroutine_resume(lua_State *L) {
     lua_State *coroutine = check_coroutine(L);
-    return finish_resume(L, coroutine, carry_over_checked(L, coroutine, lua_gettop(L) - 1));
+    return finish_resume(L, coroutine, carry_arguments_over(L, coroutine, lua_gettop(L) - 1));
 }
 
 /* MARK: - coroutine.wrap */
@@ -256,7 +262,11 @@ static int wrap_continued(lua_State *L, int status, lua_KContext unused) {
 
 static int wrapped(lua_State *L) {
     lua_State *coroutine = lua_tothread(L, lua_upvalueindex(1));
-    return finish_wrap(L, coroutine, carry_over_checked(L, coroutine, lua_gettop(L)));
+    return finish_wrap(L, coroutine, carry_arguments_over(L, coroutine, lua_gettop(L)));
+}
+
+bool perilune_is_wrap(lua_CFunction function) {
+    return function == wrapped;
 }
 
 /* MARK: - The other functions */

@@ -18,6 +18,8 @@ package final class LuaCore: @unchecked Sendable {
 
     /// How many calls into Lua are on the stack.
     private(set) var depth = 0
+    /// How many calls from Lua into Swift are on the stack. A finalizer of a script may call where no run is going on.
+    private var swiftDepth = 0
     var limits = LuaLimits()
     var exitStatus: Int32 = 0
     /// The operation that an asynchronous function has started, for the driver.
@@ -60,7 +62,7 @@ package final class LuaCore: @unchecked Sendable {
     /// Closes the state; while something runs in it, as soon as that has ended.
     func close() {
         guard isOpen else { return }
-        guard depth == 0 else {
+        guard depth == 0, swiftDepth == 0 else {
             isClosing = true
             return
         }
@@ -69,7 +71,7 @@ package final class LuaCore: @unchecked Sendable {
         perilune_close_state(main) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
     }
 
-    func requireOpen() throws(LuaError) {
+    private func requireOpen() throws(LuaError) {
         guard isOpen else { throw LuaError(.usage, "the Lua state is closed") }
     }
 
@@ -121,31 +123,35 @@ package final class LuaCore: @unchecked Sendable {
 
     // MARK: - Calling
 
-    /// Calls the function below its arguments on the stack; the results replace them.
-    ///
-    /// - Returns: The number of results.
-    package func call(argumentCount: Int, resultCount: Int = Int(LUA_MULTRET)) throws(LuaError) -> Int {
+    /// Calls the function below its arguments on the stack, and takes both and the results off it.
+    package func call(argumentCount: Int) throws(LuaError) -> [LuaValue] {
         let base = Int(lua_gettop(L)) - argumentCount - 1
-        try run { perilune_pcall($0, CInt(argumentCount), CInt(resultCount)) }
-        return Int(lua_gettop(L)) - base
+        return try run({ perilune_pcall($0, CInt(argumentCount), LUA_MULTRET) }) { takeValues(Int(lua_gettop(L)) - base) }
     }
 
     /// Runs an operation of the shim that may run Lua code: within the limits, and as a run of its own if none is going on.
     ///
+    /// - Parameter takingResults: Takes the results off the stack.
     /// - Throws: The error on top of the stack if the operation failed.
-    package func run(_ operation: (OpaquePointer) -> CInt) throws(LuaError) {
+    package func run<Result>(
+        _ operation: (OpaquePointer) -> CInt, takingResults: () -> Result
+    ) throws(LuaError) -> Result {
         beginRun()
+        // What ended a run is known only until its end, and a state that is to be closed is closed then.
+        defer { endRun() }
         let status = operation(L)
-        // Before the run ends: what ended it is known only until then.
-        let error = status == LUA_OK ? nil : takeError(status: status)
-        endRun()
-        if let error { throw error }
+        guard status == LUA_OK else { throw takeError(status: status) }
+        return takingResults()
+    }
+
+    package func run(_ operation: (OpaquePointer) -> CInt) throws(LuaError) {
+        try run(operation) {}
     }
 
     func beginRun() {
-        drain()
-        if depth == 0 { limits.start(context) }
         depth += 1
+        drain()
+        if depth == 1 { limits.start(context) }
     }
 
     func endRun() {
@@ -159,7 +165,11 @@ package final class LuaCore: @unchecked Sendable {
     package func entering<Result>(_ L: OpaquePointer, _ body: () -> Result) -> Result {
         let outer = self.L
         self.L = L
-        defer { self.L = outer }
+        swiftDepth += 1
+        defer {
+            self.L = outer
+            swiftDepth -= 1
+        }
         return body()
     }
 
@@ -418,6 +428,7 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Makes sure that an operation may start, with some room on the stack.
     package func prepare() throws(LuaError) {
+        if isClosing { close() }
         try requireOpen()
         guard lua_checkstack(L, 20) != 0 else { throw LuaError(.memory, "the Lua stack cannot grow any more") }
     }

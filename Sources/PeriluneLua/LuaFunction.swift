@@ -22,7 +22,7 @@ public struct LuaFunction {
             perilune_pop(core.L, 1)
             throw error
         }
-        return core.takeValues(try core.call(argumentCount: arguments.count))
+        return try core.call(argumentCount: arguments.count)
     }
 
     /// Calls the function with Swift values and converts its first result.

@@ -70,14 +70,16 @@ public final class LuaState {
             throw LuaError(.memory, "the source text \(name.dropFirst()) is longer than \(PERILUNE_SOURCE_LIMIT) bytes")
         }
         if let environment { try core.checkOwnership(of: .table(environment)) }
-        try core.run { L in
+        let compile = { L in
             withSkippedShebang(source.bytes) { bytes, count in perilune_load(L, bytes, count, name) }
         }
-        if let environment {
-            environment.reference.push(on: core.L)
-            _ = lua_setupvalue(core.L, -2, 1)
+        return try core.run(compile) {
+            if let environment {
+                environment.reference.push(on: core.L)
+                _ = lua_setupvalue(core.L, -2, 1)
+            }
+            return LuaFunction(LuaReference(takingTopOf: core))
         }
-        return LuaFunction(LuaReference(takingTopOf: core))
     }
 
     /// Compiles source text into a function.
@@ -118,9 +120,10 @@ public final class LuaState {
     /// Runs a full garbage collection.
     public func collectGarbage() {
         guard core.isOpen else { return }
-        core.drain()
+        core.beginRun()
         _ = perilune_collect(core.L)
         core.drain()
+        core.endRun()
     }
 
     // MARK: - Cancelling

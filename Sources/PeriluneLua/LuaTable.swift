@@ -15,8 +15,7 @@ public struct LuaTable {
         try core.checkOwnership(of: key)
         reference.push(on: core.L)
         core.push(key)
-        try core.run(perilune_get)
-        return core.takeValues(1)[0]
+        return try core.run(perilune_get) { core.takeValues(1)[0] }
     }
 
     /// Sets the value under a key, as `table[key] = value` in Lua: `__newindex` is honoured.
@@ -63,8 +62,7 @@ public struct LuaTable {
     public func count() throws(LuaError) -> Int {
         try core.prepare()
         reference.push(on: core.L)
-        try core.run(perilune_length)
-        return try Int.fromLua(core.takeValues(1)[0])
+        return try Int.fromLua(core.run(perilune_length) { core.takeValues(1)[0] })
     }
 
     /// The metatable, if there is one; `__metatable` is ignored.

@@ -1,0 +1,233 @@
+import PeriluneLua
+import Testing
+
+@Suite struct ErrorTests {
+    private let state: LuaState
+
+    init() throws {
+        state = try LuaState()
+        try state.define("fail") { throw HostError(number: try $0.get(1, as: Int?.self) ?? 1) }
+        try state.define("call") { try $0.get(1, as: LuaFunction.self).call(Array($0.values.dropFirst())) }
+    }
+
+    // MARK: - Errors of scripts
+
+    @Test func `a syntax error names file and line`() throws {
+        let error = try failure(of: "local x = 1\nlocal y = = 2", in: state)
+        #expect(error.code == .syntax)
+        #expect(error.file == "test.lua")
+        #expect(error.line == 2)
+        #expect(error.message.contains("unexpected symbol"))
+        #expect(error.description.hasPrefix("test.lua:2: unexpected symbol"))
+    }
+
+    @Test func `indexing nil fails with a runtime error that names the field`() throws {
+        let error = try failure(of: "\n\nlocal user\nreturn user.name", in: state)
+        #expect(error.code == .runtime)
+        #expect(error.message.contains("user"))
+        #expect(error.file == "test.lua")
+        #expect(error.line == 4)
+    }
+
+    @Test func `an error has a traceback with the functions, files and lines it came through`() throws {
+        let error = try failure(
+            of: "local function inner()\n  error('broken')\nend\nlocal function outer()\n  inner()\n  return 1\nend\nouter()\nreturn 1",
+            in: state)
+        let traceback = try #require(error.traceback)
+        #expect(traceback.contains("test.lua:2: in upvalue 'inner'"))
+        #expect(traceback.contains("test.lua:5: in local 'outer'"))
+        #expect(traceback.contains("test.lua:8: in main chunk"))
+    }
+
+    @Test func `a message without position gets file and line of the failure`() throws {
+        let error = try failure(of: "\nerror('plain', 0)", in: state)
+        #expect(error.message == "plain")
+        #expect(error.line == 2)
+        #expect(try failure(of: "\n\nassert(false, 'claim')", in: state).line == 3)
+    }
+
+    @Test func `a thrown table keeps its plain fields and gets a position`() throws {
+        let error = try failure(
+            of: "\nerror({ kind = 'refused', message = 'no credit', amount = 12, deep = {}, ok = false })", in: state)
+        #expect(error.code == .runtime)
+        #expect(error.kind == "refused")
+        #expect(error.message == "no credit")
+        #expect(error.fields["amount"] == .integer(12))
+        #expect(error.fields["ok"] == .boolean(false))
+        #expect(error.fields["deep"] == nil)
+        #expect(error.file == "test.lua")
+        #expect(error.line == 2)
+        #expect(error.traceback?.contains("test.lua:2") == true)
+    }
+
+    @Test(arguments: ["error()", "error(nil)", "error(false)", "error(12)", "error(1.5)", "error(print)",
+        "error(coroutine.create(print))", "error(setmetatable({}, {__tostring = function() error('again') end}))",
+        "error(setmetatable({}, {__index = function() error('again') end}))", "error('\\0\\255')", "error('')"])
+    func `whatever is raised arrives as an error and can be raised again`(source: String) throws {
+        let error = try failure(of: source, in: state)
+        #expect(error.code == .runtime)
+        try state.define("again") { _ in throw error }
+        #expect(throws: LuaError.self) { try state.run("again()") }
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test func `a raised value comes back to Lua as itself`() throws {
+        let same: Bool = try state.evaluate(
+            "local t = {}; local ok, e = pcall(call, function() error(t) end); return rawequal(t, e)")
+        #expect(same)
+    }
+
+    @Test func `an error in an error handler ends with an error`() throws {
+        let results = try state.run("return xpcall(error, function() error('in handler') end, 'x')")
+        #expect(results.first == false)
+        let deep = try state.run("return xpcall(error, function(e) local function f() return f() .. '' end f() end)")
+        #expect(deep.first == false)
+    }
+
+    @Test(arguments: [
+        "local function f() return 1 + f() end f()",
+        "local t = setmetatable({}, {}) getmetatable(t).__index = t return t.x",
+        "local s = string.rep('(', 5000) .. string.rep(')', 5000) assert(load('return ' .. s))",
+        "local s = 'return ' .. string.rep('{', 5000) assert(load(s))",
+        "local m = {} m.__concat = function(a, b) return a .. b end local a = setmetatable({}, m) return a .. a",
+        "local m = {} m.__eq = function(a, b) return a == b end return setmetatable({}, m) == setmetatable({}, m)",
+        "local function f(s) return s:gsub('.', f) end f('x')",
+        "local function f() return pcall(f) end return f() and error('unwound')",
+        "local co; local function f() co = coroutine.wrap(f) return co() end f()",
+        "return string.rep('x', 1 << 50)",
+        "local s = string.rep('a', 1000) return s:rep(1000):rep(1000):rep(1000000)",
+    ])
+    func `recursion and absurd sizes end with an error, and the state goes on`(source: String) throws {
+        _ = try failure(of: source, in: state)
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test func `a stack overflow has a traceback`() throws {
+        let error = try failure(of: "local function f() return 1 + f() end\nf()", in: state)
+        #expect(error.message.contains("stack overflow"))
+        #expect(error.traceback?.contains("test.lua:1") == true)
+    }
+
+    // MARK: - Errors of Swift
+
+    @Test func `a Swift error comes out as itself, with the traceback`() throws {
+        let error = try failure(of: "local function f()\n  fail(7)\nend\nf()\nreturn 1", in: state)
+        #expect(error.code == .host)
+        #expect(error.underlying as? HostError == HostError(number: 7))
+        #expect(error.line == 2)
+        #expect(error.traceback?.contains("test.lua:2") == true)
+        #expect(error.traceback?.contains("test.lua:4") == true)
+    }
+
+    @Test func `a Swift error is caught as an error object with kind, message, position and text`() throws {
+        let values = try state.run(
+            """
+            local ok, e = pcall(function() fail(3) end)
+            return ok, e.kind, e.message, e.line, tostring(e), type(e), e.nothing, 'failed: ' .. e
+            """, named: "test.lua")
+        #expect(values[0] == false)
+        #expect(values[1] == "host")
+        #expect(values[2] == "HostError(number: 3)")
+        #expect(values[3] == 1)
+        #expect(values[4] == "test.lua:1: HostError(number: 3)")
+        #expect(values[5] == "userdata")
+        #expect(values[6] == .nil)
+        #expect(values[7] == "failed: test.lua:1: HostError(number: 3)")
+    }
+
+    @Test(arguments: [
+        "local ok, e = pcall(fail, 5) error(e)",
+        "local ok, e = pcall(fail, 5) error(e, 0)",
+        "local ok, e = xpcall(fail, function(e) return e end, 5) error(e)",
+        "call(fail, 5)",
+        "call(function() call(function() fail(5) end) end)",
+        "local ok, e = pcall(call, fail, 5) call(error, e)",
+        "coroutine.wrap(function() fail(5) end)()",
+        "local c = coroutine.create(fail) local ok, e = coroutine.resume(c, 5) error(e)",
+        "coroutine.wrap(function() coroutine.wrap(function() call(fail, 5) end)() end)()",
+        "local c <close> = setmetatable({}, {__close = function() fail(5) end})",
+        "local c <close> = setmetatable({}, {__close = function(_, e) error(e) end}) fail(5)",
+        "local t = setmetatable({}, {__index = function() fail(5) end}) return t.x",
+        "table.sort({1, 2}, function() fail(5) end)",
+        "string.gsub('x', '.', function() fail(5) end)",
+        "for _ in fail, 5 do end",
+    ])
+    func `a Swift error is the same error after any way through Lua`(source: String) throws {
+        let error = try failure(of: source, in: state)
+        #expect(error.underlying as? HostError == HostError(number: 5))
+        #expect(error.traceback != nil)
+    }
+
+    @Test func `a Swift error that is thrown on keeps the traceback of where it began`() throws {
+        let error = try failure(
+            of: "local function deep()\n  fail(1)\nend\ncall(function()\n  deep()\n  return 1\nend)\nreturn 1", in: state)
+        #expect(error.traceback?.contains("test.lua:2") == true)
+        #expect(error.line == 2)
+    }
+
+    @Test func `a caught error leaves no trace on the next one with the same message`() throws {
+        let error = try failure(
+            of: "pcall(call, function()\n error('same', 0)\nend)\nlocal x = 1\nerror('same', 0)", in: state)
+        #expect(error.line == 5)
+    }
+
+    @Test func `an error that describes itself gives the script its fields`() throws {
+        struct Missing: LuaErrorDescribing {
+            var luaKind: String { "record_not_found" }
+            var luaMessage: String { "there is no user 7" }
+            var luaFields: [String: LuaScalar] { ["id": .integer(7)] }
+        }
+        try state.define("find") { _ in throw Missing() }
+        let values = try state.run("local _, e = pcall(find) return e.kind, e.id, e.message")
+        #expect(values == ["record_not_found", 7, "there is no user 7"])
+        let error = try failure(of: "find()", in: state)
+        #expect(error.kind == "record_not_found")
+        #expect(error.fields["id"] == .integer(7))
+        #expect(error.underlying is Missing)
+    }
+
+    @Test func `error objects can be read but not changed or taken apart`() throws {
+        #expect(try state.evaluate("local _, e = pcall(fail) return getmetatable(e)") == false)
+        #expect(try state.evaluate("local _, e = pcall(fail) return (pcall(function() e.kind = 'x' end))") == false)
+        #expect(try state.evaluate(
+            "local _, e = pcall(fail) local n = 0 for k in pairs(e) do n = n + 1 end return n") == 4)
+        #expect(try state.evaluate(
+            "local _, e = pcall(fail) local _, t = pairs(e) t.kind = 'x' return e.kind") == "host")
+    }
+
+    @Test func `the iterator of an error object takes tables only`() throws {
+        for value in ["5", "nil", "print", "e", "coroutine.create(print)", "''"] {
+            _ = try failure(of: "local _, e = pcall(fail) local next = pairs(e) next(\(value))", in: state)
+        }
+    }
+
+    @Test func `an error in a finalizer is a warning, not an error`() throws {
+        #expect(try state.evaluate(
+            "setmetatable({}, {__gc = function() error('late') end}) collectgarbage() return 1") == 1)
+    }
+
+    @Test func `a Swift error in a finalizer harms nobody`() throws {
+        try state.run("setmetatable({}, {__gc = fail}) collectgarbage() collectgarbage()")
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test func `an error thrown by Swift while another one unwinds replaces it`() throws {
+        let error = try failure(
+            of: "local c <close> = setmetatable({}, {__close = function() fail(2) end}) error('first')", in: state)
+        #expect(error.underlying as? HostError == HostError(number: 2))
+    }
+
+    @Test func `errors raised in a library of the host are blamed on the script that called it`() throws {
+        let library = try state.loadLibrary(
+            "return { check = function(x)\n\n if not x then error({ message = 'needs x' }) end end }", named: "checks")
+        try state.globals.set("checks", library.call([])[0])
+        let error = try failure(of: "\nchecks.check()\nreturn 1", in: state)
+        #expect(error.file == "test.lua")
+        #expect(error.line == 2)
+    }
+
+    @Test func `a cancellation thrown by Swift has the kind cancelled`() throws {
+        try state.define("wait") { _ in throw CancellationError() }
+        #expect(try state.evaluate("local _, e = pcall(wait) return e.kind") == "cancelled")
+    }
+}
