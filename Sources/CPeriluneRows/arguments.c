@@ -181,6 +181,7 @@ static void bind_named_value(lua_State *L, perilune_statement *statement, int pa
         else raise_missing(L, statement, arguments, parameters);
         return;
     }
+    arguments->named++;
     int index = lua_gettop(L);
     const char *expected = bind_plain(L, statement->handle, parameter, index);
     if (expected) {
@@ -221,7 +222,6 @@ void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int st
     if (statement->parameter_count == 0) return;
     /* Each value, and what it was converted to, stays on the stack: SQLite does not copy its bytes. */
     luaL_checkstack(L, statement->parameter_count * 3 + LUA_MINSTACK, "too many arguments");
-    statement->has_text = true;
     if (arguments->table) bind_table(L, statement, statement_index, arguments);
     else bind_stack(L, statement, arguments);
 }
@@ -242,9 +242,15 @@ static bool is_list_length(lua_State *L, const char *name, int value) {
     return strcmp(name, "n") == 0 && lua_isinteger(L, value);
 }
 
+static int count_names(lua_State *L, int table) {
+    int count = 0;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) count += lua_type(L, -2) == LUA_TSTRING;
+    return count;
+}
+
 /* A row may have more columns than the statement has parameters; any other table may not have more names. */
 static void check_names(lua_State *L, const perilune_arguments *arguments, int names) {
-    if (perilune_is_row(L, arguments->table)) return;
+    if (perilune_is_row(L, arguments->table) || count_names(L, arguments->table) == arguments->named) return;
     for (lua_pushnil(L); lua_next(L, arguments->table); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) continue;
         bool is_known = false;

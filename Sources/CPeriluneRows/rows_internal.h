@@ -23,7 +23,7 @@ struct perilune_rows {
 };
 
 /* The row path of a state, or NULL before perilune_rows_open. Never fails. */
-perilune_rows *perilune_rows_of(lua_State *L);
+static inline perilune_rows *perilune_rows_of(lua_State *L) { return perilune_context_of(L)->extension; }
 
 /* Keys of the registry: their addresses. */
 extern const char perilune_database_metatable_key, perilune_compiled_metatable_key, perilune_statement_metatable_key,
@@ -140,8 +140,7 @@ struct perilune_statement {
     uint32_t run_id;                                /* changes with each run, so that old cursors know */
     int column_count, parameter_count;
     int prepare_count; /* SQLite's count of re-preparations when the columns were read */
-    bool is_readonly, is_direct, in_use, is_cached, is_abandoned, has_columns, has_shape, has_text,
-        has_tail;
+    bool is_readonly, is_direct, in_use, is_cached, is_abandoned, has_columns, has_shape, has_tail;
     perilune_screening screening;
     uint8_t *booleans; /* by column, or NULL if no column is declared boolean */
 };
@@ -222,6 +221,7 @@ typedef struct {
     int table;        /* the index of the one table that holds them, or 0 */
     lua_Integer list_count; /* the length of the list, of values or in the table */
     lua_Integer taken;      /* so many were handed out */
+    int named;              /* so many parameters got their value by name */
     int used;         /* index of a table of the names used so far, or 0: for several statements */
 } perilune_arguments;
 

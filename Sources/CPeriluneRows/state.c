@@ -1,18 +1,11 @@
 /* What belongs to one Lua state: the callbacks, and the values that scripts write for NULL and for blobs. */
 #include "rows_internal.h"
 
-static const char rows_key;
+static const char rows_key; /* in the registry, so that it is not collected */
 
 const char perilune_database_metatable_key, perilune_compiled_metatable_key, perilune_statement_metatable_key,
     perilune_cursor_metatable_key, perilune_row_methods_key, perilune_null_key, perilune_blob_metatable_key,
     perilune_guard_key;
-
-perilune_rows *perilune_rows_of(lua_State *L) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &rows_key);
-    perilune_rows *rows = lua_touserdata(L, -1);
-    lua_settop(L, -2);
-    return rows;
-}
 
 void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
@@ -25,10 +18,18 @@ void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) 
     perilune_open_rows(L);
     perilune_open_changes(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
+    rows->context->extension = rows;
 }
 
 void perilune_rows_set_recording(lua_State *L, bool is_recording) {
     perilune_rows_of(L)->is_recording = is_recording;
+}
+
+void perilune_rows_observe(lua_State *L) {
+    for (perilune_access *access = perilune_rows_of(L)->access; access; access = access->outer) {
+        access->is_unobserved = false;
+        access->change_count = 0;
+    }
 }
 
 const char *perilune_rows_forbid(lua_State *L, const char *place) {

@@ -193,6 +193,34 @@ void perilune_take_row(perilune_run *run) {
     lua_rawseti(L, run->list, run->count);
 }
 
+static bool is_change(const perilune_statement *statement) {
+    perilune_keyword keyword = statement->screening.keyword;
+    return keyword == PERILUNE_KEYWORD_INSERT || keyword == PERILUNE_KEYWORD_CHANGE;
+}
+
+/* Changes that go through GRDB before it is asked whether anybody observes them. */
+enum { changes_before_asking = 4 };
+
+/*
+** Whether a change may be stepped here, which saves a third of an insert. GRDB follows changes for its observers alone: where
+** there are none, and a transaction is open before and after, it has nothing to do.
+*/
+static bool may_step_change(perilune_call *call) {
+    perilune_access *access = call->access;
+    if (!access->in_transaction || call->statement->column_count > 0 || !is_change(call->statement)) return false;
+    if (access->change_count < changes_before_asking) {
+        access->change_count++;
+        return false;
+    }
+    if (access->change_count == changes_before_asking) {
+        access->change_count++;
+        bool may_refuse = perilune_leave_lua(call->rows);
+        access->is_unobserved = !call->rows->callbacks.is_observed(access->connection->grdb);
+        perilune_return_to_lua(call->rows, may_refuse);
+    }
+    return access->is_unobserved;
+}
+
 /* Steps a statement through GRDB. Pushes the list of its rows, in the form asked for, unless they are discarded. */
 static void run_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
     perilune_rows *rows = call->rows;
@@ -304,11 +332,6 @@ static int fetch_set(lua_State *L, perilune_call *call) {
     return 1;
 }
 
-static bool is_change(const perilune_statement *statement) {
-    perilune_keyword keyword = statement->screening.keyword;
-    return keyword == PERILUNE_KEYWORD_INSERT || keyword == PERILUNE_KEYWORD_CHANGE;
-}
-
 /* Pushes what a script gets for an INSERT, whose row id only counts if it has inserted something. */
 static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_rows, bool has_inserted) {
     lua_Integer rowid = has_inserted ? sqlite3_last_insert_rowid(handle) : 0;
@@ -318,6 +341,13 @@ static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_row
 
 /* Steps a statement and throws its rows away. */
 static void run_to_end(lua_State *L, perilune_call *call) {
+    if (may_step_change(call)) {
+        step_once(L, call);
+        call->changes = sqlite3_changes64(call->access->connection->handle);
+        perilune_end_run(call->statement);
+        perilune_charge(L, 100);
+        return;
+    }
     if (!call->statement->is_direct) {
         run_through_grdb(L, call, PERILUNE_DISCARD, 0);
         return;

@@ -61,6 +61,9 @@ typedef struct perilune_context {
     int64_t budget;    /* instructions left, roughly; INT64_MAX means no limit */
     uint64_t limit_in_nanoseconds; /* what the deadline was made from, for messages */
 
+    /* What a library on top of this one keeps for the state; not owned. */
+    void *extension;
+
     /* Asynchronous calls: true while a driver can resume the running coroutine. */
     bool has_driver;
 
