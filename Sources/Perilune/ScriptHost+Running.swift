@@ -1,4 +1,4 @@
-import Foundation
+internal import Foundation
 public import PeriluneLua
 
 extension ScriptHost {
@@ -66,18 +66,5 @@ enum ScriptFile {
         }
         guard ferror(file) == 0 else { throw ScriptFileError(path: path, reason: String(cString: strerror(errno))) }
         return bytes
-    }
-
-    /// Finds modules in a folder: `a.b` is `a/b.lua` or `a/b/init.lua`.
-    static func resolver(in folder: String) -> LuaModuleResolver {
-        { name in
-            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-            guard !parts.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains("\0") }) else { return nil }
-            let base = ([folder] + parts.map(String.init)).joined(separator: "/")
-            for path in [base + ".lua", base + "/init.lua"] where FileManager.default.fileExists(atPath: path) {
-                return .source(LuaString(try read(path)), name: path)
-            }
-            return nil
-        }
     }
 }

@@ -28,7 +28,7 @@ public actor ScriptHost {
         let state = try LuaState(libraries: configuration.libraries, limits: configuration.limits)
         database = try configuration.openDatabase()
         try ScriptSetup(database: database, allowsFiles: configuration.allowsFiles).install(in: state)
-        if let folder = configuration.moduleFolder { try state.addModuleResolver(ScriptFile.resolver(in: folder)) }
+        try ScriptModules.install(in: state, folder: configuration.moduleFolder)
         cancellation = state.cancellation
         self.state = state
     }

@@ -184,9 +184,11 @@ package final class LuaCore: @unchecked Sendable {
         let traceback = string(at: -3)?.description
         let position = (file: string(at: -2)?.description, line: lua_isinteger(L, -1) != 0 ? integer(at: -1) : nil)
         perilune_pop(L, 3)
+        // Lua puts the position into messages, unless the script says `error(message, 0)`.
+        let isPlainMessage = status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING
         var error = makeError(status: status)
         error.traceback = error.traceback ?? traceback
-        if error.file == nil, error.code != .syntax {
+        if error.file == nil, error.code != .syntax, !isPlainMessage {
             error.file = position.file
             error.line = position.line
         }

@@ -1,0 +1,44 @@
+internal import Foundation
+internal import PeriluneLua
+
+/// `require` for the files of a script.
+///
+/// As in the stand-alone interpreter, `package.path` says where modules are, `?` standing for the name with `/` for each dot;
+/// it begins as the module folder, and scripts may change it.
+enum ScriptModules {
+    /// Installs `require`; without a folder it finds nothing, and says so.
+    static func install(in state: LuaState, folder: String?) throws {
+        guard let folder else {
+            try state.addModuleResolver { name in throw NoModules(name: name) }
+            return
+        }
+        try state.addModuleResolver { [unowned state] name in try find(name, in: path(of: state)) }
+        guard case .table(let package) = try state.globals.get("package") else { return }
+        try package.set("path", .string(LuaString("\(folder)/?.lua;\(folder)/?/init.lua")))
+    }
+
+    private static func path(of state: LuaState) throws -> String {
+        guard case .table(let package) = try state.globals.get("package"), case .string(let path) = try package.get("path")
+        else { return "" }
+        return path.description
+    }
+
+    private static func find(_ name: String, in path: String) throws -> LuaModule? {
+        let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+        guard !parts.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains("\0") }) else { return nil }
+        for template in path.split(separator: ";") {
+            let file = String(template).replacing("?", with: parts.joined(separator: "/"))
+            if FileManager.default.fileExists(atPath: file) {
+                return .source(LuaString(try ScriptFile.read(file)), name: file)
+            }
+        }
+        return nil
+    }
+}
+
+/// The script may not load modules from files.
+private struct NoModules: LuaErrorDescribing {
+    let name: String
+    var luaKind: String { "sandbox" }
+    var luaMessage: String { "require: there is no module `\(name)`; this script may not load modules from files" }
+}
