@@ -93,7 +93,7 @@ struct Comparison {
         guard !spreads.isEmpty else { return }
         print(String(
             format: "\nC's medians are %.2f to %.2f × its least times: %@.", spreads[0], spreads[spreads.count - 1],
-            spreads[spreads.count / 2] > 1.15 ? "the machine was busy, run it again" : "the machine was quiet enough"))
+            spreads[spreads.count / 2] > 1.15 ? "the figures are unsteady, run it again" : "the figures are steady"))
     }
 
     private static func line(
