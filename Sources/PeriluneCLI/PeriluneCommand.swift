@@ -1,5 +1,6 @@
 import ArgumentParser
 internal import Foundation
+internal import Perilune
 internal import PeriluneRecords
 
 /// The command `perilune`.
@@ -23,6 +24,7 @@ struct PeriluneCommand: ParsableCommand {
 enum Main {
     static func main() async {
         StandardStreams.endOnClosedPipe()
+        SQLiteTuning.disableMemoryStatistics()
         let arguments = Array(CommandLine.arguments.dropFirst())
         let ending = ErrorEnding(arguments)
         do {

@@ -26,7 +26,13 @@ struct Suggestion: Equatable {
         if let name = Self.name(after: "no such table: ", in: message) {
             self.init(name, among: schema.tables.map(\.name), listing: "tables")
         } else if let name = Self.name(after: "no such column: ", in: message) {
-            self.init(column: name, in: schema.tables(mentionedIn: sql))
+            if let suggestion = Suggestion(column: name, in: schema.tables(mentionedIn: sql)), !suggestion.names.isEmpty {
+                self = suggestion
+            } else if let sql, sql.contains("\"\(name)\"") {
+                self.init(help: "text stands in single quotes: '\(name)'", names: [])
+            } else {
+                self.init(column: name, in: schema.tables(mentionedIn: sql))
+            }
         } else if let name = Self.name(after: "no such function: ", in: message) {
             self.init(name, among: schema.functions, listing: nil)
         } else if let (table, column) = Self.tableAndColumn(in: message) {
@@ -34,6 +40,11 @@ struct Suggestion: Equatable {
         } else {
             return nil
         }
+    }
+
+    private init(help: String, names: [String]) {
+        self.help = help
+        self.names = names
     }
 
     private init?(_ name: String, among names: [String], listing list: String?) {
@@ -69,8 +80,7 @@ struct Suggestion: Equatable {
         var name = String(message.dropFirst(prefix.count))
         // Newer releases of SQLite add: - should this be a string literal in single-quotes?
         if let addition = name.firstRange(of: " - should this be") { name = String(name[..<addition.lowerBound]) }
-        name = name.filter { $0 != "\"" }
-        return name.isEmpty ? nil : name
+        return name.filter { $0 != "\"" }
     }
 
     /// Reads `table invoice has no column named totl`.

@@ -27,7 +27,9 @@ struct QueryRunner {
     /// - Returns: The number of rows changed, if the statement returns no rows.
     /// - Throws: ``CommandFailure``.
     func run(_ makeFormatter: ([String]) -> any ResultFormatter) throws -> Int? {
-        guard !sql.utf8.contains(0) else { throw CommandFailure(ErrorReport("the SQL contains a NUL character", kind: "sql")) }
+        guard !sql.utf8.contains(0) else {
+            throw CommandFailure(ErrorReport("the SQL contains a NUL character", kind: "sql"))
+        }
         let queue = try open()
         Interrupts.onFirst { queue.interrupt() }
         return try queue.writeWithoutTransaction { db in

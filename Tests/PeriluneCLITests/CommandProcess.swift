@@ -1,0 +1,143 @@
+import Foundation
+import Testing
+
+/// What came of running a program.
+struct CommandResult {
+    /// The exit status; 128 and the number of the signal if one ended the process, as shells have it.
+    let status: Int32
+    let output: String
+    let errors: String
+}
+
+/// A folder of a test, with the files it needs; removed with the value.
+final class TestFolder {
+    let path: String
+
+    init(_ files: [String: String] = [:]) throws {
+        path = NSTemporaryDirectory() + "/perilune-cli-" + UUID().uuidString
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for (name, text) in files { try write(text, to: name) }
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+
+    func write(_ text: String, to name: String) throws {
+        let file = URL(fileURLWithPath: path + "/" + name)
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try Data(text.utf8).write(to: file)
+    }
+
+    func exists(_ name: String) -> Bool {
+        FileManager.default.fileExists(atPath: path + "/" + name)
+    }
+
+    /// Runs `perilune` in the folder.
+    func perilune(
+        _ arguments: String..., input: String = "", environment: [String: String] = [:]
+    ) throws -> CommandResult {
+        try CommandProcess(Self.binary, arguments, in: self, input: input, environment: environment).wait()
+    }
+
+    /// Runs a line of shell, in which `$PERILUNE` is the command.
+    func shell(_ line: String) throws -> CommandResult {
+        try CommandProcess("/bin/sh", ["-c", line], in: self, environment: ["PERILUNE": Self.binary]).wait()
+    }
+
+    /// The command, which is built into the folder of the test program.
+    static let binary: String = {
+        let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return ((tests ?? CommandLine.arguments[0]) as NSString).deletingLastPathComponent + "/perilune"
+    }()
+
+    /// The folder of the checkout.
+    static let checkout = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().path
+}
+
+/// A program that runs. Not Foundation's `Process`, which lets it inherit ignored signals: a test of Ctrl-C would hang where
+/// the tests run in the background.
+struct CommandProcess {
+    let id: pid_t
+    private let folder: TestFolder
+    private let captured: (output: String, errors: String)
+    /// Standard output, if the test reads it while the program runs.
+    private let reading: CInt?
+
+    init(
+        _ program: String, _ arguments: [String], in folder: TestFolder, input: String = "",
+        environment: [String: String] = [:], isOutputRead: Bool = false
+    ) throws {
+        self.folder = folder
+        let name = UUID().uuidString
+        captured = ("\(folder.path)/.\(name).out", "\(folder.path)/.\(name).err")
+        try folder.write(input, to: ".\(name).in")
+        var ends: [CInt] = [-1, -1]
+        if isOutputRead {
+            try #require(pipe(&ends) == 0)
+            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 0, "\(folder.path)/.\(name).in", O_RDONLY, 0)
+        if isOutputRead {
+            posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
+        } else {
+            posix_spawn_file_actions_addopen(&actions, 1, captured.output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        }
+        posix_spawn_file_actions_addopen(&actions, 2, captured.errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        // `env` changes the folder and resets the signals; it keeps the process id.
+        let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE", program] + arguments
+        var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm"]
+        variables.merge(environment) { $1 }
+        id = try Self.spawn(command, variables.map { "\($0)=\($1)" }, &actions)
+        if isOutputRead { close(ends[1]) }
+        reading = isOutputRead ? ends[0] : nil
+    }
+
+    private static func spawn(
+        _ command: [String], _ environment: [String], _ actions: inout posix_spawn_file_actions_t
+    ) throws -> pid_t {
+        let arguments = command.map { strdup($0) } + [nil]
+        let variables = environment.map { strdup($0) } + [nil]
+        defer { for text in arguments + variables { free(text) } }
+        var id: pid_t = 0
+        let status = posix_spawn(&id, command[0], &actions, nil, arguments, variables)
+        try #require(status == 0, "cannot start \(command[4]): \(String(cString: strerror(status)))")
+        return id
+    }
+
+    /// Waits until the program has printed a line, and returns it.
+    func readLine() throws -> String {
+        let reading = try #require(reading)
+        var bytes: [UInt8] = []
+        var byte: UInt8 = 0
+        while read(reading, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Presses Ctrl-C.
+    func interrupt() {
+        kill(id, SIGINT)
+    }
+
+    /// Waits for the end.
+    func wait() throws -> CommandResult {
+        var rest: [UInt8] = []
+        if let reading {
+            var byte: UInt8 = 0
+            while read(reading, &byte, 1) == 1 { rest.append(byte) }
+            close(reading)
+        }
+        var state: CInt = 0
+        while waitpid(id, &state, 0) < 0 && errno == EINTR {}
+        let signal = state & 0x7F
+        let output = reading == nil ? try Data(contentsOf: URL(fileURLWithPath: captured.output)) : Data(rest)
+        let errors = try Data(contentsOf: URL(fileURLWithPath: captured.errors))
+        return CommandResult(
+            status: signal == 0 ? (state >> 8) & 0xFF : 128 + signal, output: String(decoding: output, as: UTF8.self),
+            errors: String(decoding: errors, as: UTF8.self))
+    }
+}

@@ -1,0 +1,14 @@
+import Foundation
+import Testing
+
+/// Runs what stands in scripts/examples, and compares with scripts/examples/expected.
+@Suite(.timeLimit(.minutes(2))) struct ExampleTests {
+    @Test(arguments: [("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt")])
+    func `examples print what is expected`(script: String, expected: String) throws {
+        let examples = TestFolder.checkout + "/scripts/examples"
+        let result = try TestFolder().perilune("run", "\(examples)/\(script)")
+        #expect((result.status, result.errors) == (0, ""))
+        let text = try String(contentsOfFile: "\(examples)/expected/\(expected)", encoding: .utf8)
+        #expect(result.output == text)
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import Testing
+
+@testable import PeriluneCLI
+
+@Suite struct OptionTests {
+    @Test(arguments: [
+        ("1.5", Duration.seconds(1.5)), ("500ms", .milliseconds(500)), ("2s", .seconds(2)), ("1m", .seconds(60)),
+        ("0.5h", .seconds(1800)), ("3", .seconds(3)),
+    ])
+    func `times are read`(text: String, time: Duration) throws {
+        #expect(try OptionValue.duration(text) == time)
+    }
+
+    @Test(arguments: ["", "0", "-1", "abc", "1x", "s", "ms", "inf", "nan", "1e3", "0x10", "1 s", "0.0001", "99999999999999"])
+    func `what is no time is refused`(text: String) {
+        #expect(throws: ValidationError.self) { try OptionValue.duration(text) }
+    }
+
+    @Test(arguments: [
+        ("1000", 1000), ("512K", 512 << 10), ("64M", 64 << 20), ("1G", 1 << 30), ("1.5g", 3 << 29), ("64MiB", 64 << 20),
+        ("10B", 10), ("1kB", 1 << 10),
+    ])
+    func `sizes are read`(text: String, bytes: Int) throws {
+        #expect(try OptionValue.size(text) == bytes)
+    }
+
+    @Test(arguments: ["", "0", "-1", "M", "1.5", "1T", "x", "0.0000001K", "99999999999G", "1e9", "nan", "iB"])
+    func `what is no size is refused`(text: String) {
+        #expect(throws: ValidationError.self) { try OptionValue.size(text) }
+    }
+
+    // MARK: - The order of arguments
+
+    @Test(arguments: [
+        ("x.lua", "-- x.lua"),
+        ("--database d x.lua a -b", "--database d -- x.lua a -b"),
+        ("x.lua --database d --readonly a", "--database d --readonly -- x.lua a"),
+        ("x.lua --database=d --frob --trace", "--database=d -- x.lua --frob --trace"),
+        ("x.lua a --database d", "-- x.lua a --database d"),
+        ("x.lua -- --database d", "-- x.lua --database d"),
+        ("x.lua -v", "-- x.lua -v"),
+        ("-v -- x.lua --trace", "-v -- x.lua --trace"),
+        ("-e code x.lua --trace", "-e code --trace -- x.lua"),
+        ("- a", "-- - a"),
+        ("x.lua --database", "-- x.lua --database"),
+        ("-e code", "-e code"),
+        ("--help", "--help"),
+        ("", ""),
+    ])
+    func `options may stand right behind the script`(given: String, arranged: String) {
+        let words = { (text: String) in text.split(separator: " ").map(String.init) }
+        #expect(RunArguments.arranged(words(given)) == words(arranged))
+    }
+
+    @Test func `all options of run are known to the order of arguments`() throws {
+        let help = RunCommand.helpMessage()
+        let inHelp = Set(help.matches(of: #/--[a-z-]{3,}/#).map { String($0.output) })
+        #expect(inHelp.subtracting(["--help", "--version"]) == RunArguments.valued.union(RunArguments.flags))
+    }
+
+    @Test func `modules are looked for beside the script`() {
+        func folder(_ sources: ScriptSource...) -> String { ScriptRequest(sources: sources).moduleFolder }
+        #expect(folder(.file("a/b/c.lua")) == "a/b")
+        #expect(folder(.file("/c.lua")) == "/")
+        #expect(folder(.file("c.lua")) == ".")
+        #expect(folder(.standardInput) == ".")
+        #expect(folder(.code("", number: 1), .file("a/c.lua")) == "a")
+    }
+
+    // MARK: - Parameters of queries
+
+    @Test(arguments: [
+        ("a=12", Cell.integer(12)), ("a=-1", .integer(-1)), ("a=9223372036854775807", .integer(.max)),
+        ("a=9223372036854775808", .text(Array("9223372036854775808".utf8))), ("a=007", .text(Array("007".utf8))),
+        ("a=1.5", .real(1.5)), ("a=1e3", .real(1000)), ("a=1e999", .text(Array("1e999".utf8))), ("a=e", .text([101])),
+        ("a=null", .null), ("a=true", .boolean(true)), ("a=false", .boolean(false)), ("a=", .text([])),
+        ("a=x=y", .text(Array("x=y".utf8))), (":a=1", .integer(1)), ("@a=1", .integer(1)), ("a:text=12", .text([49, 50])),
+        ("a:integer=007", .integer(7)), ("a:real=2", .real(2)), ("a:boolean=1", .boolean(true)),
+        ("a:blob=00fF", .blob([0, 255])), ("a:text=null", .text(Array("null".utf8))), ("a=inf", .text(Array("inf".utf8))),
+    ])
+    func `parameters are read`(text: String, value: Cell) throws {
+        let parameter = try QueryParameter(text)
+        #expect(parameter.name == "a")
+        #expect(parameter.value == value)
+    }
+
+    @Test(arguments: ["", "a", "=1", ":=1", "a:float=1", "a:integer=x", "a:real=nan", "a:blob=0", "a:blob=zz", "a:boolean=2"])
+    func `what is no parameter is refused`(text: String) {
+        #expect(throws: ValidationError.self) { try QueryParameter(text) }
+    }
+
+    // MARK: - Exit status
+
+    @Test(arguments: [
+        ("runtime", 1), ("syntax", 65), ("timeout", 5), ("memory", 5), ("budget", 5), ("cancelled", 130), ("busy", 75),
+        ("busy_snapshot", 75), ("locked", 75), ("notadb", 65), ("corrupt_index", 65), ("ioerr_read", 74), ("cantopen", 74),
+        ("cannot_open", 74), ("constraint_unique", 1), ("usage", 64), ("anything", 1),
+    ])
+    func `the kind of an error decides the exit status`(kind: String, status: Int32) {
+        #expect(ExitStatus.status(forKind: kind) == status)
+    }
+
+    @Test func `a status that does not fit is a failure`() {
+        #expect(ExitStatus.status(requested: 7) == 7)
+        for status in [256, -1, Int64.max] { #expect(ExitStatus.status(requested: status) == 1) }
+    }
+}

@@ -1,0 +1,165 @@
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct QueryCommandTests {
+    private func shop() throws -> TestFolder {
+        let folder = try TestFolder()
+        let made = try folder.perilune("run", "--database", "shop.sqlite", "-e", """
+            db:execute[[
+              CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL, is_sold BOOLEAN);
+              INSERT INTO item VALUES (1, 'cup', 2.5, TRUE), (2, NULL, 3, FALSE), (3, '', NULL, 7);
+            ]]
+            """)
+        try #require(made.status == 0, "\(made.errors)")
+        return folder
+    }
+
+    @Test func `rows are lines of JSON in a pipe`() throws {
+        let result = try shop().perilune("query", "--database", "shop.sqlite", "SELECT * FROM item")
+        #expect((result.status, result.errors) == (0, ""))
+        #expect(result.output == """
+            {"id":1,"name":"cup","price":2.5,"is_sold":true}
+            {"id":2,"name":null,"price":3.0,"is_sold":false}
+            {"id":3,"name":"","price":null,"is_sold":7}
+
+            """)
+    }
+
+    @Test(arguments: [
+        ("csv", "id,name\r\n1,cup\r\n2,\r\n3,\"\"\r\n"),
+        ("json", "[{\"id\":1,\"name\":\"cup\"},\n{\"id\":2,\"name\":null},\n{\"id\":3,\"name\":\"\"}]\n"),
+        ("table", "┌────┬──────┐\n│ id │ name │\n├────┼──────┤\n│  1 │ cup  │\n│  2 │ NULL │\n│  3 │      │\n└────┴──────┘\n"),
+        ("markdown", "|  id | name |\n| --: | ---- |\n|   1 | cup  |\n|   2 | NULL |\n|   3 |      |\n"),
+        ("line", "  id = 1\nname = cup\n\n  id = 2\nname = NULL\n\n  id = 3\nname = \n"),
+    ])
+    func `each format can be asked for`(format: String, output: String) throws {
+        let result = try shop().perilune(
+            "query", "SELECT id, name FROM item", "--database", "shop.sqlite", "--format", format)
+        #expect((result.status, result.output, result.errors) == (0, output, ""))
+    }
+
+    @Test func `values are bound by name and by number`() throws {
+        let folder = try shop()
+        let named = try folder.perilune(
+            "query", "SELECT typeof(:a) AS a, typeof(@b) AS b, typeof($c) AS c, :a AS d", "-p", "a=12", "-p", "b:text=12",
+            "-p", "c=null")
+        #expect(named.output == "{\"a\":\"integer\",\"b\":\"text\",\"c\":\"null\",\"d\":12}\n")
+        let numbered = try folder.perilune("query", "SELECT ? AS a, ? AS b", "-p", "2=x", "-p", "1=true")
+        #expect(numbered.output == "{\"a\":1,\"b\":\"x\"}\n")
+        let gaps = try folder.perilune("query", "SELECT ?3 AS a", "-p", "3=-1.5")
+        #expect(gaps.output == "{\"a\":-1.5}\n")
+    }
+
+    @Test func `wrong parameters are wrong usage`() throws {
+        let folder = try TestFolder()
+        let unknown = try folder.perilune("query", "SELECT :country", "-p", "contry=x")
+        #expect(unknown.status == 64)
+        #expect(unknown.errors == "error: the statement has no parameter contry\n  help  did you mean `country`?\n")
+        let missing = try folder.perilune("query", "SELECT :a, :b", "-p", "a=1")
+        #expect(missing.errors == "error: the parameter b has no value\n  help  give one by -p b=VALUE\n")
+        #expect(try folder.perilune("query", "SELECT :a", "-p", "a=1", "-p", "a=2").status == 64)
+        #expect(try folder.perilune("query", "SELECT :a", "-p", "a").status == 64)
+    }
+
+    @Test func `the statement may come from standard input`() throws {
+        let result = try shop().perilune("query", "-", "--database", "shop.sqlite", input: "SELECT count(*) AS n\nFROM item;\n")
+        #expect((result.status, result.output) == (0, "{\"n\":3}\n"))
+    }
+
+    @Test func `the database is not changed unless that is asked for`() throws {
+        let folder = try shop()
+        let refused = try folder.perilune("query", "--database", "shop.sqlite", "DELETE FROM item")
+        #expect((refused.status, refused.output) == (1, ""))
+        #expect(refused.errors.contains("help  pass --write to let the statement change the database\n"))
+        let written = try folder.perilune("query", "-v", "--write", "--database", "shop.sqlite", "DELETE FROM item WHERE id > ?", "-p", "1=1")
+        #expect((written.status, written.output) == (0, ""))
+        #expect(written.errors == "database: shop.sqlite\n2 rows changed\n")
+        let returned = try folder.perilune(
+            "query", "--write", "--database", "shop.sqlite", "INSERT INTO item (name) VALUES ('x') RETURNING id")
+        #expect(returned.output == "{\"id\":2}\n")
+        #expect(try folder.perilune("query", "--database", "shop.sqlite", "SELECT count(*) AS n FROM item").output == "{\"n\":2}\n")
+    }
+
+    @Test func `the database must be there`() throws {
+        let folder = try TestFolder()
+        for option in ["--write", "--verbose"] {
+            let result = try folder.perilune("query", option, "--database", "none.sqlite", "SELECT 1")
+            #expect((result.status, result.output) == (74, ""))
+            #expect(result.errors.contains("error: cannot open the database none.sqlite: No such file or directory\n"))
+        }
+        #expect(!folder.exists("none.sqlite"))
+    }
+
+    @Test func `errors show where, and what was meant`() throws {
+        let folder = try shop()
+        let column = try folder.perilune("query", "--database", "shop.sqlite", "SELECT id,\n  prise\nFROM item")
+        #expect(column.status == 1)
+        #expect(column.errors == """
+            error: no such column: prise
+              SQL:2 prise
+                    ^
+              help  did you mean `price`?  item has: id, name, price, is_sold
+
+            """)
+        let table = try folder.perilune("query", "--database", "shop.sqlite", "SELECT * FROM itm")
+        #expect(table.errors.contains("help  did you mean `item`?  tables: item\n"))
+        let function = try folder.perilune("query", "SELECT lenght('x')")
+        #expect(function.errors.contains("help  did you mean `length`?\n"))
+        let empty = try folder.perilune("query", "SELECT * FROM item")
+        #expect(empty.errors.contains("help  the database is a private one in memory, and empty; --database PATH opens a file\n"))
+    }
+
+    @Test func `bound values are shown only if asked for`() throws {
+        let folder = try TestFolder()
+        let arguments = ["query", "SELECT abs(:a), json(:b)", "-p", "a=1", "-p", "b={secret"]
+        let quiet = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+        #expect(quiet.status == 1 && !quiet.errors.contains("secret"))
+        let verbose = try CommandProcess(TestFolder.binary, arguments + ["-v"], in: folder).wait()
+        #expect(verbose.errors.contains("  args  a = 1, b = {secret\n"))
+    }
+
+    @Test(arguments: ["", ";", "-- nothing", "SELECT 1; SELECT 2", "SELECT 1; DROP TABLE item"])
+    func `one statement is expected`(sql: String) throws {
+        let result = try TestFolder().perilune("query", sql)
+        #expect((result.status, result.output) == (1, ""))
+        #expect(result.errors.hasPrefix("error: expected one SQL statement"))
+    }
+
+    @Test(arguments: [
+        "BEGIN", "SAVEPOINT s", "COMMIT", "PRAGMA foreign_keys = 0", "EXPLAIN QUERY PLAN SELECT 1", "VACUUM", "ROLLBACK",
+        "ATTACH ':memory:' AS x", "DETACH main", "PRAGMA journal_mode = WAL", "REINDEX", "ANALYZE",
+    ])
+    func `whatever the statement does, the process ends well`(sql: String) throws {
+        for write in [[], ["--write"]] {
+            let result = try CommandProcess(
+                TestFolder.binary, ["query", sql, "--database", "shop.sqlite"] + write, in: shop()
+            ).wait()
+            #expect([0, 1].contains(result.status), "\(result.errors)")
+        }
+    }
+
+    @Test func `a NUL in the statement is refused`() throws {
+        let result = try TestFolder().perilune("query", "-", input: "SELECT 1\0 + 1")
+        #expect((result.status, result.output) == (1, ""))
+        #expect(result.errors == "error: the SQL contains a NUL character\n")
+    }
+
+    @Test func `Ctrl-C ends a query`() throws {
+        let folder = try TestFolder()
+        // Prints its first rows, and then computes without end.
+        let sql = """
+            WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c WHERE n <= 20000
+            """
+        let process = try CommandProcess(TestFolder.binary, ["query", sql], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "{\"n\":1}")
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(result.errors.hasPrefix("error: interrupted\n"))
+    }
+
+    @Test func `a reader that goes away ends a query quietly`() throws {
+        let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT n FROM c"
+        let result = try TestFolder().shell("$PERILUNE query '\(sql)' --format csv | head -n 3")
+        #expect((result.output, result.errors) == ("n\r\n1\r\n2\r\n", ""))
+    }
+}

@@ -1,0 +1,361 @@
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RunCommandTests {
+    @Test func `a file runs with a database in memory`() throws {
+        let folder = try TestFolder(["a.lua": """
+            db:execute("CREATE TABLE t (a)")
+            db:execute("INSERT INTO t VALUES (?)", 42)
+            print(db:fetch_value("SELECT a FROM t"))
+            """])
+        let result = try folder.perilune("run", "a.lua")
+        #expect((result.status, result.output, result.errors) == (0, "42\n", ""))
+    }
+
+    @Test func `standard input runs`() throws {
+        let result = try TestFolder().perilune("run", "-", "x", input: "print('in', ...)\n")
+        #expect((result.status, result.output, result.errors) == (0, "in\tx\n", ""))
+    }
+
+    @Test func `texts run in order in one state, before the file`() throws {
+        let folder = try TestFolder(["a.lua": "print(x + y, arg[0], ...)"])
+        let result = try folder.perilune("run", "-e", "x = 1", "-ey = 2", "a.lua", "-e", "z")
+        #expect((result.status, result.output, result.errors) == (0, "3\ta.lua\t-e\tz\n", ""))
+    }
+
+    @Test func `arguments reach the script untouched`() throws {
+        let folder = try TestFolder(["a.lua": "for i, a in ipairs(arg) do print(i, a) end"])
+        let result = try folder.perilune("run", "a.lua", "--frob", "-v", "--", "--database", "", "é")
+        #expect(result.output == "1\t--frob\n2\t-v\n3\t--\n4\t--database\n5\t\n6\té\n")
+    }
+
+    @Test func `options may stand right behind the file`() throws {
+        let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE IF NOT EXISTS t (a)') print(...)"])
+        let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "--readonly")
+        #expect((result.status, result.output, result.errors) == (0, "y\t--readonly\n", ""))
+        #expect(folder.exists("x.sqlite"))
+    }
+
+    @Test func `a script with a first line for the system keeps its line numbers`() throws {
+        let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run\nerror('here')\n"])
+        let result = try folder.perilune("run", "a.lua")
+        #expect(result.status == 1)
+        #expect(result.errors == "error: here\n  at a.lua:2\n  2 | error('here')\n")
+    }
+
+    @Test func `a script can be run by its name`() throws {
+        let folder = try TestFolder(["a.lua": "#!/usr/bin/env -S perilune run\nprint(...)\n"])
+        let result = try folder.shell("""
+            mkdir bin && ln -s "$PERILUNE" bin/perilune && chmod +x a.lua && PATH="$PWD/bin:$PATH" ./a.lua x --timeout 3 -y
+            """)
+        // Options of perilune after the script's first own argument are the script's.
+        #expect((result.status, result.output, result.errors) == (0, "x\t--timeout\t3\t-y\n", ""))
+    }
+
+    @Test func `modules are found beside the script`() throws {
+        let folder = try TestFolder([
+            "s/a.lua": "print(require('m').x, require('p.q'))", "s/m.lua": "return { x = 1 }", "s/p/q.lua": "return 2",
+        ])
+        #expect(try folder.perilune("run", "s/a.lua").output.hasPrefix("1\t2"))
+    }
+
+    @Test func `an error in a module quotes the module`() throws {
+        let folder = try TestFolder(["s/a.lua": "require('m')()", "s/m.lua": "return function()\n  error('deep')\nend"])
+        let result = try folder.perilune("run", "s/a.lua")
+        #expect(result.errors.hasPrefix("error: deep\n  at s/m.lua:2\n  2 |   error('deep')\n  trace "))
+        #expect(result.errors.hasSuffix(" < main (s/a.lua:1)\n"))
+    }
+
+    // MARK: - Errors
+
+    @Test func `an error of SQLite shows all that helps`() throws {
+        let folder = try TestFolder(["close.lua": """
+            db:execute("CREATE TABLE invoice (id INTEGER PRIMARY KEY, total_cents INTEGER, paid BOOLEAN)")
+            local function close_month()
+              local due = db:fetch_all("select totl_cents from invoice where paid = ?", false)
+              return due
+            end
+            print("before")
+            close_month()
+            """])
+        let result = try folder.perilune("run", "close.lua")
+        #expect(result.status == 1)
+        #expect(result.output == "before\n")
+        #expect(result.errors == """
+            error: no such column: totl_cents
+              at close.lua:3
+              3 |   local due = db:fetch_all("select totl_cents from invoice where paid = ?", false)
+              SQL   select totl_cents from invoice where paid = ?
+                           ^
+              help  did you mean `total_cents`?  invoice has: id, total_cents, paid
+              trace close_month (close.lua:3) < main (close.lua:7)
+
+            """)
+    }
+
+    @Test func `errors can be JSON`() throws {
+        let result = try TestFolder().perilune("run", "--error-format", "json", "-e", "db:execute('SELEC 1')")
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix(#"{"kind":"sql","code":1,"message":"near \"SELEC\": syntax error","#))
+        #expect(result.errors.contains(#""sql":"SELEC 1","sql_offset":0"#))
+        #expect(result.errors.hasSuffix("}\n") && result.errors.count { $0 == "\n" } == 1)
+    }
+
+    @Test func `what does not parse is bad data`() throws {
+        let result = try TestFolder(["a.lua": "print('never')\nlocal = 1\n"]).perilune("run", "a.lua")
+        #expect((result.status, result.output) == (65, ""))
+        #expect(result.errors == "error: <name> expected near '='\n  at a.lua:2\n  2 | local = 1\n")
+    }
+
+    @Test func `a raised table shows its message or its fields`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "-e", "error{ message = 'said' }").errors.hasPrefix("error: said\n"))
+        let result = try folder.perilune("run", "-e", "error{ code = 3, name = 'x' }")
+        #expect(result.errors.contains(#"{ code = 3, name = "x" }"#))
+        #expect(result.errors.contains("at (command line):1"))
+    }
+
+    @Test(arguments: ["error()", "error(nil)", "error(true)", "error(print)", "error(setmetatable({}, { __tostring = error }))"])
+    func `whatever is raised is reported`(code: String) throws {
+        let result = try TestFolder().perilune("run", "-e", code)
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("error: "))
+    }
+
+    @Test func `colours are used if asked for`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "--color", "always", "-e", "error('x')").errors.hasPrefix("\u{1B}[1;31merror:"))
+        #expect(
+            try folder.perilune("run", "-e", "error('x')", environment: ["FORCE_COLOR": "1"]).errors.hasPrefix("\u{1B}["))
+        #expect(
+            try folder.perilune("run", "-e", "error('x')", environment: ["FORCE_COLOR": "1", "NO_COLOR": "1"]).errors
+                .hasPrefix("error:"))
+    }
+
+    @Test func `output printed before an error is not lost`() throws {
+        let result = try TestFolder().shell("$PERILUNE run -e 'io.write(\"a\") error(\"b\")' 2>&1")
+        #expect(result.output.hasPrefix("aerror: b\n"))
+    }
+
+    @Test func `a missing script is an error of input`() throws {
+        let result = try TestFolder().perilune("run", "none.lua")
+        #expect((result.status, result.output) == (74, ""))
+        #expect(result.errors == "error: cannot read none.lua: No such file or directory\n")
+    }
+
+    @Test func `a folder is no script`() throws {
+        #expect(try TestFolder().perilune("run", "/").status == 74)
+    }
+
+    @Test(arguments: [("7", 7), ("0", 0), ("true", 0), ("false", 1), ("", 0), ("256", 1), ("-1", 1)])
+    func `the script decides the exit status`(argument: String, status: Int32) throws {
+        let result = try TestFolder().perilune("run", "-e", "io.write('x') os.exit(\(argument)) print('never')")
+        #expect((result.status, result.output, result.errors) == (status, "x", ""))
+    }
+
+    // MARK: - The database
+
+    @Test func `a file is made, written and read again`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t AS SELECT 5 AS a')")
+        #expect((made.status, made.errors) == (0, ""))
+        let read = try folder.perilune("run", "--database", "x.sqlite", "-e", "print(db:fetch_value('SELECT a FROM t'))")
+        #expect((read.status, read.output) == (0, "5\n"))
+    }
+
+    @Test func `a database for reading only cannot be changed, and must be there`() throws {
+        let folder = try TestFolder()
+        _ = try folder.perilune("run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t (a)')")
+        let result = try folder.perilune("run", "--readonly", "--database", "x.sqlite", "-e", "db:execute('DROP TABLE t')")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("help  the database was opened with --readonly\n"))
+        let missing = try folder.perilune("run", "--readonly", "--database", "none.sqlite", "-e", "print(1)")
+        #expect((missing.status, missing.output) == (74, ""))
+        #expect(!folder.exists("none.sqlite"))
+    }
+
+    @Test func `a file that is no database is bad data, one that cannot be made an error of output`() throws {
+        let folder = try TestFolder(["x.sqlite": String(repeating: "no database ", count: 100)])
+        let result = try folder.perilune("run", "--database", "x.sqlite", "-e", "print(db:fetch_value('SELECT 1'))")
+        #expect((result.status, result.output) == (65, ""))
+        #expect(result.errors == "error: cannot open the database x.sqlite: file is not a database\n")
+        #expect(try folder.perilune("run", "--database", "none/x.sqlite", "-e", "print(1)").status == 74)
+    }
+
+    @Test func `a script that does not exist makes no database`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "none.lua", "--database", "x.sqlite").status == 74)
+        #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `a database that somebody else is writing to is busy`() throws {
+        let folder = try TestFolder(["hold.lua": """
+            db:write(function(db)
+              db:execute("CREATE TABLE t (a)")
+              print("holding") io.stdout:flush()
+              io.read("l")
+              while true do end
+            end)
+            """])
+        let holder = try CommandProcess(
+            TestFolder.binary, ["run", "hold.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try holder.readLine() == "holding")
+        let result = try folder.perilune(
+            "run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE u (a)')")
+        holder.interrupt()
+        #expect(try holder.wait().status == 130)
+        #expect(result.status == 75)
+        #expect(result.errors.contains("database is locked"))
+    }
+
+    @Test func `the path is said on request`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "-v", "-e", "").errors == "database: private, in memory\n")
+        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite\n")
+    }
+
+    @Test func `statements are traced on request, without bound values`() throws {
+        let result = try TestFolder().perilune("run", "--trace", "-e", "print(db:fetch_value('SELECT ? || 1', 'secret'))")
+        #expect(result.output == "secret1\n")
+        #expect(result.errors == "sql: SELECT ? || 1\n")
+    }
+
+    // MARK: - Limits
+
+    @Test func `a script that runs too long is ended`() throws {
+        let result = try TestFolder().perilune("run", "--timeout", "0.2", "-e", "io.write('x') while true do end")
+        #expect((result.status, result.output) == (5, "x"))
+        #expect(result.errors.hasPrefix("error: the script ran longer than its limit of 0.2 seconds\n  at (command line):1\n"))
+        #expect(result.errors.contains("help  the limit was set by --timeout\n"))
+    }
+
+    @Test func `SQL that runs too long is ended`() throws {
+        let sql = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c"
+        let result = try TestFolder().perilune("run", "--timeout", "200ms", "-e", "pcall(db.fetch_value, db, '\(sql)') print(1)")
+        #expect((result.status, result.output) == (5, ""))
+    }
+
+    @Test func `a script that uses too much memory is ended`() throws {
+        let result = try TestFolder().perilune("run", "--memory", "8M", "-e", "local t = {} while true do t[#t + 1] = {} end")
+        #expect(result.status == 5)
+        #expect(result.errors.contains("memory"))
+        #expect(result.errors.contains("help  the limit was set by --memory\n"))
+    }
+
+    @Test func `the sandbox takes away what reaches outside`() throws {
+        let folder = try TestFolder(["m.lua": "return 1"])
+        let result = try folder.perilune("run", "--sandbox", "-e", "print(io, os.execute, require, debug.getinfo, dofile, os.time ~= nil)")
+        #expect((result.status, result.output) == (0, "nil\tnil\tnil\tnil\tnil\ttrue\n"))
+        #expect(try folder.perilune("run", "--sandbox", "-e", "io.open('m.lua')").errors.contains("help  --sandbox takes it away\n"))
+        let attached = try folder.perilune("run", "--sandbox", "-e", "db:execute([[ATTACH 'y.sqlite' AS y]])")
+        #expect(attached.status == 1)
+        #expect(!folder.exists("y.sqlite"))
+        let opened = try folder.perilune("run", "--sandbox", "-e", "perilune.queue('y.sqlite')")
+        #expect(opened.status == 1)
+        #expect(!folder.exists("y.sqlite"))
+    }
+
+    @Test func `a chunk cannot make a report quote a file`() throws {
+        let folder = try TestFolder(["secret.txt": "password\n"])
+        let result = try folder.perilune("run", "--sandbox", "-e", "load('error(1)', '@secret.txt')()")
+        #expect(result.status == 1)
+        #expect(!result.errors.contains("password"))
+    }
+
+    // MARK: - Ctrl-C and pipes
+
+    @Test(arguments: [
+        "print('ready') io.stdout:flush() while true do end",
+        "print('ready') io.stdout:flush() while true do pcall(function() while true do end end) end",
+        "print('ready') io.stdout:flush() coroutine.wrap(function() while true do end end)()",
+        """
+        print('ready') io.stdout:flush()
+        db:fetch_value('WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c')
+        """,
+    ])
+    func `Ctrl-C ends a script`(code: String) throws {
+        let folder = try TestFolder()
+        let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(result.errors.hasPrefix("error: interrupted; what the script had begun is rolled back\n"))
+    }
+
+    @Test func `Ctrl-C rolls back`() throws {
+        let folder = try TestFolder(["a.lua": """
+            db:execute("CREATE TABLE t (a)")
+            db:write(function(db)
+              db:execute("INSERT INTO t VALUES (1)")
+              print("ready") io.stdout:flush()
+              while true do end
+            end)
+            """])
+        let process = try CommandProcess(
+            TestFolder.binary, ["run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        #expect(try process.wait().status == 130)
+        #expect(!folder.exists("x.sqlite-journal"))
+        let count = try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) AS n FROM t")
+        #expect(count.output == "{\"n\":0}\n")
+    }
+
+    @Test func `a reader that goes away ends a script quietly`() throws {
+        let result = try TestFolder().shell("$PERILUNE run -e 'for i = 1, 1e9 do print(i) end' | head -n 2")
+        #expect((result.output, result.errors) == ("1\n2\n", ""))
+    }
+
+    @Test func `output that cannot be written is an error`() throws {
+        let result = try TestFolder().shell("$PERILUNE run -e 'print(1)' > /dev/full")
+        #expect(result.status == 74)
+        #expect(result.errors == "error: cannot write to standard output: No space left on device\n")
+    }
+
+    // MARK: - Wrong usage
+
+    @Test func `an unknown option gets the nearest`() throws {
+        let result = try TestFolder().perilune("run", "--databse", "x", "a.lua")
+        #expect((result.status, result.output) == (64, ""))
+        #expect(result.errors.hasPrefix("error: Unknown option '--databse'. Did you mean '--database'?\n"))
+        let json = try TestFolder().perilune("run", "--error-format=json", "--databse", "x", "a.lua")
+        #expect(json.errors.hasPrefix(#"{"kind":"usage","message":"Unknown option '--databse'."#))
+    }
+
+    @Test func `an unknown command gets the nearest`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("rnu", "a.lua")
+        #expect((result.status, result.output) == (64, ""))
+        #expect(result.errors == "error: there is no command rnu\n  help  did you mean `run`?\n")
+        #expect(try folder.perilune("shop.lua").errors.contains("did you mean `perilune run shop.lua`?"))
+        #expect(try folder.perilune("zzz").errors.contains("there are: run, query, version, help"))
+    }
+
+    @Test(arguments: [
+        ["run"], ["run", ""], ["run", "--timeout", "x", "-e", ""], ["run", "--memory", "0", "-e", ""],
+        ["run", "--database", "", "-e", ""], ["run", "--color", "blue", "-e", ""], ["run", "-e"], ["query"], ["--frob"],
+    ])
+    func `wrong usage is status 64, and nothing runs`(arguments: [String]) throws {
+        let folder = try TestFolder()
+        let result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+        #expect((result.status, result.output) == (64, ""))
+        #expect(result.errors.hasPrefix("error: "))
+    }
+
+    @Test(arguments: [["--help"], ["help"], ["help", "run"], ["run", "--help"], ["query", "--help"], ["version", "--help"]])
+    func `help goes to standard output and has examples`(arguments: [String]) throws {
+        let folder = try TestFolder()
+        let result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+        #expect((result.status, result.errors) == (0, ""))
+        #expect(result.output.contains("EXAMPLES:"))
+        #expect(result.output.count { $0 == "\n" } > 5)
+    }
+
+    @Test func `versions are named`() throws {
+        let result = try TestFolder().perilune("version")
+        #expect((result.status, result.errors) == (0, ""))
+        #expect(result.output.contains(#/^perilune \d+\.\d+\.\d+\nLua 5\.4\.\d+\n/#))
+        #expect(result.output.contains(#/\nSQLite 3\.\d+\.\d+\nSwift \d/#))
+    }
+}
