@@ -41,7 +41,7 @@ perilune_database *perilune_database_at(lua_State *L, int index) {
     perilune_rows *rows = perilune_rows_of(L);
     perilune_handle *handle = perilune_block_of(L, index, rows->database_metatable);
     if (handle == NULL || (handle->token != 0 && !access_with_token(rows, handle->token))) return NULL;
-    return handle->database;
+    return handle->database->owner ? handle->database : NULL;
 }
 
 bool perilune_database_is_closable(perilune_database *database) {
@@ -80,25 +80,21 @@ int perilune_release_add(perilune_release_list *list, void *object) {
 
 void perilune_push_database(lua_State *L, void *owner, perilune_release_list *leftover, unsigned flags) {
     perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
-    *handle = (perilune_handle){0};
+    perilune_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(perilune_database), 1);
+    perilune_database *database = (perilune_database *)(handle + 1);
+    *database = (perilune_database){.rows = rows, .owner = owner, .flags = flags, .leftover = leftover};
+    *handle = (perilune_handle){.owner = owner, .database = database};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_database_metatable_key);
     lua_setmetatable(L, -2);
-    handle->database = calloc(1, sizeof *handle->database);
-    if (handle->database == NULL) perilune_raise(L, "memory", "not enough memory");
-    *handle->database =
-        (perilune_database){.rows = rows, .owner = owner, .flags = flags, .leftover = leftover};
 }
 
-/* The release list is Swift's: the database's own memory goes now, its statements when Swift drains the list. */
+/* The release list is Swift's: the statements go when Swift drains it. The database's own memory stays as long as anything
+** refers to the userdata: handles, statements and cursors that are finalized later find that the owner is gone. */
 static int collect_database(lua_State *L) {
     perilune_handle *handle = lua_touserdata(L, 1);
-    perilune_database *database = handle->database;
-    if (handle->token != 0 || database == NULL) return 0;
-    perilune_drop_connections(L, database);
-    /* The context's garbage takes what the first word of a userdata points to. */
-    *(void **)handle = database->owner;
-    free(database);
+    if (handle->owner == NULL) return 0;
+    perilune_drop_connections(L, handle->database);
+    handle->database->owner = NULL;
     return perilune_collect_object(L);
 }
 
@@ -111,6 +107,8 @@ static perilune_connection *connection_for(perilune_database *database, sqlite3 
     connection->database = database;
     connection->handle = handle;
     connection->young = connection->old = LUA_NOREF;
+    /* No PRAGMA of a script may make a later rollback, or the next program, destroy the file. */
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     connection->next = database->connections;
     database->connections = connection;
     return connection;
@@ -189,8 +187,11 @@ int perilune_rows_end_read(sqlite3 *handle) {
 
 /* Raises what an entry failed with, now that no Swift frame is left. */
 static int finish(lua_State *L, perilune_rows *rows, perilune_entry *entry, int result, int base) {
-    if (entry->status != LUA_OK) return lua_error(L);
-    if (result == 0) return lua_gettop(L) - base;
+    if (entry->status != LUA_OK) {
+        perilune_drop_pending_error(L); /* one from a trace of the rollback: what the block failed with counts */
+        return lua_error(L);
+    }
+    if (result == 0 && !rows->has_pending_error) return lua_gettop(L) - base;
     if (perilune_is_doomed(rows)) perilune_raise_doom(L);
     return perilune_raise_failure(L, NULL);
 }
@@ -201,6 +202,9 @@ int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *databas
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     perilune_check(L);
+    if (database->owner == NULL || rows->context->is_closing) {
+        perilune_raise(L, "closed", "the database is closed: it was used by a finalizer after it had been collected");
+    }
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.enter(&entry);
     perilune_return_to_lua(rows, may_refuse);
@@ -248,7 +252,7 @@ static int take_completion(lua_State *L, perilune_entry *entry, int first) {
 
 void perilune_push_handle(lua_State *L, perilune_access *access) {
     perilune_handle *handle = lua_newuserdatauv(L, sizeof *handle, 1);
-    *handle = (perilune_handle){access->database, access->token};
+    *handle = (perilune_handle){.database = access->database, .token = access->token};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_database_metatable_key);
     lua_setmetatable(L, -2);
 }

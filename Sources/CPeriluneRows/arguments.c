@@ -1,4 +1,6 @@
 /* Arguments: from the stack or a table of the script to the parameters of a statement. */
+#include <stdarg.h>
+
 #include "rows_internal.h"
 
 /* Longer strings are refused before SQLite is asked: it would refuse them too, at its own limit. */
@@ -15,7 +17,10 @@ static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parame
     return NULL;
 }
 
-static const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
+static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
+
+/* Answered in place of what was expected: the error is on top of the stack. */
+static const char conversion_failed[] = "a value that can be converted";
 
 /* Binds what a value's own __to_database makes of it; the result stays on the stack. */
 static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
@@ -23,7 +28,7 @@ static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int par
         "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
     if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return expected;
     lua_pushvalue(L, index);
-    lua_call(L, 1, 1);
+    if (perilune_pcall(L, 1, 1) != LUA_OK) return conversion_failed;
     int type = lua_type(L, -1);
     bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || perilune_is_blob(L, -1) || perilune_is_null(L, -1));
     return is_plain ? bind_plain(L, statement, parameter, lua_gettop(L)) : "a plain value from __to_database";
@@ -40,7 +45,7 @@ static const char *bind_object(lua_State *L, sqlite3_stmt *statement, int parame
 }
 
 /* Returns what was expected if the value cannot be bound. Otherwise NULL. */
-static const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
+static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
     switch (lua_type(L, index)) {
         case LUA_TNIL:
             sqlite3_bind_null(statement, parameter);
@@ -81,6 +86,7 @@ int perilune_plain_value(lua_State *L) {
 void perilune_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
     index = lua_absindex(L, index);
     const char *expected = bind_plain(L, statement, parameter, index);
+    if (expected == conversion_failed) lua_error(L);
     if (expected) perilune_raise(L, "argument", "%s: expected %s, got %s", what, expected, perilune_type_name(L, index));
 }
 
@@ -112,12 +118,35 @@ perilune_arguments perilune_arguments_at(lua_State *L, const char *verb, int fir
     return arguments;
 }
 
+/* Ends the run that the arguments are for, so that its statement is free again, and raises. */
+static int fail(lua_State *L, const perilune_arguments *arguments, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    const char *message = lua_pushvfstring(L, format, list);
+    va_end(list);
+    if (arguments->statement) perilune_end_run(arguments->statement);
+    return perilune_raise(L, "argument", "%s", message);
+}
+
+/* The same with the error on top of the stack, which a conversion has raised. */
+static int fail_conversion(lua_State *L, const perilune_arguments *arguments) {
+    if (arguments->statement) perilune_end_run(arguments->statement);
+    return lua_error(L);
+}
+
 static int raise_count(lua_State *L, const perilune_arguments *arguments, lua_Integer expected) {
     bool has_list = arguments->table != 0;
-    return perilune_raise(L, "argument", "%s: expected %I argument%s for the statement, got %I%s", arguments->verb,
-                          expected, expected == 1 ? "" : "s", arguments->list_count,
-                          has_list && arguments->list_count < expected
-                              ? " (a nil ends a list: write perilune.null, or give the list a field n)" : "");
+    return fail(L, arguments, "%s: expected %I argument%s for the statement, got %I%s", arguments->verb, expected,
+                expected == 1 ? "" : "s", arguments->list_count,
+                has_list && arguments->list_count < expected
+                    ? " (a nil ends a list: write perilune.null, or give the list a field n)" : "");
+}
+
+static int fail_value(lua_State *L, const perilune_arguments *arguments, lua_Integer position, const char *expected,
+                      int index) {
+    if (expected == conversion_failed) return fail_conversion(L, arguments);
+    return fail(L, arguments, "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
+                perilune_type_name(L, index));
 }
 
 static void bind_list_value(lua_State *L, perilune_statement *statement, int parameter, perilune_arguments *arguments) {
@@ -125,10 +154,7 @@ static void bind_list_value(lua_State *L, perilune_statement *statement, int par
     if (arguments->table) lua_rawgeti(L, arguments->table, position);
     int index = arguments->table ? lua_gettop(L) : arguments->first + (int)position - 1;
     const char *expected = bind_plain(L, statement->handle, parameter, index);
-    if (expected) {
-        perilune_raise(L, "argument", "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
-                       perilune_type_name(L, index));
-    }
+    if (expected) fail_value(L, arguments, position, expected, index);
 }
 
 /* Pushes the argument of that name, which is on top of the stack. For a row, a column that is NULL is there, as nil.
@@ -163,8 +189,8 @@ static int raise_missing(lua_State *L, perilune_statement *statement, const peri
         luaL_addstring(&names, name + 1);
     }
     luaL_pushresult(&names);
-    return perilune_raise(L, "argument", "%s: missing argument%s: %s (write perilune.null for NULL)", arguments->verb,
-                          count == 1 ? "" : "s", lua_tostring(L, -1));
+    return fail(L, arguments, "%s: missing argument%s: %s (write perilune.null for NULL)", arguments->verb,
+                count == 1 ? "" : "s", lua_tostring(L, -1));
 }
 
 /* Binds from the name on top of the stack, in a table. Leaves the value. `parameters` is the index of the list of names. */
@@ -184,19 +210,22 @@ static void bind_named_value(lua_State *L, perilune_statement *statement, int pa
     arguments->named++;
     int index = lua_gettop(L);
     const char *expected = bind_plain(L, statement->handle, parameter, index);
+    if (expected == conversion_failed) fail_conversion(L, arguments);
     if (expected) {
-        perilune_raise(L, "argument", "%s: argument \"%s\": expected %s, got %s", arguments->verb,
-                       sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected,
-                       perilune_type_name(L, index));
+        fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
+             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, perilune_type_name(L, index));
     }
 }
 
 /* The fast case: one value for each parameter, all on the stack. */
 static void bind_stack(lua_State *L, perilune_statement *statement, perilune_arguments *arguments) {
-    for (int i = 1; i <= statement->parameter_count; i++) {
-        if (arguments->taken >= arguments->list_count) raise_count(L, arguments, statement->parameter_count);
-        bind_list_value(L, statement, i, arguments);
+    int count = statement->parameter_count, next = arguments->first + (int)arguments->taken;
+    if (arguments->list_count - arguments->taken < count) raise_count(L, arguments, count);
+    for (int i = 1; i <= count; i++, next++) {
+        const char *expected = bind_plain(L, statement->handle, i, next);
+        if (expected) fail_value(L, arguments, next - arguments->first + 1, expected, next);
     }
+    arguments->taken += count;
 }
 
 static void bind_table(lua_State *L, perilune_statement *statement, int statement_index, perilune_arguments *arguments) {
@@ -219,9 +248,11 @@ static void bind_table(lua_State *L, perilune_statement *statement, int statemen
 
 void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int statement_index,
                              perilune_arguments *arguments) {
+    arguments->statement = statement;
     if (statement->parameter_count == 0) return;
     /* Each value, and what it was converted to, stays on the stack: SQLite does not copy its bytes. */
-    luaL_checkstack(L, statement->parameter_count * 3 + LUA_MINSTACK, "too many arguments");
+    int most = statement->parameter_count * (arguments->table ? 3 : 2);
+    if (most > LUA_MINSTACK / 2) luaL_checkstack(L, most + LUA_MINSTACK, "too many arguments");
     if (arguments->table) bind_table(L, statement, statement_index, arguments);
     else bind_stack(L, statement, arguments);
 }
@@ -232,10 +263,10 @@ void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int st
 static void raise_unknown(lua_State *L, const perilune_arguments *arguments, int names, const char *name) {
     const char *nearest = names ? perilune_nearest(L, names, name) : NULL;
     if (nearest) {
-        perilune_raise(L, "argument", "%s: the statement has no parameter \"%s\" (did you mean \"%s\"?)",
-                       arguments->verb, name, nearest);
+        fail(L, arguments, "%s: the statement has no parameter \"%s\" (did you mean \"%s\"?)", arguments->verb, name,
+             nearest);
     }
-    perilune_raise(L, "argument", "%s: the statement has no parameter \"%s\"", arguments->verb, name);
+    fail(L, arguments, "%s: the statement has no parameter \"%s\"", arguments->verb, name);
 }
 
 static bool is_list_length(lua_State *L, const char *name, int value) {
@@ -266,6 +297,7 @@ static void check_names(lua_State *L, const perilune_arguments *arguments, int n
 
 void perilune_check_all_used(lua_State *L, perilune_statement *statement, int statement_index,
                              perilune_arguments *arguments) {
+    arguments->statement = statement;
     bool is_row = arguments->table && perilune_is_row(L, arguments->table);
     if (arguments->taken < arguments->list_count && !is_row) raise_count(L, arguments, arguments->taken);
     if (arguments->table == 0) return;

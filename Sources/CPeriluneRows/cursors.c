@@ -52,6 +52,10 @@ static void check_columns(lua_State *L, cursor *cursor) {
 static int step(lua_State *L, perilune_rows *rows, cursor *cursor) {
     perilune_statement *statement = cursor->statement;
     int code = sqlite3_step(statement->handle);
+    if (rows->has_pending_error) {
+        cursor->is_done = true;
+        return perilune_raise_failure(L, statement);
+    }
     if (code == SQLITE_DONE) return finish(cursor);
     if (code != SQLITE_ROW) {
         cursor->is_done = true;

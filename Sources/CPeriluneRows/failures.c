@@ -64,10 +64,11 @@ static void set_integer(lua_State *L, const char *field, lua_Integer value) {
     perilune_set_error_field(L, field);
 }
 
-/* From "UNIQUE constraint failed: book.title, book.year" the table and the columns. */
+/* From "UNIQUE constraint failed: book.title, book.year" the table and the columns. A CHECK names an expression there. */
 static void set_columns(lua_State *L, const char *message) {
     const char *names = strstr(message, "constraint failed: ");
-    if (names == NULL) return;
+    bool has_columns = strncmp(message, "UNIQUE ", 7) == 0 || strncmp(message, "NOT NULL ", 9) == 0;
+    if (names == NULL || !has_columns) return;
     names += strlen("constraint failed: ");
     const char *dot = strchr(names, '.');
     if (dot == NULL || strncmp(names, "index ", 6) == 0) return;
@@ -132,6 +133,7 @@ static bool has_field(lua_State *L, const char *name) {
 int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
     perilune_rows *rows = perilune_rows_of(L);
     if (perilune_is_doomed(rows)) {
+        perilune_drop_pending_error(L);
         if (statement) perilune_end_run(statement);
         return perilune_raise_doom(L);
     }

@@ -17,6 +17,7 @@ struct perilune_rows {
     bool is_recording;
     const char *forbidden_place; /* where no database may be used now, or NULL */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
+    bool pending_is_nil;
     /* Metatables by address: a userdata is one of ours if its metatable is. */
     const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable;
     const void *null;
@@ -70,7 +71,7 @@ struct perilune_connection {
 
 struct perilune_database {
     perilune_rows *rows;
-    void *owner;
+    void *owner; /* NULL once it is collected: finalizers of scripts may still come here */
     unsigned flags;
     bool wants_writer; /* there are temporary tables, which readers do not see */
     int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
@@ -78,8 +79,10 @@ struct perilune_database {
     perilune_release_list *leftover;
 };
 
-/* The userdata of a database object (token 0) and of a handle. User value 1 of a handle is the database object. */
+/* The userdata of a database object (token 0), which the database itself follows, and of a handle, whose user value 1 is the
+** database object. The first word is what the collector hands to Swift. */
 typedef struct {
+    void *owner; /* Swift's object; NULL for handles */
     perilune_database *database;
     uint64_t token;
 } perilune_handle;
@@ -217,6 +220,7 @@ int perilune_collect_compiled(lua_State *L);
 /* The arguments of a call, which several statements may share. */
 typedef struct {
     const char *verb;
+    perilune_statement *statement; /* that is being bound, or NULL: its run ends if something is wrong */
     int first, count; /* on the stack */
     int table;        /* the index of the one table that holds them, or 0 */
     lua_Integer list_count; /* the length of the list, of values or in the table */
@@ -272,6 +276,7 @@ void perilune_open_statements(lua_State *L, perilune_rows *rows);
 void perilune_open_cursors(lua_State *L, perilune_rows *rows);
 void perilune_open_rows(lua_State *L);
 void perilune_open_changes(lua_State *L);
+void perilune_open_functions(lua_State *L);
 
 /* Pushes what execute returns; NULL for the row id if nothing was inserted. [-0, +1, m] */
 void perilune_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid);

@@ -17,6 +17,7 @@ void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) 
     perilune_open_cursors(L, rows);
     perilune_open_rows(L);
     perilune_open_changes(L);
+    perilune_open_functions(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
     rows->context->extension = rows;
 }
@@ -40,10 +41,11 @@ const char *perilune_rows_forbid(lua_State *L, const char *place) {
 }
 
 void *perilune_block_of(lua_State *L, int index, const void *metatable) {
-    if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return NULL;
+    void *block = lua_touserdata(L, index);
+    if (block == NULL || !lua_getmetatable(L, index)) return NULL;
     bool is_ours = lua_topointer(L, -1) == metatable;
     lua_settop(L, -2);
-    return is_ours ? lua_touserdata(L, index) : NULL;
+    return is_ours ? block : NULL;
 }
 
 const void *perilune_new_metatable(lua_State *L, const void *key, const char *name, const luaL_Reg *functions) {

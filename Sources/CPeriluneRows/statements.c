@@ -39,6 +39,8 @@ static void leave_list(perilune_statement *statement) {
 
 void perilune_end_run(perilune_statement *statement) {
     if (!statement->in_use) return;
+    /* A trace that shows values is told of the end too: those of a collected cursor may be gone. */
+    if (statement->is_abandoned) sqlite3_clear_bindings(statement->handle);
     leave_list(statement);
     /* The bytes of strings belong to Lua, which may now collect them. They stay bound, which is faster than to clear them:
     ** nothing looks at them before the next run, which binds all parameters. */
@@ -203,7 +205,8 @@ static void check_keyword(lua_State *L, perilune_access *access, const perilune_
             perilune_raise(L, "forbidden", "%s is not allowed here: the host has not granted files", word);
             break;
         case PERILUNE_KEYWORD_CONTROL:
-            if (!access->in_transaction) break;
+            /* The handle of an outer block reaches the same connection. */
+            if (!perilune_current_access(L, access->database)->in_transaction) break;
             perilune_raise(L, "transaction_control",
                            "%s cannot be used inside a block that is a transaction: return \"rollback\" from "
                            "in_transaction, use in_savepoint, or write_without_transaction for transactions in SQL", word);
@@ -218,7 +221,7 @@ void perilune_check_allowed(lua_State *L, perilune_access *access, perilune_stat
         perilune_raise(L, "readonly", "%s writes, which a read block does not allow: use write",
                        statement->screening.word);
     }
-    if (access->in_transaction && sqlite3_get_autocommit(access->connection->handle)) {
+    if (perilune_current_access(L, access->database)->in_transaction && sqlite3_get_autocommit(access->connection->handle)) {
         perilune_raise(L, "abort", "the transaction of this block was rolled back by an earlier error");
     }
 }

@@ -27,6 +27,7 @@ void perilune_start(lua_State *L, perilune_call *call, perilune_statement **list
 
 static bool step(lua_State *L, perilune_call *call) {
     int code = sqlite3_step(call->statement->handle);
+    if (call->rows->has_pending_error) perilune_raise_failure(L, call->statement);
     if (code == SQLITE_ROW) return true;
     if (code != SQLITE_DONE) perilune_raise_sqlite(L, call->access->connection, call->statement, code);
     return false;
@@ -236,7 +237,7 @@ static void run_through_grdb(lua_State *L, perilune_call *call, perilune_row_for
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.run(call->statement->object, &run);
     perilune_return_to_lua(rows, may_refuse);
-    if (result != 0) perilune_raise_failure(L, call->statement);
+    if (result != 0 || rows->has_pending_error) perilune_raise_failure(L, call->statement);
     call->changes = sqlite3_changes64(call->access->connection->handle);
     perilune_end_run(call->statement);
     perilune_charge(L, 100);

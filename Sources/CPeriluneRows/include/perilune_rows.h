@@ -28,6 +28,10 @@ typedef struct perilune_run perilune_run;               /* an execution that goe
 ** threads scale. For the whole process, before SQLite is first used; returns SQLite's code. */
 int perilune_disable_memory_statistics(void);
 
+/* For SQLite's busy handler: waits a little, longer with each attempt (from 0). Returns false, to give up, once all the waits
+** together have taken so many seconds, or if the run on this thread is to end. */
+bool perilune_wait_while_busy(int attempts, double seconds);
+
 /* MARK: - Accesses */
 
 typedef enum {
@@ -205,6 +209,9 @@ void perilune_keep_pending_error(lua_State *L);
 
 /* Pushes the error value that was kept, if there is one, and forgets it. [-0, +(0|1), -] */
 bool perilune_take_pending_error(lua_State *L);
+
+/* Forgets it. */
+void perilune_drop_pending_error(lua_State *L);
 
 /* Pushes the error object of an SQLite failure: kind, name, code, extended_code, message, sql, and what the message names.
 ** `offset` counts bytes from 0 as sqlite3_error_offset does; negative means unknown. [-0, +1, m] */
