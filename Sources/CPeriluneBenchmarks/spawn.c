@@ -1,11 +1,19 @@
 /* Times whole processes. */
+#define _GNU_SOURCE /* wait4 */
 #include <fcntl.h>
 #include <spawn.h>
+#include <sys/resource.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 
 #include "perilune_benchmarks.h"
 
-double perilune_time_process(char *const *arguments) {
+static double seconds(struct timeval time) {
+    return (double)time.tv_sec + (double)time.tv_usec * 1e-6;
+}
+
+perilune_process_time perilune_time_process(char *const *arguments) {
+    static const perilune_process_time failed = {-1, -1};
     extern char **environ;
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
@@ -15,7 +23,9 @@ double perilune_time_process(char *const *arguments) {
     int failure = posix_spawnp(&process, arguments[0], &actions, NULL, arguments, environ);
     posix_spawn_file_actions_destroy(&actions);
     int status;
-    if (failure != 0 || waitpid(process, &status, 0) != process) return -1;
+    struct rusage usage;
+    if (failure != 0 || wait4(process, &status, 0, &usage) != process) return failed;
     double elapsed = perilune_monotonic_seconds() - start;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? elapsed : -1;
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) return failed;
+    return (perilune_process_time){elapsed, seconds(usage.ru_utime) + seconds(usage.ru_stime)};
 }

@@ -17,27 +17,33 @@ struct LuaItself {
     /// The time from spawning to exit, of an empty script.
     mutating func measureStart() {
         let commands = [[perilune, "run", "-e", ""], ["lua5.4", "-e", ""]]
-        var times: [[Double]] = [[], []]
+        var times: [[perilune_process_time]] = [[], []]
         for _ in 0..<Self.startCount {
             for (index, command) in commands.enumerated() { times[index].append(Self.time(command)) }
         }
-        for (index, command) in commands.enumerated() where times[index].contains(where: { $0 < 0 }) {
+        for (index, command) in commands.enumerated() where times[index].contains(where: { $0.wall < 0 }) {
             problems.note(.failed("cannot be run, or fails"), contestant: command.joined(separator: " "), measure: "start")
             return
         }
-        let ordered = times.map { $0.sorted().map { $0 * 1000 } }
-        let medians = ordered.map { $0[$0.count / 2] }, least = ordered.map { $0[0] }
-        let difference = medians[0] - medians[1]
-        let mark = difference > Self.startTargetInMilliseconds ? "✗" : "✓"
-        print(String(
-            format: "start of an empty script, median (least) of %d: perilune %.1f (%.1f) ms, lua5.4 %.1f (%.1f) ms,",
-            Self.startCount, medians[0], least[0], medians[1], least[1]))
-        print(String(
-            format: "    difference %.1f (%.1f) ms, ≤ %.0f %@", difference, least[0] - least[1],
-            Self.startTargetInMilliseconds, mark))
+        reportStart(times[0], times[1])
     }
 
-    private static func time(_ command: [String]) -> Double {
+    private func reportStart(_ ours: [perilune_process_time], _ lua: [perilune_process_time]) {
+        func row(_ name: String, _ pick: ([perilune_process_time]) -> Double, target: Double? = nil) {
+            let difference = pick(ours) - pick(lua)
+            let mark = target.map { String(format: " %@ (≤ %.0f)", difference > $0 ? "✗" : "✓", $0) } ?? ""
+            print("    \(name.padded(to: 24))" + String(
+                format: "perilune %5.1f   lua5.4 %4.1f   difference %5.1f", pick(ours), pick(lua), difference) + mark)
+        }
+        print("Start of an empty script, \(Self.startCount) times by turns, in milliseconds:")
+        row("elapsed, median", { Self.ordered($0.map(\.wall))[$0.count / 2] }, target: Self.startTargetInMilliseconds)
+        row("elapsed, least", { Self.ordered($0.map(\.wall))[0] })
+        row("processor time, median", { Self.ordered($0.map(\.processor))[$0.count / 2] })
+    }
+
+    private static func ordered(_ seconds: [Double]) -> [Double] { seconds.sorted().map { $0 * 1000 } }
+
+    private static func time(_ command: [String]) -> perilune_process_time {
         var arguments: [UnsafeMutablePointer<CChar>?] = command.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         return perilune_time_process(&arguments)

@@ -14,8 +14,14 @@ int perilune_run_reference(int argument_count, const char *const *arguments);
 /* Seconds on a clock that never goes back. */
 double perilune_monotonic_seconds(void);
 
-/* Runs a program, found by PATH, to its end; the list of arguments ends with NULL. Returns the seconds from spawning to
-** its exit, or -1 if it cannot be run or fails. */
-double perilune_time_process(char *const *arguments);
+/* In seconds. */
+typedef struct {
+    double wall;
+    double processor;
+} perilune_process_time;
+
+/* Runs a program, found by PATH, to its end; the list of arguments ends with NULL. Returns the time from spawning to its
+** exit; -1 for both if it cannot be run or fails. */
+perilune_process_time perilune_time_process(char *const *arguments);
 
 #endif
