@@ -13,6 +13,12 @@ struct AccessRunner {
     }
 
     func run() throws {
+        try database.entering {
+            try open()
+        }
+    }
+
+    private func open() throws {
         switch entry.pointee.mode {
         case PERILUNE_READ_STATEMENT: try writer.unsafeRead { db in try runInAutocommit(db) }
         case PERILUNE_READ: try writer.unsafeRead { db in try runReading(db) }
@@ -31,14 +37,19 @@ struct AccessRunner {
 
     /// Without a transaction; one that the body has left open is rolled back.
     private func runInAutocommit(_ db: Database) throws {
-        defer { if db.isInsideTransaction { try? db.rollback() } }
+        defer { if Self.isInTransaction(db) { try? db.rollback() } }
         try runBody(db)
-        if db.isInsideTransaction {
+        if Self.isInTransaction(db) {
             throw BindingError(
                 "open_transaction",
                 "a transaction was left open by SQL (BEGIN or SAVEPOINT without its end); it has been rolled back. "
                     + "Use db:write, db:in_transaction or db:in_savepoint")
         }
+    }
+
+    /// What `isInsideTransaction` says, without its look at the queue, which every statement outside of blocks would pay for.
+    private static func isInTransaction(_ db: Database) -> Bool {
+        sqlite3_get_autocommit(db.sqliteConnection) == 0
     }
 
     /// In a deferred transaction of its own, which sees one state. The row path refuses everything that writes.
