@@ -275,12 +275,12 @@ static bool is_transaction(perilune_access_mode mode) {
     return mode == PERILUNE_DEFERRED || mode == PERILUNE_IMMEDIATE || mode == PERILUNE_EXCLUSIVE;
 }
 
-/* Stack: handle, function, arguments. */
-static int open_block(lua_State *L, const char *verb, perilune_access_mode mode) {
+/* Stack: handle, function, arguments. `position` is that of the function, for messages. */
+static int open_block(lua_State *L, const char *verb, perilune_access_mode mode, int position) {
     perilune_rows *rows = perilune_rows_of(L);
     perilune_handle *handle = perilune_check_handle(L, rows, 1, verb);
     if (lua_type(L, 2) != LUA_TFUNCTION) {
-        return perilune_argument_error(L, verb, is_transaction(mode) && lua_isstring(L, 2) ? 2 : 1, "a function", 2);
+        return perilune_argument_error(L, verb, position, "a function", 2);
     }
     perilune_database *database = handle->database;
     bool is_open = perilune_find_access(L, rows, database, handle->token) != NULL;
@@ -298,12 +298,12 @@ static int open_block(lua_State *L, const char *verb, perilune_access_mode mode)
                           "with in_savepoint where part of it may have to be undone", verb);
 }
 
-static int block_read(lua_State *L) { return open_block(L, "read", PERILUNE_READ); }
-static int block_write(lua_State *L) { return open_block(L, "write", PERILUNE_WRITE); }
-static int block_in_savepoint(lua_State *L) { return open_block(L, "in_savepoint", PERILUNE_SAVEPOINT); }
+static int block_read(lua_State *L) { return open_block(L, "read", PERILUNE_READ, 1); }
+static int block_write(lua_State *L) { return open_block(L, "write", PERILUNE_WRITE, 1); }
+static int block_in_savepoint(lua_State *L) { return open_block(L, "in_savepoint", PERILUNE_SAVEPOINT, 1); }
 
 static int block_write_without_transaction(lua_State *L) {
-    return open_block(L, "write_without_transaction", PERILUNE_WITHOUT_TRANSACTION);
+    return open_block(L, "write_without_transaction", PERILUNE_WITHOUT_TRANSACTION, 1);
 }
 
 /* in_transaction([kind,] function, ...) */
@@ -312,11 +312,11 @@ static int block_in_transaction(lua_State *L) {
         const char *name;
         perilune_access_mode mode;
     } kinds[] = {{"deferred", PERILUNE_DEFERRED}, {"immediate", PERILUNE_IMMEDIATE}, {"exclusive", PERILUNE_EXCLUSIVE}};
-    if (lua_type(L, 2) != LUA_TSTRING) return open_block(L, "in_transaction", PERILUNE_IMMEDIATE);
+    if (lua_type(L, 2) != LUA_TSTRING) return open_block(L, "in_transaction", PERILUNE_IMMEDIATE, 1);
     for (int i = 0; i < 3; i++) {
         if (strcmp(lua_tostring(L, 2), kinds[i].name) != 0) continue;
         lua_remove(L, 2);
-        return open_block(L, "in_transaction", kinds[i].mode);
+        return open_block(L, "in_transaction", kinds[i].mode, 2);
     }
     return perilune_raise(L, "argument",
                           "in_transaction: argument 1: expected \"deferred\", \"immediate\" or \"exclusive\", got \"%s\"",

@@ -122,6 +122,7 @@ typedef struct {
     char word[24];    /* the first word, upper case, cut: for messages */
     bool is_temporary; /* CREATE TEMP: readers of a pool would not see it */
     bool wants_writer; /* its result depends on the connection */
+    bool reads_rowid;  /* it asks for last_insert_rowid() */
 } perilune_screening;
 
 perilune_screening perilune_screen(const char *sql, size_t length);
@@ -145,6 +146,8 @@ struct perilune_statement {
     int prepare_count; /* SQLite's count of re-preparations when the columns were read */
     bool is_readonly, is_direct, in_use, is_cached, is_abandoned, has_columns, has_shape, has_tail;
     perilune_screening screening;
+    bool has_marked_rowid; /* see perilune_mark_rowid */
+    sqlite3_int64 former_rowid;
     uint8_t *booleans; /* by column, or NULL if no column is declared boolean */
 };
 
@@ -188,6 +191,15 @@ perilune_statement *perilune_compile_prepared(lua_State *L, perilune_access *acc
 
 /* Raises if the access does not allow the statement. */
 void perilune_check_allowed(lua_State *L, perilune_access *access, perilune_statement *statement);
+
+/*
+** An upsert that updates, and an INSERT into a table without row ids, leave the last row id as some other statement has set it.
+** So that it is not taken for their own, it is marked before the run; perilune_end_run puts it back.
+*/
+void perilune_mark_rowid(perilune_statement *statement);
+
+/* Whether the statement that runs has inserted a row that has an id. */
+bool perilune_has_inserted(perilune_statement *statement);
 
 /* Puts a statement among those that are being run. */
 void perilune_begin_run(perilune_statement *statement, perilune_statement **list);

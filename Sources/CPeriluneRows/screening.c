@@ -155,13 +155,14 @@ static perilune_keyword screen_explained(token word, scanner *text) {
     return is_refused ? keyword : PERILUNE_KEYWORD_READ;
 }
 
-static bool depends_on_connection(scanner text) {
+static void look_for_words(scanner text, perilune_screening *result) {
     static const char *const words[] = {"last_insert_rowid", "changes", "total_changes", "temp", "sqlite_temp_master",
                                         "sqlite_temp_schema", "pragma", NULL};
     for (token word = next_token(&text); word.kind != TOKEN_END; word = next_token(&text)) {
-        if (is_one_of(word, words)) return true;
+        if (!is_one_of(word, words)) continue;
+        result->wants_writer = true;
+        if (is(word, "last_insert_rowid")) result->reads_rowid = true;
     }
-    return false;
 }
 
 perilune_screening perilune_screen(const char *sql, size_t length) {
@@ -179,7 +180,7 @@ perilune_screening perilune_screen(const char *sql, size_t length) {
         char c = word.start[i];
         result.word[i] = c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
     }
-    result.wants_writer = depends_on_connection((scanner){word.start, text.end});
+    look_for_words((scanner){word.start, text.end}, &result);
     if (is(word, "create")) {
         token second = next_token(&text);
         result.is_temporary = is(second, "temp") || is(second, "temporary");

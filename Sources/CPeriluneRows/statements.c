@@ -37,8 +37,33 @@ static void leave_list(perilune_statement *statement) {
     statement->run_id++;
 }
 
+/* No row has this id. */
+static const sqlite3_int64 marked_rowid = -0x5EEDDEADBEEFL;
+
+void perilune_mark_rowid(perilune_statement *statement) {
+    sqlite3 *handle = statement->connection->handle;
+    if (statement->screening.keyword != PERILUNE_KEYWORD_INSERT || statement->screening.reads_rowid) return;
+    statement->has_marked_rowid = true;
+    statement->former_rowid = sqlite3_last_insert_rowid(handle);
+    sqlite3_set_last_insert_rowid(handle, marked_rowid);
+}
+
+bool perilune_has_inserted(perilune_statement *statement) {
+    sqlite3 *handle = statement->connection->handle;
+    if (statement->screening.keyword != PERILUNE_KEYWORD_INSERT || sqlite3_changes64(handle) == 0) return false;
+    return !statement->has_marked_rowid || sqlite3_last_insert_rowid(handle) != marked_rowid;
+}
+
+static void unmark_rowid(perilune_statement *statement) {
+    sqlite3 *handle = statement->connection->handle;
+    statement->has_marked_rowid = false;
+    if (sqlite3_last_insert_rowid(handle) != marked_rowid) return;
+    sqlite3_set_last_insert_rowid(handle, statement->former_rowid);
+}
+
 void perilune_end_run(perilune_statement *statement) {
     if (!statement->in_use) return;
+    if (statement->has_marked_rowid) unmark_rowid(statement);
     /* A trace that shows values is told of the end too: those of a collected cursor may be gone. */
     if (statement->is_abandoned) sqlite3_clear_bindings(statement->handle);
     leave_list(statement);

@@ -22,6 +22,7 @@ void perilune_start(lua_State *L, perilune_call *call, perilune_statement **list
     perilune_begin_run(statement, list);
     perilune_bind_arguments(L, statement, call->statement_index, &call->arguments);
     if (!call->is_batch) perilune_check_all_used(L, statement, call->statement_index, &call->arguments);
+    perilune_mark_rowid(statement);
     if (call->rows->is_recording && statement->is_direct) record_read(L, call);
 }
 
@@ -222,6 +223,13 @@ static bool may_step_change(perilune_call *call) {
     return access->is_unobserved;
 }
 
+/* Takes what the run has changed, before that is forgotten. */
+static void end_change(perilune_call *call) {
+    call->changes = sqlite3_changes64(call->access->connection->handle);
+    call->has_inserted = perilune_has_inserted(call->statement);
+    perilune_end_run(call->statement);
+}
+
 /* Steps a statement through GRDB. Pushes the list of its rows, in the form asked for, unless they are discarded. */
 static void run_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
     perilune_rows *rows = call->rows;
@@ -238,8 +246,7 @@ static void run_through_grdb(lua_State *L, perilune_call *call, perilune_row_for
     int result = rows->callbacks.run(call->statement->object, &run);
     perilune_return_to_lua(rows, may_refuse);
     if (result != 0 || rows->has_pending_error) perilune_raise_failure(L, call->statement);
-    call->changes = sqlite3_changes64(call->access->connection->handle);
-    perilune_end_run(call->statement);
+    end_change(call);
     perilune_charge(L, 100);
     if (perilune_is_doomed(rows)) perilune_raise_doom(L);
 }
@@ -344,8 +351,7 @@ static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_row
 static void run_to_end(lua_State *L, perilune_call *call) {
     if (may_step_change(call)) {
         step_once(L, call);
-        call->changes = sqlite3_changes64(call->access->connection->handle);
-        perilune_end_run(call->statement);
+        end_change(call);
         perilune_charge(L, 100);
         return;
     }
@@ -376,7 +382,7 @@ static int run_batch(lua_State *L, perilune_call *call, perilune_batch *batch, i
         run_to_end(L, call);
         if (is_change(call->statement)) {
             total += call->changes;
-            has_inserted = call->statement->screening.keyword == PERILUNE_KEYWORD_INSERT && call->changes > 0;
+            has_inserted = call->has_inserted;
         }
         lua_settop(L, top);
     }
@@ -419,8 +425,7 @@ static int execute(lua_State *L, perilune_call *call) {
         return execute_batch(L, call, lua_gettop(L));
     }
     run_to_end(L, call);
-    bool has_inserted = statement->screening.keyword == PERILUNE_KEYWORD_INSERT && call->changes > 0;
-    return push_insertion(L, handle, is_change(statement) ? call->changes : 0, has_inserted);
+    return push_insertion(L, handle, is_change(statement) ? call->changes : 0, call->has_inserted);
 }
 
 static int prepare(lua_State *L, perilune_call *call) {

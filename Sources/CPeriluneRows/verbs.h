@@ -15,6 +15,7 @@ typedef struct {
     perilune_arguments arguments;
     bool is_batch, allows_null;
     lua_Integer changes; /* rows changed by the last statement that went through GRDB */
+    bool has_inserted;   /* a row with an id, by the last one */
 } perilune_call;
 
 /* Begins a run, in the list of an access or of a connection, and binds the arguments. */

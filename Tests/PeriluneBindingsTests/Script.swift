@@ -1,3 +1,4 @@
+import Foundation
 import Perilune
 import PeriluneLua
 import Testing
@@ -11,10 +12,31 @@ import Testing
 ///
 /// What fails in Lua is thrown, with its line in the chunk.
 func script(
-    _ source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
+    _ source: String, arguments: [String] = [], _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
 ) async throws {
     let host = try testHost(configure)
-    try await host.run(source: checks + source, named: "test")
+    try await host.runChecked(source, arguments: arguments)
+}
+
+extension ScriptHost {
+    /// Runs Lua with the functions that check.
+    func runChecked(_ source: String, arguments: [String] = []) async throws {
+        try await run(source: checks + source, named: "test", arguments: arguments)
+    }
+}
+
+/// A path that no other test has.
+func temporaryPath(_ name: String) -> String {
+    FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)-\(name)").path
+}
+
+/// How many files at a path (and with more after it) this process has open.
+func openFiles(at path: String) -> Int {
+    let folder = "/proc/self/fd"
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    return names.filter { name in
+        (try? FileManager.default.destinationOfSymbolicLink(atPath: "\(folder)/\(name)"))?.hasPrefix(path) == true
+    }.count
 }
 
 /// A host as ``script(_:_:)`` makes it: trusted, with files, over a database in memory.
@@ -39,7 +61,7 @@ func failure(
 }
 
 /// On one line, so that the lines of a script keep their numbers.
-private let checks = """
+let checks = """
     local function show(v, depth) \
       if type(v) == "string" then return string.format("%q", v) end \
       if type(v) ~= "table" or (depth or 0) > 4 then return tostring(v) end \

@@ -45,10 +45,13 @@ enum DatabaseVerbs {
         guard perilune_database_is_closable(pointer) else {
             throw BindingError("not_closable", "db:close: the default database belongs to the host, which closes it")
         }
-        guard perilune_database_detach(core.L, pointer) else {
+        guard perilune_current_access(core.L, pointer) == nil else {
             throw BindingError("nested_access", "db:close: the database cannot be closed inside a block of its own")
         }
-        try database.close()
+        try database.entering {
+            _ = perilune_database_detach(core.L, pointer)
+            try database.close()
+        }
     }
 
     private static func backup(_ core: LuaCore, _ source: ScriptDatabase, _ pointer: OpaquePointer) throws {
@@ -64,6 +67,12 @@ enum DatabaseVerbs {
         guard !target.writer.configuration.readonly else {
             throw BindingError("readonly", "db:backup_to: the target may only be read")
         }
-        try source.writer.backup(to: target.writer)
+        try source.entering {
+            try target.entering {
+                try source.writer.backup(to: target.writer, pagesPerStep: 1000) { progress in
+                    if !progress.isCompleted, perilune_poll(perilune_context_of(core.L)) != 0 { throw CancellationError() }
+                }
+            }
+        }
     }
 }

@@ -10,6 +10,8 @@ package import PeriluneLua
 package final class ScriptDatabase {
     let writer: any DatabaseWriter
     private(set) var isClosed = false
+    /// Whether the state is in an access of the database, or opens or ends one.
+    private var isEntered = false
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<perilune_release_list>
 
@@ -64,6 +66,17 @@ package final class ScriptDatabase {
 
     func requireOpen() throws {
         if isClosed { throw BindingError("closed", "the database is closed") }
+    }
+
+    /// Runs what opens an access. Nothing may do so while another one is opened or ended, for which GRDB would stop the
+    /// process; callbacks like a trace function come here then.
+    func entering<Result>(_ body: () throws -> Result) throws -> Result {
+        if isEntered {
+            throw BindingError("nested_access", "the database is in use: a transaction begins or ends at this moment")
+        }
+        isEntered = true
+        defer { isEntered = false }
+        return try body()
     }
 
     /// Closes the database. No access may be open.

@@ -2,20 +2,27 @@ internal import GRDB
 internal import PeriluneLua
 
 /// Opens databases: the default one, and those that scripts ask for by `perilune.queue` and `perilune.pool`.
-struct DatabaseOpener {
+final class DatabaseOpener {
     /// Whether scripts may open files, and use SQL that reaches them.
-    let allowsFiles: Bool
+    private let allowsFiles: Bool
+    private var openCount = 0
+    /// To Lua a database is a few bytes: after so many have been opened, those that were dropped are looked for and closed.
+    private static let opensPerCollection = 64
+
+    init(allowsFiles: Bool) {
+        self.allowsFiles = allowsFiles
+    }
 
     /// Adds `queue` and `pool` to the table `perilune`.
     func install(in perilune: LuaTable, of state: LuaState) throws {
         try perilune.setFunction("queue") { [unowned state] arguments in
-            try [open(arguments, "perilune.queue", in: state) { path, configuration in
+            try [self.open(arguments, "perilune.queue", in: state) { path, configuration in
                 guard let path else { return try DatabaseQueue(named: nil, configuration: configuration) }
                 return try DatabaseQueue(path: path, configuration: configuration)
             }]
         }
         try perilune.setFunction("pool") { [unowned state] arguments in
-            try [open(arguments, "perilune.pool", in: state) { path, configuration in
+            try [self.open(arguments, "perilune.pool", in: state) { path, configuration in
                 guard let path else {
                     throw BindingError(
                         "argument", "perilune.pool: argument 1: expected the path of a file; a database in memory is a queue")
@@ -31,6 +38,8 @@ struct DatabaseOpener {
     ) throws -> LuaValue {
         let path = try readPath(arguments, function)
         let options = try DatabaseOptions(arguments[2], for: function, state: state)
+        openCount += 1
+        if openCount.isMultiple(of: Self.opensPerCollection) { state.collectGarbage() }
         let writer: any DatabaseWriter
         do {
             writer = try make(path, options.configuration)

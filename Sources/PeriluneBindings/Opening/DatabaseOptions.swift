@@ -45,7 +45,9 @@ struct DatabaseOptions {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
             throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")
         }
-        return seconds == 0 ? .immediateError : .timeout(seconds)
+        guard seconds > 0 else { return .immediateError }
+        // Not SQLite's own timeout, which would outlast the limits of the script.
+        return .callback { attempts in perilune_wait_while_busy(CInt(clamping: attempts), seconds) }
     }
 
     private static func journalMode(_ name: String) throws -> Configuration.JournalModeConfiguration {
@@ -69,12 +71,16 @@ struct DatabaseOptions {
 struct Trace {
     private let callback: LuaFunction
     private let core: LuaCore
+    /// That of the tables which tell of a statement: as text, they are its SQL.
+    private let metatable: LuaTable
     private var showsDuration = false
     private var showsValues = false
 
     /// Reads a function, or a table with the function `call` and the booleans `profile` and `values`.
     init(_ value: LuaValue, in state: LuaState) throws {
         core = state.core
+        metatable = try state.makeTable()
+        try metatable.setFunction("__tostring") { arguments in [try arguments.get(1, as: LuaTable.self).rawGet("sql")] }
         switch value {
         case .function(let function): callback = function
         case .table(let table):
@@ -98,8 +104,11 @@ struct Trace {
 
     private func report(_ event: Database.TraceEvent) {
         guard core.isRunningHere else { return }
+        let place = perilune_rows_forbid(core.L, "a trace function")
+        defer { _ = perilune_rows_forbid(core.L, place) }
         do {
             let fields = try core.openState().makeTable()
+            try fields.setMetatable(metatable)
             switch event {
             case .statement(let statement):
                 try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))

@@ -1,0 +1,290 @@
+import Foundation
+import Perilune
+import PeriluneLua
+import Testing
+
+@Suite struct CursorTests {
+    private let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n"
+
+    @Test func `RM21 rows are iterated lazily, inside and outside of blocks`() async throws {
+        try await script("""
+            local sum = 0
+            for row in db:rows("\(numbers)") do sum = sum + row.i end
+            equal(sum, 15)
+            db:read(function(db) for row in db:rows("\(numbers)") do sum = sum + row.i end end)
+            equal(sum, 30)
+            local count = 0
+            for row in db:rows("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n") do
+              count = count + 1
+              if count == 1000 then break end
+            end
+            equal(count, 1000)
+            """)
+    }
+
+    @Test func `RM43 tuples give the columns as values`() async throws {
+        try await script("""
+            local seen = {}
+            for a, b, c in db:tuples("SELECT 1, NULL, 'x' UNION ALL SELECT NULL, 2, NULL") do seen[#seen + 1] = { a, b, c } end
+            equal(seen, { { 1, nil, "x" }, { perilune.null, 2, nil } })
+            for n in db:tuples("SELECT 5") do equal(n, 5) end
+            """)
+    }
+
+    @Test func `RM24 each row is a table of its own`() async throws {
+        try await script("""
+            local kept = {}
+            for row in db:rows("\(numbers)") do kept[#kept + 1] = row end
+            for i, row in ipairs(kept) do equal(row.i, i) end
+            local copy = kept[1]:copy()
+            copy.i = 9
+            equal(kept[1].i, 1)
+            """)
+    }
+
+    @Test func `RM25 a cursor must not outlive its block`() async throws {
+        try await script("""
+            local escaped
+            db:read(function(db) escaped = db:rows("\(numbers)") escaped() end)
+            matches(fails("dead_handle", escaped), "block ended")
+            db:write(function(db) escaped = db:tuples("\(numbers)") end)
+            fails("dead_handle", escaped)
+            local finished
+            db:read(function(db) finished = db:rows("SELECT 1") finished() finished() end)
+            equal(finished(), nil)
+            """)
+    }
+
+    @Test func `a loop that is left closes its cursor`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            local function leave(how)
+              for row in db:rows("SELECT a FROM t") do
+                if how == "break" then break elseif how == "return" then return elseif how == "goto" then goto out else error("x") end
+              end
+              ::out::
+            end
+            for _, how in ipairs{ "break", "return", "goto", "error" } do
+              pcall(leave, how)
+              db:execute("DROP TABLE t")
+              db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            end
+            db:write(function(db)
+              for _, how in ipairs{ "break", "return", "goto", "error" } do
+                pcall(leave, how)
+                db:execute("DROP TABLE t")
+                db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+              end
+            end)
+            """)
+    }
+
+    @Test func `a cursor that is dropped is closed when it is collected`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+            db:rows("SELECT a FROM t")()
+            collectgarbage() collectgarbage()
+            db:execute("DROP TABLE t")
+            db:write(function(db)
+              db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+              db:rows("SELECT a FROM t")()
+              collectgarbage() collectgarbage()
+              db:execute("DROP TABLE t")
+            end)
+            """)
+    }
+
+    @Test func `a cursor in a coroutine that is dropped is closed when that is collected`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+            do
+              local co = coroutine.wrap(function() for row in db:rows("SELECT a FROM t WHERE a < ?", 9) do coroutine.yield(row.a) end end)
+              equal(co(), 1)
+            end
+            collectgarbage() collectgarbage()
+            db:execute("DROP TABLE t")
+            """)
+    }
+
+    @Test func `a cursor can be closed by hand`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+            local next_row, _, _, cursor = db:rows("SELECT a FROM t")
+            equal(next_row().a, 1)
+            cursor:close()
+            equal(next_row(), nil)
+            cursor:close()
+            db:execute("DROP TABLE t")
+            fails("argument", cursor.close)
+            fails("argument", cursor.close, {})
+            """)
+    }
+
+    @Test func `an open cursor keeps its table`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+            local next_row, _, _, cursor <close> = db:rows("SELECT a FROM t")
+            next_row()
+            fails("locked", db.execute, db, "DROP TABLE t")
+            equal(next_row().a, 2)
+            """)
+    }
+
+    @Test func `RM93 loops with the same SQL nest`() async throws {
+        try await script("""
+            local pairs_seen = {}
+            for a in db:rows("\(numbers)") do
+              for b in db:rows("\(numbers)") do
+                pairs_seen[#pairs_seen + 1] = a.i .. b.i
+              end
+            end
+            equal(#pairs_seen, 25)
+            equal(pairs_seen[25], "55")
+            db:read(function(db)
+              local count = 0
+              for a in db:tuples("\(numbers)") do
+                for b in db:tuples("\(numbers)") do
+                  equal(db:fetch_values("\(numbers)"), { 1, 2, 3, 4, 5 })
+                  count = count + 1
+                end
+              end
+              equal(count, 25)
+            end)
+            local statement, count = db:prepare("\(numbers)"), 0
+            for a in statement:rows() do
+              for b in statement:rows() do
+                equal(#statement:fetch_all(), 5)
+                count = count + 1
+              end
+            end
+            equal(count, 25)
+            """)
+    }
+
+    @Test func `writes within a loop work, outside and inside of blocks`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3); CREATE TABLE log (a)")
+            for row in db:rows("SELECT a FROM t") do db:execute("INSERT INTO log VALUES (?)", row.a) end
+            for row in db:rows("SELECT a FROM t") do
+              db:write(function(db) db:execute("INSERT INTO log VALUES (?)", row.a) end)
+            end
+            db:write(function(db)
+              for row in db:rows("SELECT a FROM t") do
+                db:in_savepoint(function(db) db:execute("INSERT INTO log VALUES (?)", row.a) return row.a == 2 and "rollback" or "commit" end)
+              end
+            end)
+            equal(db:fetch_values("SELECT a FROM log"), { 1, 2, 3, 1, 2, 3, 1, 3 })
+            """)
+    }
+
+    @Test func `a rolled back transaction within a loop leaves the loop an error or its rows`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            local seen = 0
+            pcall(function()
+              for row in db:rows("SELECT a FROM t") do
+                seen = seen + 1
+                pcall(db.write, db, function(db) db:execute("CREATE TABLE u (a)") error("no") end)
+              end
+            end)
+            if seen < 1 or seen > 3 then error(seen) end
+            equal(db:tables(), { "t" })
+            equal(db:fetch_value("SELECT COUNT(*) FROM t"), 3)
+            """)
+    }
+
+    @Test func `ROLLBACK in SQL ends cursors with an error`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            db:write_without_transaction(function(db)
+              db:execute("BEGIN")
+              db:execute("CREATE TABLE u (a)")
+              local ok, err = pcall(function()
+                for row in db:rows("SELECT a FROM t") do db:execute("ROLLBACK") end
+              end)
+              equal(ok, false)
+              equal(err.code, 4)
+              equal(db:fetch_value("SELECT COUNT(*) FROM t"), 3)
+            end)
+            """)
+    }
+
+    @Test func `a cursor opened outside goes on inside a writing block`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            local next_row, _, _, cursor = db:rows("SELECT a FROM t")
+            equal(next_row().a, 1)
+            db:write(function() equal(next_row().a, 2) end)
+            equal(next_row().a, 3)
+            equal(next_row(), nil)
+            equal(next_row(), nil)
+            """)
+    }
+
+    @Test func `a pool's cursor outside of blocks is refused in a reading block, and lives on`() async throws {
+        try await script("""
+            local path = temporary_path("cursor.sqlite")
+            local pool = perilune.pool(path)
+            pool:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
+            local next_row, _, _, cursor = pool:rows("SELECT a FROM t")
+            equal(next_row().a, 1)
+            pool:read(function() fails("nested_access", next_row) end)
+            equal(next_row().a, 2)
+            pool:read(function() cursor:close() end)
+            equal(next_row(), nil)
+            pool:execute("DROP TABLE t")
+            pool:close()
+            os.remove(path)
+            """)
+    }
+
+    @Test func `a cursor's iterator refuses nothing and crashes on nothing`() async throws {
+        try await script("""
+            for _, values in ipairs{ {}, { 1 }, { {}, {} }, { db, db, db } } do
+              local next_row = db:rows("\(numbers)")
+              equal(next_row(table.unpack(values)).i, 1)
+            end
+            """)
+    }
+
+    @Test func `arguments of a cursor live as long as it`() async throws {
+        try await script("""
+            local text = ("x"):rep(1000)
+            local next_row = db:rows("\(numbers.replacingOccurrences(of: "SELECT i FROM n", with: "SELECT i, ? || i AS t FROM n"))", text .. "-")
+            for i = 1, 5 do
+              collectgarbage()
+              for j = 1, 200 do local garbage = ("y"):rep(1000) .. j end
+              equal(next_row().t, text .. "-" .. i)
+            end
+            """)
+    }
+
+    @Test func `cursors over several databases at once`() async throws {
+        try await script("""
+            local other = perilune.queue()
+            for _, q in ipairs{ db, other } do q:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)") end
+            local seen = {}
+            for a in db:tuples("SELECT a FROM t") do
+              for b in other:tuples("SELECT a FROM t") do seen[#seen + 1] = a .. b end
+            end
+            equal(seen, { "11", "12", "21", "22" })
+            """)
+    }
+
+    @Test func `a million rows stream through flat memory`() async throws {
+        try await script("""
+            local sql = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT i, 'text ' || i AS t FROM n"
+            for verb, total in pairs{ rows = 1000000, tuples = 100000 } do
+              local most, count = 0, 0
+              collectgarbage()
+              local before = collectgarbage("count")
+              for a in db[verb](db, sql, total) do
+                count = count + 1
+                if count % 1000 == 0 then most = math.max(most, collectgarbage("count") - before) end
+              end
+              equal(count, total)
+              if most > 4096 then error("KiB: " .. most) end
+            end
+            """)
+    }
+}
