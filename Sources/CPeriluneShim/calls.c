@@ -12,7 +12,7 @@ static int call_swift(lua_State *L) {
     perilune_context *context = perilune_context_of(L);
     void *function = perilune_object(L, lua_upvalueindex(1));
     /* Finalizers of scripts run after those of what they refer to, if that was made later. */
-    if (function == NULL) perilune_raise(L, "dead_handle", "this function of the host has been released");
+    if (function == NULL || context->is_closing) perilune_raise(L, "dead_handle", "this function of the host has been released");
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     bool may_refuse = context->may_refuse;
     context->may_refuse = false;

@@ -120,6 +120,7 @@ static void release_garbage(perilune_context *context, void (*release)(void *)) 
 void perilune_close_state(lua_State *L, void (*release)(void *object)) {
     perilune_context *context = perilune_context_of(L);
     perilune_stop_listening(context);
+    context->is_closing = true;
     context->limit = context->hard_cap = 0; /* finalizers run to their end */
     lua_close(L);
     perilune_pool_close(&((record *)context)->pool);

@@ -64,6 +64,8 @@ typedef struct perilune_context {
     /* What a library on top of this one keeps for the state; not owned. */
     void *extension;
 
+    bool is_closing; /* finalizers may still call Swift functions: those are refused */
+
     /* Asynchronous calls: true while a driver can resume the running coroutine. */
     bool has_driver;
 
