@@ -52,6 +52,19 @@ static inline void perilune_raise_if_doomed(lua_State *L) {
 /* Replaces those of the named functions that the table on top has. [-0, +0, m] */
 void perilune_replace_functions(lua_State *L, const luaL_Reg *functions);
 
+/* Has the named functions of the table on top, those that it has and that are in C, called by `wrapper`: a C function that
+** finds the original as its first upvalue, and calls it by perilune_call_original. [-0, +0, m] */
+void perilune_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper);
+
+/* Runs the original in the frame of the wrapper, so that its messages are as always. Originals have no upvalues. */
+static inline int perilune_call_original(lua_State *L) {
+    return lua_tocfunction(L, lua_upvalueindex(1))(L);
+}
+
+/* Wrappers of functions that take time linear in a string: they charge for their results, or for their first argument. */
+int perilune_charge_for_results(lua_State *L);
+int perilune_charge_for_argument(lua_State *L);
+
 /* Each replaces functions of the library table on top. [-0, +0, m] */
 void perilune_limit_coroutine(lua_State *L);
 void perilune_limit_string(lua_State *L);

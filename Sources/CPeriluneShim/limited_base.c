@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "limited.h"
+#include "source_scanner.h"
 
 void perilune_reserve(lua_State *L, size_t bytes) {
     perilune_context *context = perilune_context_of(L);
@@ -98,10 +99,11 @@ typedef struct {
     size_t length; /* of the rest */
     size_t total;  /* handed out so far */
     bool is_string;
-} source;
+    perilune_scanner scanner;
+} chunk_source;
 
 /* Calls the reader function for more; false at the end. The string is kept in a slot of load's frame. */
-static bool read_more(lua_State *L, source *source) {
+static bool read_more(lua_State *L, chunk_source *source) {
     luaL_checkstack(L, 2, "too many nested functions");
     lua_pushvalue(L, 1);
     lua_call(L, 0, 1);
@@ -116,9 +118,9 @@ static bool read_more(lua_State *L, source *source) {
 }
 
 static const char *read_piece(lua_State *L, void *data, size_t *size) {
-    source *source = data;
+    chunk_source *source = data;
     *size = 0;
-    perilune_charge(L, piece_length);
+    perilune_charge(L, perilune_cost_of_piece(source->total));
     if (source->length == 0 && (source->is_string || !read_more(L, source))) return NULL;
     const char *piece = source->rest;
     *size = source->length < piece_length ? source->length : piece_length;
@@ -127,6 +129,10 @@ static const char *read_piece(lua_State *L, void *data, size_t *size) {
     source->total += *size;
     if (source->total > PERILUNE_SOURCE_LIMIT) {
         luaL_error(L, "load: the source is longer than %d bytes", PERILUNE_SOURCE_LIMIT);
+    }
+    if (!perilune_scan(&source->scanner, piece, *size)) {
+        luaL_error(L, "load: line %d of the source: more than %d indexing steps in one expression", source->scanner.line,
+                   PERILUNE_STEP_LIMIT);
     }
     return piece;
 }
@@ -139,12 +145,15 @@ static void set_environment(lua_State *L, int environment) {
 
 /* The mode is checked to be a string, and is otherwise "t" whatever the script says. */
 static int limited_load(lua_State *L) {
-    source source = {.is_string = lua_type(L, 1) == LUA_TSTRING || lua_type(L, 1) == LUA_TNUMBER};
+    chunk_source source;
+    source.total = source.length = 0;
+    source.is_string = lua_type(L, 1) == LUA_TSTRING || lua_type(L, 1) == LUA_TNUMBER;
     if (source.is_string) source.rest = lua_tolstring(L, 1, &source.length);
     luaL_optstring(L, 3, "t");
     bool has_environment = !lua_isnone(L, 4);
     const char *name = luaL_optstring(L, 2, source.is_string ? source.rest : "=(load)");
     if (!source.is_string) luaL_checktype(L, 1, LUA_TFUNCTION);
+    perilune_scan_begin(&source.scanner);
     lua_settop(L, piece_slot);
     int status = lua_load(L, read_piece, &source, name, "t");
     perilune_raise_if_doomed(L);
@@ -176,7 +185,54 @@ static int limited_collectgarbage(lua_State *L) {
                           option);
 }
 
+/* MARK: - Functions that take long only where there is much to do */
+
+/* Within the thousand instructions that a hook takes between two looks, a loop could go many times over a large string. */
+int perilune_charge_for_results(lua_State *L) {
+    int result_count = perilune_call_original(L);
+    size_t cost = (size_t)result_count;
+    for (int i = 1; i <= result_count; i++) {
+        if (lua_type(L, -i) == LUA_TSTRING) cost += perilune_cost_of_bytes(lua_rawlen(L, -i));
+    }
+    perilune_charge(L, (int64_t)cost);
+    return result_count;
+}
+
+int perilune_charge_for_argument(lua_State *L) {
+    if (lua_type(L, 1) == LUA_TSTRING) perilune_charge(L, (int64_t)lua_rawlen(L, 1) / 8 + 1);
+    return perilune_call_original(L);
+}
+
+/* utf8.offset goes over as many characters as the second argument says, if there are that many. */
+static int limited_utf8_offset(lua_State *L) {
+    lua_Unsigned length = lua_type(L, 1) == LUA_TSTRING ? lua_rawlen(L, 1) : 0;
+    lua_Integer count = lua_tointeger(L, 2);
+    lua_Unsigned steps = count < 0 ? 0 - (lua_Unsigned)count : (lua_Unsigned)count;
+    perilune_charge(L, (int64_t)((steps < length ? steps : length) / 8 + 1));
+    return perilune_call_original(L);
+}
+
+static void limit_utf8(lua_State *L) {
+    perilune_wrap_functions(L, (const char *const[]){"codepoint", NULL}, perilune_charge_for_results);
+    perilune_wrap_functions(L, (const char *const[]){"len", NULL}, perilune_charge_for_argument);
+    perilune_wrap_functions(L, (const char *const[]){"offset", NULL}, limited_utf8_offset);
+}
+
 /* MARK: - Installing */
+
+void perilune_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper) {
+    for (; *names; names++) {
+        lua_pushstring(L, *names);
+        lua_pushvalue(L, -1);
+        lua_rawget(L, -3);
+        if (lua_iscfunction(L, -1) && lua_tocfunction(L, -1) != wrapper) {
+            lua_pushcclosure(L, wrapper, 1);
+            lua_rawset(L, -3);
+        } else {
+            perilune_pop(L, 2);
+        }
+    }
+}
 
 void perilune_replace_functions(lua_State *L, const luaL_Reg *functions) {
     for (; functions->name; functions++) {
@@ -223,9 +279,11 @@ void perilune_open_limited(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_pushglobaltable(L);
     perilune_replace_functions(L, functions);
+    perilune_wrap_functions(L, (const char *const[]){"tonumber", NULL}, perilune_charge_for_argument);
     perilune_pop(L, 1);
     limit_library(L, LUA_COLIBNAME, perilune_limit_coroutine);
     limit_library(L, LUA_STRLIBNAME, perilune_limit_string);
     limit_library(L, LUA_TABLIBNAME, perilune_limit_table);
+    limit_library(L, LUA_UTF8LIBNAME, limit_utf8);
     protect_string_metatable(L);
 }

@@ -113,6 +113,7 @@ static int run(lua_State *L, perilune_context *context, lua_State *coroutine, in
     /* An asynchronous call passes through all that wait for the coroutine, or is refused before it begins. */
     if (has_driver) context->has_driver = lua_isyieldable(L);
     context->running = coroutine;
+    perilune_arm_if_doomed(coroutine);
     int status = lua_resume(coroutine, L, argument_count, result_count);
     context->running = L;
     context->has_driver = has_driver;

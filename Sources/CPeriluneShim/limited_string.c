@@ -294,7 +294,6 @@ static void refuse_addresses(lua_State *L, const char *format, size_t length) {
     }
 }
 
-/* Lua's own function does the work, in the frame of this one, so that its messages are as always. */
 static int limited_format(lua_State *L) {
     size_t size, length;
     const char *format = luaL_checklstring(L, 1, &size);
@@ -303,25 +302,13 @@ static int limited_format(lua_State *L) {
         size += lua_type(L, i) == LUA_TSTRING ? lua_rawlen(L, i) : 0;
     }
     perilune_reserve(L, size);
-    int result_count = lua_tocfunction(L, lua_upvalueindex(1))(L);
+    int result_count = perilune_call_original(L);
     lua_tolstring(L, -1, &length);
     perilune_charge(L, (int64_t)perilune_cost_of_bytes(length) + 1);
     return result_count;
 }
 
 /* MARK: - Installing */
-
-/* The function of Lua's own library becomes an upvalue. */
-static void limit_format(lua_State *L) {
-    lua_pushliteral(L, "format");
-    lua_rawget(L, -2);
-    if (lua_iscfunction(L, -1) && lua_tocfunction(L, -1) != limited_format) {
-        lua_pushcclosure(L, limited_format, 1);
-        lua_setfield(L, -2, "format");
-    } else {
-        perilune_pop(L, 1);
-    }
-}
 
 void perilune_limit_string(lua_State *L) {
     static const luaL_Reg functions[] = {
@@ -332,6 +319,8 @@ void perilune_limit_string(lua_State *L) {
         {"rep", limited_rep},
         {NULL, NULL},
     };
+    static const char *const linear[] = {"byte", "lower", "pack", "reverse", "sub", "unpack", "upper", NULL};
     perilune_replace_functions(L, functions);
-    limit_format(L);
+    perilune_wrap_functions(L, (const char *const[]){"format", NULL}, limited_format);
+    perilune_wrap_functions(L, linear, perilune_charge_for_results);
 }

@@ -176,10 +176,10 @@ typedef struct {
     perilune_meter meter;
     uint64_t random; /* state of a xorshift generator */
     bool has_function;
-} sorter;
+} sorting;
 
 /* Whether the value at index `a` comes before the one at `b`; both are relative to the top. */
-static bool comes_before(lua_State *L, sorter *sorter, int a, int b) {
+static bool comes_before(lua_State *L, sorting *sorter, int a, int b) {
     perilune_count(&sorter->meter, 2);
     if (!sorter->has_function) return lua_compare(L, a, b, LUA_OPLT);
     lua_pushvalue(L, 2);
@@ -198,7 +198,7 @@ static void set_pair(lua_State *L, lua_Integer i, lua_Integer j) {
 }
 
 /* Swaps two elements if the second comes before the first. */
-static void put_in_order(lua_State *L, sorter *sorter, lua_Integer first, lua_Integer second) {
+static void put_in_order(lua_State *L, sorting *sorter, lua_Integer first, lua_Integer second) {
     lua_geti(L, 1, first);
     lua_geti(L, 1, second);
     if (comes_before(L, sorter, -1, -2)) {
@@ -208,7 +208,7 @@ static void put_in_order(lua_State *L, sorter *sorter, lua_Integer first, lua_In
     }
 }
 
-static lua_Integer choose_pivot(sorter *sorter, lua_Integer low, lua_Integer high) {
+static lua_Integer choose_pivot(sorting *sorter, lua_Integer low, lua_Integer high) {
     lua_Integer size = high - low;
     if (size < random_pivot_limit) return low + size / 2;
     sorter->random ^= sorter->random << 13;
@@ -223,7 +223,7 @@ static int raise_invalid_order(lua_State *L) {
 
 /* Splits the range around the pivot, which is t[high - 1] and on top of the stack; t[low] is not after it, t[high] not
 ** before. Pops the pivot; returns its place. An order function that contradicts itself must not lead out of the range. */
-static lua_Integer split(lua_State *L, sorter *sorter, lua_Integer low, lua_Integer high) {
+static lua_Integer split(lua_State *L, sorting *sorter, lua_Integer low, lua_Integer high) {
     lua_Integer i = low, j = high - 1;
     for (;;) {
         while (lua_geti(L, 1, ++i), comes_before(L, sorter, -1, -2)) {
@@ -243,7 +243,7 @@ static lua_Integer split(lua_State *L, sorter *sorter, lua_Integer low, lua_Inte
 }
 
 /* Recurses into the smaller part only, so that it is never deeper than the logarithm of the size. */
-static void sort_range(lua_State *L, sorter *sorter, lua_Integer low, lua_Integer high) {
+static void sort_range(lua_State *L, sorting *sorter, lua_Integer low, lua_Integer high) {
     while (low < high) {
         put_in_order(L, sorter, low, high);
         if (high - low == 1) return;
@@ -273,7 +273,7 @@ static int limited_sort(lua_State *L) {
     if (!lua_isnoneornil(L, 2)) luaL_checktype(L, 2, LUA_TFUNCTION);
     check_range(L, "sort", 1, size);
     lua_settop(L, 2);
-    sorter sorter = {perilune_meter_for(L), (uint64_t)size * 2 + 1, !lua_isnil(L, 2)};
+    sorting sorter = {perilune_meter_for(L), (uint64_t)size * 2 + 1, !lua_isnil(L, 2)};
     sort_range(L, &sorter, 1, size);
     perilune_settle(&sorter.meter);
     return 0;

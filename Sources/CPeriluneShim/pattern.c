@@ -284,7 +284,8 @@ static const char *find_first_character(perilune_matcher *matcher, const char *f
     const char *item = matcher->first_item, *item_end = matcher->first_item_end, *start = from;
     if (!strchr(".%[", *item)) {
         from = memchr(from, *item, (size_t)(matcher->subject_end - from));
-        if (from) perilune_note(&matcher->meter, perilune_cost_of_bytes((size_t)(from - start)));
+        const char *reached = from ? from : matcher->subject_end;
+        perilune_count(&matcher->meter, 1 + perilune_cost_of_bytes((size_t)(reached - start)));
         return from;
     }
     while (!matches_item(matcher, from, item, item_end)) {
