@@ -10,10 +10,12 @@ extension ScriptHost {
 
         /// Reads the names of a database.
         package init(of db: Database) throws {
-            let names = try String.fetchAll(db, sql: """
-                SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
-                WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name
-                """)
+            let names = try String.fetchAll(
+                db,
+                sql: """
+                    SELECT name FROM (SELECT * FROM sqlite_master UNION ALL SELECT * FROM sqlite_temp_master)
+                    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY name
+                    """)
             for name in names {
                 // A view that does not compile has no columns.
                 let columns = try? String.fetchAll(db, sql: "SELECT name FROM pragma_table_info(?)", arguments: [name])

@@ -41,8 +41,12 @@ enum Main {
     }
 
     private static func arranged(_ arguments: [String]) -> [String] {
-        guard arguments.first == "run" else { return arguments }
-        return ["run"] + RunArguments.arranged(Array(arguments.dropFirst()))
+        let rest = Array(arguments.dropFirst())
+        return switch arguments.first {
+        case "run": ["run"] + RunArguments.arranged(rest)
+        case "query": ["query"] + QueryArguments.arranged(rest)
+        default: arguments
+        }
     }
 
     private static func requireKnownCommand(_ arguments: [String]) throws {

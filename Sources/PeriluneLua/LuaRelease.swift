@@ -46,8 +46,12 @@ public struct LuaRelease: Sendable, Hashable, CustomStringConvertible {
     /// - SeeAlso: The log of Lua's own repository.
     private static let bugs = [
         Bug(description: "a long chain of coroutine.close overflows the stack", fixedIn: 5, isClosed: true),
-        Bug(description: "an error in a very long expression a.b.b.b... overflows the stack", fixedIn: 7, isClosed: true),
-        Bug(description: "an assignment to a weak table may use freed memory in an emergency collection", fixedIn: 8, isClosed: true),
+        Bug(
+            description: "an error in a very long expression a.b.b.b... overflows the stack", fixedIn: 7, isClosed: true
+        ),
+        Bug(
+            description: "an assignment to a weak table may use freed memory in an emergency collection", fixedIn: 8,
+            isClosed: true),
         Bug(description: "1 ~ (2 or 3) after 257 constants in a function is wrong", fixedIn: 5, isClosed: false),
         Bug(description: "break in a for loop may close the wrong variable", fixedIn: 5, isClosed: false),
         Bug(description: "comparing strings that hold NULs may read beyond their end", fixedIn: 7, isClosed: false),

@@ -3,23 +3,24 @@ import Testing
 @testable import PeriluneCLI
 
 @Suite struct ColoursTests {
-    @Test(arguments: [
-        (ColourChoice.auto, [:], true, true),
-        (.auto, [:], false, false),
-        (.auto, ["TERM": "dumb"], true, false),
-        (.auto, ["TERM": "xterm"], true, true),
-        (.auto, ["NO_COLOR": "1"], true, false),
-        (.auto, ["NO_COLOR": ""], true, true),
-        (.auto, ["NO_COLOR": "1", "FORCE_COLOR": "1"], true, false),
-        (.auto, ["FORCE_COLOR": "1"], false, true),
-        (.auto, ["FORCE_COLOR": "1", "TERM": "dumb"], false, true),
-        (.auto, ["FORCE_COLOR": "0"], false, false),
-        (.auto, ["FORCE_COLOR": ""], false, false),
-        (.auto, ["CLICOLOR_FORCE": "1"], false, true),
-        (.auto, ["CLICOLOR_FORCE": "0"], true, true),
-        (.always, ["NO_COLOR": "1", "TERM": "dumb"], false, true),
-        (.never, ["FORCE_COLOR": "1"], true, false),
-    ] as [(ColourChoice, [String: String], Bool, Bool)])
+    @Test(
+        arguments: [
+            (ColourChoice.auto, [:], true, true),
+            (.auto, [:], false, false),
+            (.auto, ["TERM": "dumb"], true, false),
+            (.auto, ["TERM": "xterm"], true, true),
+            (.auto, ["NO_COLOR": "1"], true, false),
+            (.auto, ["NO_COLOR": ""], true, true),
+            (.auto, ["NO_COLOR": "1", "FORCE_COLOR": "1"], true, false),
+            (.auto, ["FORCE_COLOR": "1"], false, true),
+            (.auto, ["FORCE_COLOR": "1", "TERM": "dumb"], false, true),
+            (.auto, ["FORCE_COLOR": "0"], false, false),
+            (.auto, ["FORCE_COLOR": ""], false, false),
+            (.auto, ["CLICOLOR_FORCE": "1"], false, true),
+            (.auto, ["CLICOLOR_FORCE": "0"], true, true),
+            (.always, ["NO_COLOR": "1", "TERM": "dumb"], false, true),
+            (.never, ["FORCE_COLOR": "1"], true, false),
+        ] as [(ColourChoice, [String: String], Bool, Bool)])
     func `the flag wins, then NO_COLOR, then what forces, then the terminal`(
         choice: ColourChoice, environment: [String: String], isTerminal: Bool, isOn: Bool
     ) {

@@ -64,6 +64,7 @@ struct CommandProcess {
     private let captured: (output: String, errors: String)
     /// Standard output, if the test reads it while the program runs.
     private let reading: CInt?
+    private let watchdog: DispatchWorkItem
 
     init(
         _ program: String, _ arguments: [String], in folder: TestFolder, input: String = "",
@@ -73,28 +74,29 @@ struct CommandProcess {
         let name = UUID().uuidString
         captured = ("\(folder.path)/.\(name).out", "\(folder.path)/.\(name).err")
         try folder.write(input, to: ".\(name).in")
-        var ends: [CInt] = [-1, -1]
-        if isOutputRead {
-            try #require(pipe(&ends) == 0)
-            for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
-        }
+        reading = isOutputRead ? try Self.makePipe(captured.output) : nil
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_addopen(&actions, 0, "\(folder.path)/.\(name).in", O_RDONLY, 0)
-        if isOutputRead {
-            posix_spawn_file_actions_adddup2(&actions, ends[1], 1)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 1, captured.output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        }
+        posix_spawn_file_actions_addopen(&actions, 1, captured.output, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         posix_spawn_file_actions_addopen(&actions, 2, captured.errors, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
         // `env` changes the folder and resets the signals; it keeps the process id.
         let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE", program] + arguments
         var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm"]
         variables.merge(environment) { $1 }
         id = try Self.spawn(command, variables.map { "\($0)=\($1)" }, &actions)
-        if isOutputRead { close(ends[1]) }
-        reading = isOutputRead ? ends[0] : nil
+        // A program that hangs must not stop the tests.
+        watchdog = DispatchWorkItem { [id] in _ = kill(id, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: watchdog)
+    }
+
+    /// Makes a named pipe and opens it for reading. One without a name could be inherited by the programs of other tests.
+    private static func makePipe(_ path: String) throws -> CInt {
+        try #require(mkfifo(path, 0o600) == 0)
+        let reading = open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC)
+        try #require(reading >= 0)
+        return reading
     }
 
     private static func spawn(
@@ -113,9 +115,21 @@ struct CommandProcess {
     func readLine() throws -> String {
         let reading = try #require(reading)
         var bytes: [UInt8] = []
-        var byte: UInt8 = 0
-        while read(reading, &byte, 1) == 1, byte != UInt8(ascii: "\n") { bytes.append(byte) }
+        while let byte = Self.readByte(reading), byte != UInt8(ascii: "\n") { bytes.append(byte) }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// Waits for a byte; `nil` when the program has closed the pipe.
+    private static func readByte(_ reading: CInt) -> UInt8? {
+        var byte: UInt8 = 0
+        var request = pollfd(fd: reading, events: Int16(POLLIN), revents: 0)
+        while true {
+            // Until the program opens the pipe there is nothing to read, and nobody to write: poll waits for either.
+            guard poll(&request, 1, -1) > 0 || errno == EINTR else { return nil }
+            let count = read(reading, &byte, 1)
+            if count == 1 { return byte }
+            if count == 0 || (errno != EAGAIN && errno != EINTR) { return nil }
+        }
     }
 
     /// Presses Ctrl-C.
@@ -127,12 +141,12 @@ struct CommandProcess {
     func wait() throws -> CommandResult {
         var rest: [UInt8] = []
         if let reading {
-            var byte: UInt8 = 0
-            while read(reading, &byte, 1) == 1 { rest.append(byte) }
+            while let byte = Self.readByte(reading) { rest.append(byte) }
             close(reading)
         }
         var state: CInt = 0
         while waitpid(id, &state, 0) < 0 && errno == EINTR {}
+        watchdog.cancel()
         let signal = state & 0x7F
         let output = reading == nil ? try Data(contentsOf: URL(fileURLWithPath: captured.output)) : Data(rest)
         let errors = try Data(contentsOf: URL(fileURLWithPath: captured.errors))

@@ -11,12 +11,13 @@ import Testing
         #expect(DisplayText.width(text) == width)
     }
 
-    @Test(arguments: [
-        (Array("plain".utf8), "plain"), (Array("é日".utf8), "é日"), ([0xC0, 0x80], #"\xC0\x80"#),
-        ([0xED, 0xA0, 0x80], #"\xED\xA0\x80"#), ([0xF4, 0x90, 0x80, 0x80], #"\xF4\x90\x80\x80"#),
-        ([0xE2, 0x82], #"\xE2\x82"#), ([0xE0, 0x80, 0x80], #"\xE0\x80\x80"#), ([0xC2, 0x85], #"\u{85}"#),
-        ([0xF0, 0x9F, 0x91, 0x8D], "👍"), ([0x7F], #"\x7F"#), ([0xEF, 0xBB, 0xBF], #"\u{FEFF}"#),
-    ] as [([UInt8], String)])
+    @Test(
+        arguments: [
+            (Array("plain".utf8), "plain"), (Array("é日".utf8), "é日"), ([0xC0, 0x80], #"\xC0\x80"#),
+            ([0xED, 0xA0, 0x80], #"\xED\xA0\x80"#), ([0xF4, 0x90, 0x80, 0x80], #"\xF4\x90\x80\x80"#),
+            ([0xE2, 0x82], #"\xE2\x82"#), ([0xE0, 0x80, 0x80], #"\xE0\x80\x80"#), ([0xC2, 0x85], #"\u{85}"#),
+            ([0xF0, 0x9F, 0x91, 0x8D], "👍"), ([0x7F], #"\x7F"#), ([0xEF, 0xBB, 0xBF], #"\u{FEFF}"#),
+        ] as [([UInt8], String)])
     func `only what is safe is shown as it is`(bytes: [UInt8], text: String) {
         #expect(DisplayText.escaped(bytes) == text)
     }

@@ -22,17 +22,18 @@ import Testing
     }
 
     @Test func `a report says what, where, why and what to do`() {
-        #expect(full.text() == """
-            error: no such column: totl_cents
-              at scripts/close_month.lua:14
-              14 |   local due = db:query("select totl_cents from invoices where paid = ?", false)
-              SQL   select totl_cents from invoices where paid = ?
-                           ^
-              args  false
-              help  did you mean `total_cents`?  invoices has: id, customer_id, total_cents, paid
-              trace close_month (scripts/close_month.lua:14) < main (scripts/close_month.lua:31)
+        #expect(
+            full.text() == """
+                error: no such column: totl_cents
+                  at scripts/close_month.lua:14
+                  14 |   local due = db:query("select totl_cents from invoices where paid = ?", false)
+                  SQL   select totl_cents from invoices where paid = ?
+                               ^
+                  args  false
+                  help  did you mean `total_cents`?  invoices has: id, customer_id, total_cents, paid
+                  trace close_month (scripts/close_month.lua:14) < main (scripts/close_month.lua:31)
 
-            """)
+                """)
     }
 
     @Test func `a report in colours says the same`() {
@@ -89,7 +90,7 @@ import Testing
     @Test func `the caret counts characters as they are shown, not bytes`() {
         let sql = "select 'é日👍', oops"
         let offset = sql.utf8.count - 4
-        #expect(sqlLines(sql, offset) == "  SQL   select 'é日👍', oops\n" + "        " + "                  ^\n")
+        #expect(sqlLines(sql, offset) == "  SQL   select 'é日👍', oops\n" + String(repeating: " ", count: 8 + 16) + "^\n")
     }
 
     @Test func `the caret finds its line`() {
@@ -133,7 +134,8 @@ import Testing
     }
 
     @Test func `without an offset the first lines are shown`() {
-        #expect(sqlLines("\n    insert into t\n      values (1)\n", nil) == "  SQL   insert into t\n          values (1)\n")
+        #expect(
+            sqlLines("\n    insert into t\n      values (1)\n", nil) == "  SQL   insert into t\n          values (1)\n")
         let long = (1...10).map { "line \($0)" }.joined(separator: "\n")
         #expect(sqlLines(long, nil).hasSuffix("        line 6\n        ...\n"))
     }

@@ -15,16 +15,17 @@ import Testing
     }
 
     @Test func `a table has a box, numbers to the right, NULL apart from nothing`() {
-        #expect(format(.table, columns, rows) == """
-            ┌────┬──────┐
-            │ id │ name │
-            ├────┼──────┤
-            │  1 │ Ana  │
-            │ 22 │ NULL │
-            │ -3 │      │
-            └────┴──────┘
+        #expect(
+            format(.table, columns, rows) == """
+                ┌────┬──────┐
+                │ id │ name │
+                ├────┼──────┤
+                │  1 │ Ana  │
+                │ 22 │ NULL │
+                │ -3 │      │
+                └────┴──────┘
 
-            """)
+                """)
     }
 
     @Test func `a table without rows shows its columns`() {
@@ -33,18 +34,19 @@ import Testing
 
     @Test func `a table is aligned for wide characters and combining marks`() {
         let rows: [[Cell]] = ["日本", "e\u{301}", "👩‍👩‍👧", "❤️", "abcd"].map { [.text(Array($0.utf8))] }
-        #expect(format(.table, ["x"], rows) == """
-            ┌──────┐
-            │ x    │
-            ├──────┤
-            │ 日本 │
-            │ e\u{301}    │
-            │ 👩‍👩‍👧   │
-            │ ❤️   │
-            │ abcd │
-            └──────┘
+        #expect(
+            format(.table, ["x"], rows) == """
+                ┌──────┐
+                │ x    │
+                ├──────┤
+                │ 日本 │
+                │ e\u{301}    │
+                │ 👩‍👩‍👧   │
+                │ ❤️   │
+                │ abcd │
+                └──────┘
 
-            """)
+                """)
     }
 
     @Test func `a table escapes what could harm a terminal`() {
@@ -127,10 +129,12 @@ import Testing
                 """)
     }
 
-    @Test(arguments: [
-        ([], ""), ([102], "Zg=="), ([102, 111], "Zm8="), ([102, 111, 111], "Zm9v"), (Array("foobar".utf8), "Zm9vYmFy"),
-        ([255, 255, 255, 254], "////" + "/g=="),
-    ] as [([UInt8], String)])
+    @Test(
+        arguments: [
+            ([], ""), ([102], "Zg=="), ([102, 111], "Zm8="), ([102, 111, 111], "Zm9v"),
+            (Array("foobar".utf8), "Zm9vYmFy"),
+            ([255, 255, 255, 254], "////" + "/g=="),
+        ] as [([UInt8], String)])
     func `base64 is that of RFC 4648`(bytes: [UInt8], text: String) {
         #expect(String(decoding: CellText.base64(bytes), as: UTF8.self) == text)
     }

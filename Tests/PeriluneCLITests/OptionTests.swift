@@ -12,7 +12,9 @@ import Testing
         #expect(try OptionValue.duration(text) == time)
     }
 
-    @Test(arguments: ["", "0", "-1", "abc", "1x", "s", "ms", "inf", "nan", "1e3", "0x10", "1 s", "0.0001", "99999999999999"])
+    @Test(arguments: [
+        "", "0", "-1", "abc", "1x", "s", "ms", "inf", "nan", "1e3", "0x10", "1 s", "0.0001", "99999999999999",
+    ])
     func `what is no time is refused`(text: String) {
         #expect(throws: ValidationError.self) { try OptionValue.duration(text) }
     }
@@ -75,9 +77,11 @@ import Testing
         ("a=9223372036854775808", .text(Array("9223372036854775808".utf8))), ("a=007", .text(Array("007".utf8))),
         ("a=1.5", .real(1.5)), ("a=1e3", .real(1000)), ("a=1e999", .text(Array("1e999".utf8))), ("a=e", .text([101])),
         ("a=null", .null), ("a=true", .boolean(true)), ("a=false", .boolean(false)), ("a=", .text([])),
-        ("a=x=y", .text(Array("x=y".utf8))), (":a=1", .integer(1)), ("@a=1", .integer(1)), ("a:text=12", .text([49, 50])),
+        ("a=x=y", .text(Array("x=y".utf8))), (":a=1", .integer(1)), ("@a=1", .integer(1)),
+        ("a:text=12", .text([49, 50])),
         ("a:integer=007", .integer(7)), ("a:real=2", .real(2)), ("a:boolean=1", .boolean(true)),
-        ("a:blob=00fF", .blob([0, 255])), ("a:text=null", .text(Array("null".utf8))), ("a=inf", .text(Array("inf".utf8))),
+        ("a:blob=00fF", .blob([0, 255])), ("a:text=null", .text(Array("null".utf8))),
+        ("a=inf", .text(Array("inf".utf8))),
     ])
     func `parameters are read`(text: String, value: Cell) throws {
         let parameter = try QueryParameter(text)
@@ -85,7 +89,9 @@ import Testing
         #expect(parameter.value == value)
     }
 
-    @Test(arguments: ["", "a", "=1", ":=1", "a:float=1", "a:integer=x", "a:real=nan", "a:blob=0", "a:blob=zz", "a:boolean=2"])
+    @Test(arguments: [
+        "", "a", "=1", ":=1", "a:float=1", "a:integer=x", "a:real=nan", "a:blob=0", "a:blob=zz", "a:boolean=2",
+    ])
     func `what is no parameter is refused`(text: String) {
         #expect(throws: ValidationError.self) { try QueryParameter(text) }
     }
@@ -94,7 +100,8 @@ import Testing
 
     @Test(arguments: [
         ("runtime", 1), ("syntax", 65), ("timeout", 5), ("memory", 5), ("budget", 5), ("cancelled", 130), ("busy", 75),
-        ("busy_snapshot", 75), ("locked", 75), ("notadb", 65), ("corrupt_index", 65), ("ioerr_read", 74), ("cantopen", 74),
+        ("busy_snapshot", 75), ("locked", 75), ("notadb", 65), ("corrupt_index", 65), ("ioerr_read", 74),
+        ("cantopen", 74),
         ("cannot_open", 74), ("constraint_unique", 1), ("usage", 64), ("anything", 1),
     ])
     func `the kind of an error decides the exit status`(kind: String, status: Int32) {

@@ -3,7 +3,9 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct QueryCommandTests {
     private func shop() throws -> TestFolder {
         let folder = try TestFolder()
-        let made = try folder.perilune("run", "--database", "shop.sqlite", "-e", """
+        let made = try folder.perilune(
+            "run", "--database", "shop.sqlite", "-e",
+            """
             db:execute[[
               CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, price REAL, is_sold BOOLEAN);
               INSERT INTO item VALUES (1, 'cup', 2.5, TRUE), (2, NULL, 3, FALSE), (3, '', NULL, 7);
@@ -16,18 +18,22 @@ import Testing
     @Test func `rows are lines of JSON in a pipe`() throws {
         let result = try shop().perilune("query", "--database", "shop.sqlite", "SELECT * FROM item")
         #expect((result.status, result.errors) == (0, ""))
-        #expect(result.output == """
-            {"id":1,"name":"cup","price":2.5,"is_sold":true}
-            {"id":2,"name":null,"price":3.0,"is_sold":false}
-            {"id":3,"name":"","price":null,"is_sold":7}
+        #expect(
+            result.output == """
+                {"id":1,"name":"cup","price":2.5,"is_sold":true}
+                {"id":2,"name":null,"price":3.0,"is_sold":false}
+                {"id":3,"name":"","price":null,"is_sold":7}
 
-            """)
+                """)
     }
 
     @Test(arguments: [
         ("csv", "id,name\r\n1,cup\r\n2,\r\n3,\"\"\r\n"),
         ("json", "[{\"id\":1,\"name\":\"cup\"},\n{\"id\":2,\"name\":null},\n{\"id\":3,\"name\":\"\"}]\n"),
-        ("table", "┌────┬──────┐\n│ id │ name │\n├────┼──────┤\n│  1 │ cup  │\n│  2 │ NULL │\n│  3 │      │\n└────┴──────┘\n"),
+        (
+            "table",
+            "┌────┬──────┐\n│ id │ name │\n├────┼──────┤\n│  1 │ cup  │\n│  2 │ NULL │\n│  3 │      │\n└────┴──────┘\n"
+        ),
         ("markdown", "|  id | name |\n| --: | ---- |\n|   1 | cup  |\n|   2 | NULL |\n|   3 |      |\n"),
         ("line", "  id = 1\nname = cup\n\n  id = 2\nname = NULL\n\n  id = 3\nname = \n"),
     ])
@@ -40,7 +46,8 @@ import Testing
     @Test func `values are bound by name and by number`() throws {
         let folder = try shop()
         let named = try folder.perilune(
-            "query", "SELECT typeof(:a) AS a, typeof(@b) AS b, typeof($c) AS c, :a AS d", "-p", "a=12", "-p", "b:text=12",
+            "query", "SELECT typeof(:a) AS a, typeof(@b) AS b, typeof($c) AS c, :a AS d", "-p", "a=12", "-p",
+            "b:text=12",
             "-p", "c=null")
         #expect(named.output == "{\"a\":\"integer\",\"b\":\"text\",\"c\":\"null\",\"d\":12}\n")
         let numbered = try folder.perilune("query", "SELECT ? AS a, ? AS b", "-p", "2=x", "-p", "1=true")
@@ -61,7 +68,8 @@ import Testing
     }
 
     @Test func `the statement may come from standard input`() throws {
-        let result = try shop().perilune("query", "-", "--database", "shop.sqlite", input: "SELECT count(*) AS n\nFROM item;\n")
+        let result = try shop().perilune(
+            "query", "-", "--database", "shop.sqlite", input: "SELECT count(*) AS n\nFROM item;\n")
         #expect((result.status, result.output) == (0, "{\"n\":3}\n"))
     }
 
@@ -70,13 +78,16 @@ import Testing
         let refused = try folder.perilune("query", "--database", "shop.sqlite", "DELETE FROM item")
         #expect((refused.status, refused.output) == (1, ""))
         #expect(refused.errors.contains("help  pass --write to let the statement change the database\n"))
-        let written = try folder.perilune("query", "-v", "--write", "--database", "shop.sqlite", "DELETE FROM item WHERE id > ?", "-p", "1=1")
+        let written = try folder.perilune(
+            "query", "-v", "--write", "--database", "shop.sqlite", "DELETE FROM item WHERE id > ?", "-p", "1=1")
         #expect((written.status, written.output) == (0, ""))
         #expect(written.errors == "database: shop.sqlite\n2 rows changed\n")
         let returned = try folder.perilune(
             "query", "--write", "--database", "shop.sqlite", "INSERT INTO item (name) VALUES ('x') RETURNING id")
         #expect(returned.output == "{\"id\":2}\n")
-        #expect(try folder.perilune("query", "--database", "shop.sqlite", "SELECT count(*) AS n FROM item").output == "{\"n\":2}\n")
+        #expect(
+            try folder.perilune("query", "--database", "shop.sqlite", "SELECT count(*) AS n FROM item").output
+                == "{\"n\":2}\n")
     }
 
     @Test func `the database must be there`() throws {
@@ -93,19 +104,22 @@ import Testing
         let folder = try shop()
         let column = try folder.perilune("query", "--database", "shop.sqlite", "SELECT id,\n  prise\nFROM item")
         #expect(column.status == 1)
-        #expect(column.errors == """
-            error: no such column: prise
-              SQL:2 prise
-                    ^
-              help  did you mean `price`?  item has: id, name, price, is_sold
+        #expect(
+            column.errors == """
+                error: no such column: prise
+                  SQL:2 prise
+                        ^
+                  help  did you mean `price`?  item has: id, name, price, is_sold
 
-            """)
+                """)
         let table = try folder.perilune("query", "--database", "shop.sqlite", "SELECT * FROM itm")
         #expect(table.errors.contains("help  did you mean `item`?  tables: item\n"))
         let function = try folder.perilune("query", "SELECT lenght('x')")
         #expect(function.errors.contains("help  did you mean `length`?\n"))
         let empty = try folder.perilune("query", "SELECT * FROM item")
-        #expect(empty.errors.contains("help  the database is a private one in memory, and empty; --database PATH opens a file\n"))
+        #expect(
+            empty.errors.contains(
+                "help  the database is a private one in memory, and empty; --database PATH opens a file\n"))
     }
 
     @Test func `bound values are shown only if asked for`() throws {
@@ -125,7 +139,8 @@ import Testing
     }
 
     @Test(arguments: [
-        "BEGIN", "SAVEPOINT s", "COMMIT", "PRAGMA foreign_keys = 0", "EXPLAIN QUERY PLAN SELECT 1", "VACUUM", "ROLLBACK",
+        "BEGIN", "SAVEPOINT s", "COMMIT", "PRAGMA foreign_keys = 0", "EXPLAIN QUERY PLAN SELECT 1", "VACUUM",
+        "ROLLBACK",
         "ATTACH ':memory:' AS x", "DETACH main", "PRAGMA journal_mode = WAL", "REINDEX", "ANALYZE",
     ])
     func `whatever the statement does, the process ends well`(sql: String) throws {
@@ -135,6 +150,11 @@ import Testing
             ).wait()
             #expect([0, 1].contains(result.status), "\(result.errors)")
         }
+    }
+
+    @Test func `a statement may begin with a comment`() throws {
+        let result = try TestFolder().perilune("query", "--format", "csv", "-v", "-- why\nSELECT 1 AS a", "--write")
+        #expect((result.status, result.output) == (0, "a\r\n1\r\n"))
     }
 
     @Test func `a NUL in the statement is refused`() throws {

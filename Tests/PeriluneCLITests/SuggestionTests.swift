@@ -28,13 +28,14 @@ import Testing
 
     @Test func `a column that nothing is near to gets the list, if one table is meant`() {
         #expect(
-            suggestion("no such column: weight", "SELECT weight FROM customer")?.help == "customer has: id, name, country")
+            suggestion("no such column: weight", "SELECT weight FROM customer")?.help
+                == "customer has: id, name, country")
         #expect(suggestion("no such column: weight", "SELECT weight FROM customer, invoice") == nil)
     }
 
     @Test func `a column of an insert is looked for in its table`() {
-        #expect(suggestion("table invoice has no column named payed")?.names == ["paid"])
-        #expect(suggestion("table main.invoice has no column named payed")?.names == ["paid"])
+        #expect(suggestion("table invoice has no column named piad")?.names == ["paid"])
+        #expect(suggestion("table main.invoice has no column named piad")?.names == ["paid"])
     }
 
     @Test func `a table is looked for, and the tables are listed`() {

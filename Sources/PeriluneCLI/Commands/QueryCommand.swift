@@ -32,7 +32,8 @@ struct QueryCommand: ParsableCommand {
 
     @Option(
         name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("A value for a parameter of the statement; may be given several times.", valueName: "name=value"),
+        help: ArgumentHelp(
+            "A value for a parameter of the statement; may be given several times.", valueName: "name=value"),
         transform: QueryParameter.init)
     var parameters: [QueryParameter] = []
 

@@ -24,7 +24,7 @@ struct RunCommand: AsyncParsableCommand {
             """)
 
     @Option(
-        name: .customShort("e", allowingJoined: true), parsing: .unconditionalSingleValue,
+        name: .customShort("e"), parsing: .unconditionalSingleValue,
         help: ArgumentHelp("Run this text, before FILE; may be given several times.", valueName: "code"))
     var code: [String] = []
 
@@ -34,7 +34,7 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Open the database for reading only.")
     var readonly = false
 
-    @Flag(help: "Take away io, os, require and SQL that reaches files.")
+    @Flag(help: "Take away io, os, modules in files and SQL that reaches files.")
     var sandbox = false
 
     @Option(
@@ -59,7 +59,9 @@ struct RunCommand: AsyncParsableCommand {
     var arguments: [String] = []
 
     func validate() throws {
-        guard file != nil || !code.isEmpty else { throw ValidationError("expected a FILE, - for standard input, or -e CODE") }
+        guard file != nil || !code.isEmpty else {
+            throw ValidationError("expected a FILE, - for standard input, or -e CODE")
+        }
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         _ = try OptionValue.databasePath(database)
     }

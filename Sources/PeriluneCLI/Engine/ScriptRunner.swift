@@ -65,7 +65,8 @@ struct ScriptRunner {
             configuration.trace = { [colours] sql in
                 // GRDB looks into the schema when it opens a database: no statement of the script's.
                 guard sql != "SELECT * FROM sqlite_master LIMIT 1" else { return }
-                StandardStreams.writeError(colours.dim("sql: " + DisplayText.escaped(sql, keepingLineBreaks: true)) + "\n")
+                StandardStreams.writeError(
+                    colours.dim("sql: " + DisplayText.escaped(sql, keepingLineBreaks: true)) + "\n")
             }
         }
         return configuration
@@ -102,14 +103,16 @@ extension ErrorReport {
             help = "--sandbox takes it away"
         case _ where kind.hasPrefix("readonly") && request.isReadonly: help = "the database was opened with --readonly"
         case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"):
-            help = "another program or connection is writing to the database, or has a transaction open; try again when it has ended"
+            help =
+                "another program or connection is writing to the database, or has a transaction open; try again when it has ended"
         default: break
         }
     }
 
     /// How Lua's messages call what scripts in the sandbox do not have.
     private static let namesTakenAway = [
-        "(global 'io')", "(global 'require')", "(global 'package')", "(global 'dofile')", "(global 'loadfile')",
-        "(field 'execute')", "(field 'exit')", "(field 'getenv')", "(field 'remove')", "(field 'rename')", "(field 'tmpname')",
+        "(global 'io')", "(global 'package')", "(global 'dofile')", "(global 'loadfile')",
+        "(field 'execute')", "(field 'exit')", "(field 'getenv')", "(field 'remove')", "(field 'rename')",
+        "(field 'tmpname')",
     ]
 }

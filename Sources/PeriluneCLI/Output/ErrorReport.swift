@@ -116,13 +116,15 @@ extension ErrorReport {
         object.set("args", arguments)
         object.set("help", help)
         object.set("suggestions", suggestions)
-        object.set("trace", trace.map { frame in
-            var object = JSONObject()
-            object.set("name", frame.name)
-            object.set("file", frame.file)
-            object.set("line", frame.line)
-            return object
-        })
+        object.set(
+            "trace",
+            trace.map { frame in
+                var object = JSONObject()
+                object.set("name", frame.name)
+                object.set("file", frame.file)
+                object.set("line", frame.line)
+                return object
+            })
         return object.text + "\n"
     }
 }

@@ -17,7 +17,9 @@ enum StandardStreams {
 
     /// Writes out what is buffered; fails also if something could not be written before.
     static func flush() throws {
-        guard fflush(stdout) == 0, ferror(stdout) == 0 else { throw failure() }
+        guard fflush(stdout) == 0 else { throw failure() }
+        // The script has printed, and its print does not look: what went wrong then is not known any more.
+        guard ferror(stdout) == 0 else { throw failure("some of the output is lost") }
     }
 
     /// Writes to standard error at once, what has been printed before it first.
@@ -47,7 +49,7 @@ enum StandardStreams {
         }
     }
 
-    private static func failure() -> CommandFailure {
+    private static func failure(_ reason: String = reason) -> CommandFailure {
         CommandFailure(ErrorReport("cannot write to standard output: \(reason)", kind: "io"))
     }
 

@@ -26,7 +26,8 @@ struct Suggestion: Equatable {
         if let name = Self.name(after: "no such table: ", in: message) {
             self.init(name, among: schema.tables.map(\.name), listing: "tables")
         } else if let name = Self.name(after: "no such column: ", in: message) {
-            if let suggestion = Suggestion(column: name, in: schema.tables(mentionedIn: sql)), !suggestion.names.isEmpty {
+            if let suggestion = Suggestion(column: name, in: schema.tables(mentionedIn: sql)), !suggestion.names.isEmpty
+            {
                 self = suggestion
             } else if let sql, sql.contains("\"\(name)\"") {
                 self.init(help: "text stands in single quotes: '\(name)'", names: [])
@@ -85,7 +86,9 @@ struct Suggestion: Equatable {
 
     /// Reads `table invoice has no column named totl`.
     private static func tableAndColumn(in message: String) -> (table: String, column: String)? {
-        guard message.hasPrefix("table "), let middle = message.firstRange(of: " has no column named ") else { return nil }
+        guard message.hasPrefix("table "), let middle = message.firstRange(of: " has no column named ") else {
+            return nil
+        }
         let table = message[..<middle.lowerBound].dropFirst("table ".count)
         return (unqualified(String(table)), String(message[middle.upperBound...]))
     }
@@ -100,7 +103,8 @@ extension SchemaNames {
     /// The tables whose names stand in the text as words; all, if none does.
     fileprivate func tables(mentionedIn sql: String?) -> [Table] {
         guard let sql else { return tables }
-        let words = Set(sql.prefix(100_000).lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
+        let words = Set(
+            sql.prefix(100_000).lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
         let mentioned = tables.filter { words.contains($0.name.lowercased()) }
         return mentioned.isEmpty ? tables : mentioned
     }

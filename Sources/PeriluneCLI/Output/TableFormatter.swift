@@ -17,10 +17,12 @@ struct TableFormatter: ResultFormatter {
         output.append(line(grid.columns.indices.map { colours.bold(grid.padded(grid.columns[$0], column: $0)) }))
         output.append(border("├", "┼", "┤"))
         for row in grid.rows {
-            output.append(line(row.indices.map { column in
-                let text = grid.padded(row[column].text, column: column)
-                return row[column].isNull ? colours.dim(text) : text
-            }))
+            output.append(
+                line(
+                    row.indices.map { column in
+                        let text = grid.padded(row[column].text, column: column)
+                        return row[column].isNull ? colours.dim(text) : text
+                    }))
         }
         output.append(border("└", "┴", "┘"))
     }
@@ -45,17 +47,20 @@ struct MarkdownFormatter: ResultFormatter {
     mutating func write(_ row: [Cell], to output: inout [UInt8]) {
         grid.add(row) { cell in
             guard case .text(let bytes) = cell else { return cell.displayText }
-            let lines = DisplayText.escaped(bytes, keepingLineBreaks: true).split(separator: "\n", omittingEmptySubsequences: false)
+            let lines = DisplayText.escaped(bytes, keepingLineBreaks: true).split(
+                separator: "\n", omittingEmptySubsequences: false)
             return lines.map { Self.escape(String($0)) }.joined(separator: "<br>")
         }
     }
 
     mutating func end(_ output: inout [UInt8]) {
         output.append(line(grid.columns.indices.map { grid.padded(grid.columns[$0], column: $0) }))
-        output.append(line(grid.widths.indices.map { column in
-            let dashes = String(repeating: "-", count: grid.widths[column] - 1)
-            return grid.isRight(column) ? dashes + ":" : dashes + "-"
-        }))
+        output.append(
+            line(
+                grid.widths.indices.map { column in
+                    let dashes = String(repeating: "-", count: grid.widths[column] - 1)
+                    return grid.isRight(column) ? dashes + ":" : dashes + "-"
+                }))
         for row in grid.rows {
             output.append(line(row.indices.map { grid.padded(row[$0].text, column: $0) }))
         }

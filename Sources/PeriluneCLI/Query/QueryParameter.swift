@@ -53,7 +53,9 @@ struct QueryParameter: Equatable {
 
     /// A finite decimal number: Swift reads `inf`, `nan` and hexadecimal numbers, too.
     private static func real(_ text: String) -> Double? {
-        guard text.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let value = Double(text) else { return nil }
+        guard text.utf8.allSatisfy({ "0123456789.eE+-".utf8.contains($0) }), let value = Double(text) else {
+            return nil
+        }
         return value.isFinite ? value : nil
     }
 

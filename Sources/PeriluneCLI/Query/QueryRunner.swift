@@ -161,7 +161,8 @@ struct QueryRunner {
         // Before anything else is done on the connection.
         let offset = Int(sqlite3_error_offset(db.sqliteConnection))
         var report = ErrorReport(error)
-        if error.resultCode == .SQLITE_MISUSE {
+        // What GRDB says of several statements, and of none.
+        if error.resultCode == .SQLITE_MISUSE || error.message == "empty statement" {
             report = ErrorReport("expected one SQL statement", kind: "sql")
             report.help = "a script can run several: perilune run -e 'db:execute[[...]]'"
         }
