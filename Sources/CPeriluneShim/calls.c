@@ -5,6 +5,9 @@ const char perilune_async_marker;
 
 static const char function_metatable_key;
 
+/* What a call of Swift costs of the budget of instructions. */
+enum { host_call_cost = 50 };
+
 /* MARK: - From Lua to Swift */
 
 /* Calls the Swift function of the running closure. No allocation may be refused while Swift frames are on the stack. */
@@ -18,7 +21,12 @@ static int call_swift(lua_State *L) {
     context->may_refuse = false;
     int result = context->call(L, function);
     context->may_refuse = may_refuse;
-    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+    if (context->limited) {
+        if (context->budget != INT64_MAX) context->budget -= host_call_cost;
+        perilune_check(L); /* a host function may take long, and hand in much */
+    } else if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) {
+        perilune_raise_doom(L);
+    }
     return result;
 }
 
@@ -36,13 +44,10 @@ static int async_finished(lua_State *L, int status, lua_KContext unused) {
 }
 
 static int swift_async_function(lua_State *L) {
-    if (!perilune_context_of(L)->has_driver) {
-        return perilune_raise(L, "yield", "an asynchronous function cannot be called here: the host runs this script "
-                                          "synchronously");
-    }
-    if (!lua_isyieldable(L)) {
-        return perilune_raise(L, "yield", "an asynchronous function cannot be called here: not inside a database block, "
-                                          "a metamethod, an iterator or a function called back by table.sort or string.gsub");
+    if (!perilune_context_of(L)->has_driver || !lua_isyieldable(L)) {
+        return perilune_raise(L, "yield", "an asynchronous function cannot be called here: not in a run that the host has "
+                                          "started synchronously, nor inside a database block, a metamethod, an iterator "
+                                          "or a function called back by table.sort or string.gsub");
     }
     int result = call_swift(L);
     if (result != PERILUNE_YIELD) return result >= 0 ? result : lua_error(L);
@@ -135,6 +140,7 @@ static int keep_coroutine_failure(lua_State *L) {
 int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count) {
     perilune_context *context = perilune_context_of(coroutine);
     entered before = enter_lua(context, coroutine);
+    perilune_arm_if_doomed(coroutine);
     int status = lua_resume(coroutine, from, argument_count, result_count);
     if (status > LUA_YIELD && lua_checkstack(coroutine, 3) && lua_checkstack(from, 4)) {
         lua_pushcfunction(from, keep_coroutine_failure);

@@ -204,14 +204,30 @@ static void keep_position(lua_State *L, lua_State *failed) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_line_key);
 }
 
+/* Adds where the failed coroutine was resumed. */
+static void add_resumer(lua_State *L) {
+    enum { most = 16 * 1024 };
+    lua_Debug activation;
+    if (!lua_getstack(L, 1, &activation)) return;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_traceback_key) == LUA_TSTRING && lua_rawlen(L, -1) < most) {
+        luaL_traceback(L, L, lua_tostring(L, -1), 1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
+    }
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_file_key) == LUA_TNIL) keep_position(L, L);
+    perilune_pop(L, 2);
+}
+
 void perilune_keep_failure(lua_State *L, lua_State *failed, int index) {
     index = lua_absindex(L, index);
-    if (is_kept(L, index) || !lua_checkstack(L, 4)) return;
-    luaL_traceback(L, failed, NULL, L == failed ? 1 : 0);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
-    keep_position(L, failed);
-    lua_pushvalue(L, index);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
+    if (!lua_checkstack(L, 6)) return;
+    if (!is_kept(L, index)) {
+        luaL_traceback(L, failed, NULL, L == failed ? 1 : 0);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
+        keep_position(L, failed);
+        lua_pushvalue(L, index);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
+    }
+    if (L != failed) add_resumer(L);
 }
 
 void perilune_restore_failure(lua_State *L) {

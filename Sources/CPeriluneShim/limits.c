@@ -5,8 +5,9 @@
 
 #include "shim_internal.h"
 
-/* A sparser hook gains nothing: any count hook puts Lua's interpreter in its tracing mode. */
-enum { instructions_per_look = 1000 };
+/* A sparser hook gains next to nothing: any count hook puts Lua's interpreter in its tracing mode. A single instruction
+** can take milliseconds: comparing two strings of 20 MB, copying 100,000 arguments. */
+enum { instructions_per_look = 200 };
 
 static const char doom_marker;
 
@@ -92,6 +93,11 @@ void perilune_install_hook(lua_State *L) {
     lua_sethook(L, count_hook, LUA_MASKCOUNT, instructions_per_look);
 }
 
+void perilune_arm_if_doomed(lua_State *coroutine) {
+    if (perilune_doom_of(perilune_context_of(coroutine)) == PERILUNE_DOOM_NONE) return;
+    lua_sethook(coroutine, count_hook, LUA_MASKCOUNT, 1);
+}
+
 /* The context whose state runs on this thread; read by the signal handler on the same thread. */
 static _Thread_local perilune_context *volatile listening;
 
@@ -110,6 +116,11 @@ int perilune_listen(perilune_context *context, int signal_number) {
     struct sigaction action = {.sa_handler = arm_hook, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
     if (sigaction(signal_number, &action, NULL) != 0) return errno;
+    /* Threads that were started from Swift's concurrency have all signals blocked. */
+    sigset_t unblocked;
+    sigemptyset(&unblocked);
+    sigaddset(&unblocked, signal_number);
+    pthread_sigmask(SIG_UNBLOCK, &unblocked, NULL);
     context->listening_thread = pthread_self();
     atomic_store(&context->listening_signal, signal_number);
     return 0;

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "shim_internal.h"
+#include "source_scanner.h"
 
 /* Calls `body` with the topmost `argument_count` values. */
 static int protect(lua_State *L, lua_CFunction body, int argument_count, int result_count) {
@@ -71,23 +72,37 @@ int perilune_collect(lua_State *L) {
 typedef struct {
     const char *bytes;
     size_t length;
+    size_t given; /* handed out so far */
+    const char *name;
+    perilune_scanner scanner;
 } source;
+
+static int raise_too_many_steps(lua_State *L, const source *rest) {
+    bool is_file = *rest->name == '@' || *rest->name == '=';
+    lua_pushfstring(L, "%s:%d: more than %d indexing steps in one expression", is_file ? rest->name + 1 : "chunk",
+                    rest->scanner.line, PERILUNE_STEP_LIMIT);
+    return lua_error(L);
+}
 
 /* Small pieces, so that compiling text that takes long (a chain of 40,000 operands is quadratic) meets the limits. */
 static const char *read_piece(lua_State *L, void *data, size_t *size) {
     source *rest = data;
-    perilune_charge(L, 256);
+    perilune_charge(L, perilune_cost_of_piece(rest->given));
     *size = rest->length < 256 ? rest->length : 256;
+    rest->given += *size;
     const char *piece = rest->bytes;
     rest->bytes += *size;
     rest->length -= *size;
+    bool is_limited = perilune_context_of(L)->limited;
+    if (is_limited && !perilune_scan(&rest->scanner, piece, *size)) raise_too_many_steps(L, rest);
     return *size > 0 ? piece : NULL;
 }
 
 int perilune_load(lua_State *L, const char *bytes, size_t length, const char *name) {
     perilune_context *context = perilune_context_of(L);
     bool may_refuse = context->may_refuse;
-    source whole = {bytes, length};
+    source whole = {.bytes = bytes, .length = length, .name = name};
+    perilune_scan_begin(&whole.scanner);
     context->may_refuse = true;
     int status = lua_load(L, read_piece, &whole, name, "t");
     context->may_refuse = may_refuse;

@@ -122,13 +122,20 @@ private final class AsyncDriver {
 
     /// Awaits the operation for which the script has yielded, and puts its outcome where the resumption finds it.
     nonisolated(nonsending) private func perform(yieldedCount: CInt) async throws(LuaError) {
-        perilune_pop(thread, yieldedCount)
         guard let operation = core.pendingOperation else {
             throw LuaError(.runtime, "attempt to yield from outside a coroutine")
         }
+        // The marker stays on the coroutine until the outcome is there: meanwhile no other run can resume it.
         core.pendingOperation = nil
+        let outcome: Result<[LuaValue], any Error>
         do {
-            let values = try await operation.body(operation.arguments)
+            outcome = .success(try await operation.body(operation.arguments))
+        } catch {
+            outcome = .failure(error)
+        }
+        perilune_pop(thread, yieldedCount)
+        do {
+            let values = try outcome.get()
             try Self.push([.boolean(true)] + values, on: thread, of: core)
             argumentCount = CInt(values.count) + 1
         } catch {

@@ -22,6 +22,8 @@ package final class LuaCore: @unchecked Sendable {
     private var swiftDepth = 0
     var limits = LuaLimits()
     var exitStatus: Int32 = 0
+    /// What the last error out of Lua that was raised again was, since Lua keeps only its value.
+    private var raisedAgain: (value: LuaReference, code: LuaError.Code)?
     /// The operation that an asynchronous function has started, for the driver.
     var pendingOperation: PendingOperation?
     /// The state, for Swift functions that want it; it is there whenever one runs.
@@ -141,7 +143,10 @@ package final class LuaCore: @unchecked Sendable {
         defer { endRun() }
         let status = operation(L)
         guard status == LUA_OK else { throw takeError(status: status) }
-        return takingResults()
+        let results = takingResults()
+        // It may have come too late for the script to notice, but whoever has ended the run wants to be told.
+        if depth == 1, doom != .none { throw limits.error(for: doom, exitStatus: exitStatus) }
+        return results
     }
 
     package func run(_ operation: (OpaquePointer) -> CInt) throws(LuaError) {
@@ -186,7 +191,8 @@ package final class LuaCore: @unchecked Sendable {
         perilune_pop(L, 3)
         // Lua puts the position into messages, unless the script says `error(message, 0)`.
         let isPlainMessage = status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING
-        var error = makeError(status: status)
+        var error = makeError(status: status, isRaisedAgain: traceback != nil)
+        raisedAgain = nil
         error.traceback = error.traceback ?? traceback
         if error.file == nil, error.code != .syntax, !isPlainMessage {
             error.file = position.file
@@ -195,7 +201,7 @@ package final class LuaCore: @unchecked Sendable {
         return error
     }
 
-    private func makeError(status: CInt) -> LuaError {
+    private func makeError(status: CInt, isRaisedAgain: Bool) -> LuaError {
         if doom != .none {
             perilune_pop(L, 1)
             return limits.error(for: doom, exitStatus: exitStatus)
@@ -206,11 +212,19 @@ package final class LuaCore: @unchecked Sendable {
             case LUA_ERRSYNTAX: .syntax
             case LUA_ERRMEM: .memory
             case LUA_ERRERR: .errorHandling
-            default: .runtime
+            default: isRaisedAgain ? codeOfRaisedAgain() ?? .runtime : .runtime
             }
         var error = makeError(code, ofValueAt: -1)
         error.value = LuaReference(takingTopOf: self)
         return error
+    }
+
+    /// The code of the error on top, if it is the one that was raised again last.
+    private func codeOfRaisedAgain() -> LuaError.Code? {
+        guard let raisedAgain else { return nil }
+        raisedAgain.value.push(on: L)
+        defer { perilune_pop(L, 1) }
+        return lua_rawequal(L, -1, -2) != 0 ? raisedAgain.code : nil
     }
 
     private func makeError(_ code: LuaError.Code, ofValueAt index: CInt) -> LuaError {
@@ -223,12 +237,23 @@ package final class LuaCore: @unchecked Sendable {
         }
         if lua_type(L, index) == LUA_TTABLE {
             let fields = scalars(ofTableAt: index)
-            let message = if case .string(let text) = fields["message"] { text.description } else { "a table was raised" }
+            let message = if case .string(let text) = fields["message"] { text.description } else { describe(at: index) }
             var error = LuaError(code, message)
             error.fields = fields
             return error
         }
-        return LuaError(code, "\(typeName(at: index)) was raised")
+        return LuaError(code, describe(at: index))
+    }
+
+    /// What a thrown value says of itself by `__tostring`, which runs within what is left of the limits.
+    private func describe(at index: CInt) -> String {
+        let type = "\(typeName(at: index)) was raised"
+        guard lua_checkstack(L, 5) != 0, luaL_getmetafield(L, index, "__tostring") != LUA_TNIL else { return type }
+        perilune_pop(L, 1)
+        lua_pushvalue(L, index)
+        defer { perilune_pop(L, 1) }
+        guard perilune_to_string(L) == LUA_OK, let text = string(at: -1) else { return type }
+        return LuaString(text.bytes.prefix(10_000)).description
     }
 
     private func makeError(ofErrorObjectWith payload: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> LuaError {
@@ -279,7 +304,9 @@ package final class LuaCore: @unchecked Sendable {
     package func push(_ error: any Error) {
         if let error = error as? LuaError, let value = error.value, value.core === self {
             value.push(on: L)
-            push(error.traceback.map { .string(LuaString($0)) } ?? .nil)
+            raisedAgain = (value, error.code)
+            guard let traceback = error.traceback else { return }
+            push(.string(LuaString(traceback)))
             push(error.file.map { .string(LuaString($0)) } ?? .nil)
             push(error.line.map { .integer(Int64($0)) } ?? .nil)
             perilune_restore_failure(L)

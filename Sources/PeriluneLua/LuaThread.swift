@@ -17,6 +17,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     public static let defaultStackSizeInBytes = 64 << 20
 
     private let shared = Shared()
+    private let thread: pthread_t
 
     /// What the thread itself holds, so that it does not keep the executor alive.
     private final class Shared: @unchecked Sendable {
@@ -66,7 +67,37 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
 
     private enum Work {
         case job(UnownedJob, UnownedSerialExecutor)
-        case closure(() -> Void)
+        case closure(Closure)
+    }
+
+    /// A closure that somebody waits for.
+    private final class Closure {
+        private var body: (() -> Void)?
+        private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
+
+        init(_ body: @escaping () -> Void) {
+            self.body = body
+            sem_init(semaphore, 0, 0)
+        }
+
+        deinit {
+            sem_destroy(semaphore)
+            semaphore.deallocate()
+        }
+
+        func run() {
+            call()
+            // Before the waiting thread goes on: what it has lent us does not outlive that.
+            body = nil
+            sem_post(semaphore)
+        }
+
+        /// Not inlined, so that nothing of the closure is kept after it.
+        @inline(never) private func call() { body?() }
+
+        func wait() {
+            while sem_wait(semaphore) != 0 {}
+        }
     }
 
     /// Starts a thread.
@@ -83,7 +114,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
                 for item in work {
                     switch item {
                     case .job(let job, let executor): job.runSynchronously(on: executor)
-                    case .closure(let closure): closure()
+                    case .closure(let closure): closure.run()
                     }
                 }
             }
@@ -91,6 +122,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         }, argument)
         pthread_attr_destroy(&attributes)
         precondition(status == 0, "no thread could be started: \(status)")
+        self.thread = thread
     }
 
     deinit {
@@ -101,24 +133,15 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         shared.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
     }
 
-    /// Runs a closure on the thread and waits for it. Must not be called on the thread itself.
+    /// Runs a closure on the thread and waits for it; on the thread itself at once.
     public func run<Result>(_ body: () throws -> Result) throws -> Result {
-        let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)
-        sem_init(semaphore, 0, 0)
-        defer {
-            sem_destroy(semaphore)
-            semaphore.deallocate()
-        }
+        if pthread_equal(thread, pthread_self()) != 0 { return try body() }
         // Written on the thread before the semaphore is posted, read here after it: never at once.
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         withoutActuallyEscaping(body) { body in
-            nonisolated(unsafe) let body = body
-            nonisolated(unsafe) let semaphore = semaphore
-            shared.add(.closure {
-                result = Swift.Result { try body() }
-                sem_post(semaphore)
-            })
-            while sem_wait(semaphore) != 0 {}
+            let closure = Closure { result = Swift.Result { try body() } }
+            shared.add(.closure(closure))
+            closure.wait()
         }
         return try result!.get()
     }
