@@ -274,16 +274,12 @@ static int row_length(lua_State *L) {
 
 /* MARK: - The metatable */
 
-/* Pushes the list of names, and with `lookup` and `exact` fills the tables that find them. */
-static void push_names(lua_State *L, perilune_statement *statement, int keys, int lookup, int exact) {
-    lua_createtable(L, statement->column_count, 0);
-    int names = lua_gettop(L);
-    for (int i = 1; i <= statement->column_count; i++) {
-        const char *name = sqlite3_column_name(statement->handle, i - 1);
-        lua_pushstring(L, name ? name : "");
-        int written = lua_gettop(L);
-        lua_pushvalue(L, written);
-        lua_rawseti(L, names, i);
+/* From the list at `names` fills the list of keys, and the tables that find them. */
+static void index_names(lua_State *L, int names, int keys, int lookup, int exact) {
+    int top = lua_gettop(L), count = (int)lua_rawlen(L, names);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, names, i);
+        int written = top + 1;
         lua_pushvalue(L, written);
         bool is_first = lua_rawget(L, exact) == LUA_TNIL;
         if (is_first) lua_pushvalue(L, written);
@@ -299,7 +295,7 @@ static void push_names(lua_State *L, perilune_statement *statement, int keys, in
             lua_pushinteger(L, i);
             lua_rawset(L, lookup);
         }
-        lua_settop(L, names);
+        lua_settop(L, top);
     }
 }
 
@@ -327,17 +323,52 @@ static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     lua_setfield(L, -2, "__metatable");
 }
 
-void perilune_push_shape(lua_State *L, perilune_statement *statement) {
-    luaL_checkstack(L, LUA_MINSTACK, NULL);
-    lua_createtable(L, statement->column_count, 2);
-    int keys = lua_gettop(L), lookup = keys + 1, exact = keys + 2;
-    lua_createtable(L, 0, statement->column_count);
-    lua_createtable(L, 0, statement->column_count);
-    push_names(L, statement, keys, lookup, exact);
+/* Pushes the list of keys of rows that have the columns in the list on top of the stack. [-1, +1, m] */
+static void push_shape_of_names(lua_State *L) {
+    int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
+    int keys = names + 1, lookup = keys + 1, exact = keys + 2;
+    lua_createtable(L, count, 2);
+    lua_createtable(L, 0, count);
+    lua_createtable(L, 0, count);
+    index_names(L, names, keys, lookup, exact);
+    lua_pushvalue(L, names);
     lua_rawseti(L, keys, -1);
     push_metatable(L, keys, lookup, exact);
     lua_rawseti(L, keys, 0);
     lua_settop(L, keys);
+    lua_remove(L, names);
+}
+
+void perilune_push_shape(lua_State *L, perilune_statement *statement) {
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lua_createtable(L, statement->column_count, 0);
+    for (int i = 1; i <= statement->column_count; i++) {
+        const char *name = sqlite3_column_name(statement->handle, i - 1);
+        lua_pushstring(L, name ? name : "");
+        lua_rawseti(L, -2, i);
+    }
+    push_shape_of_names(L);
+}
+
+/* Arguments: a list of names, a table with their values. Returns a row. */
+int perilune_make_row(lua_State *L) {
+    enum { names = 1, values = 2, keys = 3, row = 4 };
+    luaL_checktype(L, names, LUA_TTABLE);
+    luaL_checktype(L, values, LUA_TTABLE);
+    lua_settop(L, values);
+    lua_pushvalue(L, names);
+    push_shape_of_names(L);
+    lua_newtable(L);
+    for (lua_Integer i = 1; lua_rawgeti(L, names, i) == LUA_TSTRING; i++) {
+        lua_rawgeti(L, keys, i);
+        lua_insert(L, -2);
+        lua_rawget(L, values);
+        lua_rawset(L, row);
+    }
+    lua_settop(L, row);
+    lua_rawgeti(L, keys, 0);
+    lua_setmetatable(L, row);
+    return 1;
 }
 
 void perilune_push_row_methods(lua_State *L) {

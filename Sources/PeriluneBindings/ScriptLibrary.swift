@@ -92,7 +92,7 @@ final class ScriptLibrary {
     private func defineRowAccess() throws {
         let core = state.core
         for (name, function) in [
-            ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable),
+            ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable), ("make_row", perilune_make_row),
             ("plain", perilune_plain_value), ("define", perilune_define),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)

@@ -7,6 +7,49 @@ local types = internal.types
 
 local row = {}
 
+--- What a row would hold for a value, had it been stored: nil for NULL.
+local function stored(name, value)
+  local plain = internal.plain(value)
+  if plain == internal.null then return nil end
+  if internal.is_blob(plain) then return tostring(plain) end
+  local kind = type(plain)
+  if kind == "string" or kind == "boolean" or (kind == "number" and plain == plain) then return plain end
+  internal.raise("conversion", "column `" .. name .. "`: expected a value that SQLite can store, got "
+    .. internal.describe(plain))
+end
+
+local function sorted_names(values)
+  local names = {}
+  for name in pairs(values) do names[#names + 1] = name end
+  for _, name in ipairs(names) do
+    if type(name) ~= "string" then
+      internal.raise("argument", "row.new: expected names of columns, got " .. internal.describe(name))
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- Makes a row, as a query would give it.
+-- @tparam table values by the names of the columns; `perilune.null` for NULL
+-- @tparam ?table names the columns in their order; by name if it is left out
+function row.new(values, names)
+  if type(values) ~= "table" then
+    internal.raise("argument", "row.new: argument 1: expected a table of values, got " .. internal.describe(values))
+  end
+  if names ~= nil and type(names) ~= "table" then
+    internal.raise("argument", "row.new: argument 2: expected a list of names, got " .. internal.describe(names))
+  end
+  local plain, columns = {}, {}
+  for index, name in ipairs(names or sorted_names(values)) do
+    if type(name) ~= "string" or values[name] == nil then
+      internal.raise("argument", "row.new: no value for column " .. internal.describe(name))
+    end
+    columns[index], plain[name] = name, stored(name, values[name])
+  end
+  return internal.make_row(columns, plain)
+end
+
 --- The position of a column: the leftmost of that name, in any case.
 local function find(self, name)
   local names = internal.row_columns(self)

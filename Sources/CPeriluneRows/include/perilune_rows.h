@@ -233,10 +233,11 @@ void perilune_push_blob(lua_State *L, const char *bytes, size_t length); /* as p
 /* The Lua function perilune.blob. */
 int perilune_make_blob(lua_State *L);
 
-/* For the library: Lua functions. row -> list of its column names, not to be changed; row -> its metatable; value -> what SQLite
-** would be given for it; database, definition -> nothing (see functions.c). */
+/* For the library: Lua functions. row -> list of its column names, not to be changed; row -> its metatable; list of names, table
+** of values -> row; value -> what SQLite would be given for it; database, definition -> nothing (see functions.c). */
 int perilune_row_columns(lua_State *L);
 int perilune_row_metatable(lua_State *L);
+int perilune_make_row(lua_State *L);
 int perilune_plain_value(lua_State *L);
 int perilune_define(lua_State *L);
 
