@@ -8,4 +8,106 @@ import Testing
         let result: Int = try sum(1, 2)
         #expect(result == 3)
     }
+
+    @Test func `globals last from run to run`() throws {
+        let state = try LuaState()
+        try state.run("x = 5")
+        #expect(try state.evaluate("return x") == 5)
+        #expect(try state.globals.get("x") == 5)
+    }
+
+    @Test func `a chunk with an environment sees only that`() throws {
+        let state = try LuaState()
+        let environment = try state.makeTable()
+        try environment.set("x", 3)
+        let chunk = try state.load("y = x return x, print", environment: environment)
+        #expect(try chunk.call([]) == [3, .nil])
+        #expect(try environment.get("y") == 3)
+        #expect(try state.globals.get("y") == .nil)
+    }
+
+    @Test(arguments: ["#!/usr/bin/env perilune\nreturn ...", "\u{FEFF}return ...", "\u{FEFF}#!x\nreturn ...", "# only\nreturn ..."])
+    func `a first line with a hash and a byte order mark are skipped`(source: String) throws {
+        let state = try LuaState()
+        #expect(try state.load(source).call([1]) == [1])
+    }
+
+    @Test func `line numbers count the skipped line`() throws {
+        #expect(try failure(of: "#!/usr/bin/env perilune\nerror('x')", in: LuaState()).line == 2)
+    }
+
+    @Test(arguments: ["", "#", "#!", "\n", "-- nothing", "\0"])
+    func `source text without anything in it runs or is a syntax error`(source: String) throws {
+        let state = try LuaState()
+        do {
+            #expect(try state.run(source).isEmpty)
+        } catch {
+            #expect(error.code == .syntax)
+            #expect(source == "\0")
+        }
+    }
+
+    @Test func `a chunk keeps its name in errors, also an odd one`() throws {
+        let state = try LuaState()
+        for name in ["a b.lua", "grüße.lua", "C:/x.lua", "=x", "@x", "", String(repeating: "long/", count: 30) + "x.lua"] {
+            let error = #expect(throws: LuaError.self) { try state.run("error('broken')", named: name) }
+            #expect(error?.message == "broken", "\(name)")
+            #expect(error?.line == 1, "\(name)")
+        }
+    }
+
+    @Test func `collecting garbage frees memory`() throws {
+        let state = try LuaState()
+        try state.run("t = {} for i = 1, 100000 do t[i] = {} end")
+        let before = state.memoryInBytes
+        try state.run("t = nil")
+        state.collectGarbage()
+        #expect(state.memoryInBytes < before / 2)
+    }
+
+    @Test func `a closed state uses no memory and cannot be cancelled`() throws {
+        let state = try LuaState()
+        let cancellation = state.cancellation
+        state.close()
+        cancellation.cancel()
+        state.listen(for: 12)
+        #expect(state.memoryInBytes == 0)
+    }
+
+    // MARK: - os.exit
+
+    @Test(arguments: [("", 0), ("true", 0), ("false", 1), ("3", 3), ("-1", -1), ("1 << 40", 0)] as [(String, Int64)])
+    func `exiting ends the run with the status, not the process`(argument: String, status: Int64) throws {
+        let state = try LuaState(libraries: .trusted)
+        let error = try failure(of: "os.exit(\(argument))", in: state)
+        #expect(error.code == .exit)
+        #expect(error.fields["status"] == .integer(status))
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test(arguments: [
+        "pcall(os.exit, 2) while true do end",
+        "while true do pcall(os.exit, 2) end",
+        "pcall(pcall, pcall, os.exit, 2) while true do end",
+        "xpcall(os.exit, function(e) return e end, 2) while true do end",
+        "local c = coroutine.create(function() os.exit(2) end) coroutine.resume(c) while true do end",
+        "local c = coroutine.wrap(function() pcall(os.exit, 2) while true do end end) pcall(c) while true do end",
+        "do local c <close> = setmetatable({}, {__close = function() os.exit(2) end}) end while true do end",
+        "table.sort({3, 2, 1}, function() os.exit(2) end) while true do end",
+        "pcall(string.gsub, 'x', 'x', function() os.exit(2) end) while true do end",
+    ])
+    func `no script survives its exit, with limits or without`(source: String) throws {
+        for limits in [LuaLimits.none, LuaLimits(isCancellable: true)] {
+            let state = try LuaState(libraries: .trusted, limits: limits)
+            let error = try failure(of: source, in: state)
+            #expect(error.code == .exit)
+            #expect(error.fields["status"] == .integer(2))
+            #expect(try state.evaluate("local n = 0 for i = 1, 100000 do n = n + 1 end return n") == 100_000)
+        }
+    }
+
+    @Test func `exiting with something else is an argument error`() throws {
+        let error = try failure(of: "os.exit('now')", in: LuaState(libraries: .trusted))
+        #expect(error.message == "os.exit: argument 1: expected an integer or a boolean, got a string")
+    }
 }

@@ -1,0 +1,217 @@
+import PeriluneLua
+import Testing
+
+@Suite struct AsyncTests {
+    private actor Host {
+        private let thread = LuaThread()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+
+        func run<Result: Sendable>(_ body: nonisolated(nonsending) @Sendable () async throws -> Result) async throws -> Result {
+            try await body()
+        }
+    }
+
+    /// A state with `later(...)`, which returns its arguments after a suspension, and `fail_later()`.
+    private static func makeState(limits: LuaLimits = .none) throws -> LuaState {
+        let state = try LuaState(limits: limits)
+        try state.globals.set("later", .function(state.makeAsyncFunction("later") { arguments in
+            await Task.yield()
+            return arguments
+        }))
+        try state.globals.set("fail_later", .function(state.makeAsyncFunction("fail_later") { _ in
+            await Task.yield()
+            throw HostError(number: 8)
+        }))
+        try state.define("call") { try $0.get(1, as: LuaFunction.self).call(Array($0.values.dropFirst())) }
+        return state
+    }
+
+    private func evaluate(_ source: String, limits: LuaLimits = .none) async throws -> String {
+        try await Host().run {
+            let state = try Self.makeState(limits: limits)
+            let values = try await state.runAsync(source, named: "test.lua")
+            let text: String = try state.load("return tostring((...))").callAsFunction(values.first ?? .nil)
+            return text
+        }
+    }
+
+    private func failure(_ source: String, limits: LuaLimits = .none) async throws -> LuaError {
+        try await Host().run {
+            let state = try Self.makeState(limits: limits)
+            do throws(LuaError) {
+                try await state.runAsync(source, named: "test.lua")
+            } catch {
+                return error
+            }
+            throw HostError(number: -1)
+        }
+    }
+
+    private static let results: [(String, String)] = [
+        ("return later(1)", "1"),
+        ("return 1 + later(2) * later(3)", "7"),
+        ("return select('#', later(nil, nil, nil))", "3"),
+        ("return select('#', later())", "0"),
+        ("local n = 0 for i = 1, 100 do n = n + later(i) end return n", "5050"),
+        ("return coroutine.wrap(function() return later('deep') end)()", "deep"),
+        ("return coroutine.wrap(function() return coroutine.wrap(function() return later('deeper') end)() end)()", "deeper"),
+        ("local c = coroutine.create(later) return select(2, coroutine.resume(c, 'resumed'))", "resumed"),
+        ("""
+        local c = coroutine.wrap(function() for i = 1, 3 do coroutine.yield(later(i)) end end)
+        return c() + c() + c()
+        """, "6"),
+        ("return select(2, pcall(later, 'protected'))", "protected"),
+        ("return select(2, xpcall(later, error, 'handled'))", "handled"),
+        ("return coroutine.wrap(function() return select(2, pcall(later, 'both')) end)()", "both"),
+        ("local ok, e = pcall(fail_later) return e.kind .. e.message", "hostHostError(number: 8)"),
+        ("local r do local c <close> = setmetatable({}, {__close = function() r = later('closed') end}) end return r", "closed"),
+        ("local function count(n) if n == 0 then return 0 end return 1 + count(later(n - 1)) end return count(50)", "50"),
+    ]
+
+    @Test(arguments: results)
+    func `a script waits for an asynchronous function wherever Lua can suspend`(source: String, result: String) async throws {
+        #expect(try await evaluate(source) == result)
+        #expect(try await evaluate(source, limits: LuaLimits(time: .seconds(60), instructions: 10_000_000)) == result)
+    }
+
+    @Test func `an error of an asynchronous function is the same error with a traceback`() async throws {
+        for source in ["\nfail_later()", "\ncoroutine.wrap(fail_later)()", "\nlocal ok, e = pcall(fail_later) error(e)"] {
+            let error = try await failure(source)
+            #expect(error.underlying as? HostError == HostError(number: 8))
+            #expect(error.traceback?.contains("test.lua:2") == true, "\(source): \(error.traceback ?? "-")")
+        }
+        #expect(try await failure("\nfail_later()").line == 2)
+    }
+
+    private static let impossible = [
+        "table.sort({2, 1}, function() return later(true) end)",
+        "string.gsub('x', '.', later)",
+        "call(later)",
+        "call(function() coroutine.wrap(function() later() end)() end)",
+        "table.sort({2, 1}, function() return coroutine.wrap(function() return later(true) end)() end)",
+        "local t = setmetatable({}, {__tostring = function() return later('x') end}) return tostring(t)",
+        "for k in pairs(setmetatable({}, {__pairs = function() return later(next, {}) end})) do end call(later)",
+    ]
+
+    @Test(arguments: impossible)
+    func `where Lua cannot suspend the script gets an error of kind yield`(source: String) async throws {
+        let error = try await failure("local ok, e = pcall(function() \(source) end) if not ok then error(e) end")
+        #expect(error.kind == "yield", "\(error)")
+    }
+
+    @Test func `in a synchronous run an asynchronous function is an error of kind yield`() throws {
+        let state = try Self.makeState()
+        let error = #expect(throws: LuaError.self) { try state.run("later(1)") }
+        #expect(error?.kind == "yield")
+        #expect(#expect(throws: LuaError.self) { try state.run("coroutine.wrap(later)(1)") }?.kind == "yield")
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test func `yielding outside a coroutine is an error`() async throws {
+        let error = try await failure("coroutine.yield(1)")
+        #expect(error.message.contains("yield"))
+        #expect(try await failure("later(1) coroutine.yield(1)").message.contains("yield"))
+    }
+
+    @Test func `results of another state are an error in the script`() async throws {
+        let kind: String = try await Host().run {
+            let state = try LuaState()
+            let other = try LuaState()
+            let foreign = LuaValue.table(try other.makeTable())
+            nonisolated(unsafe) let value = foreign
+            try state.globals.set("get", .function(state.makeAsyncFunction("get") { _ in [value] }))
+            let values = try await state.runAsync("local ok, e = pcall(get) return ok, e.kind, select('#', pcall(get))")
+            return values.map { "\($0)" }.joined(separator: " ")
+        }
+        #expect(kind.contains("usage"))
+        #expect(kind.contains("integer(2)"))
+    }
+
+    // MARK: - Cancelling
+
+    private func cancelling(_ source: String, limits: LuaLimits = .none) async throws -> LuaError? {
+        try await Host().run {
+            let state = try LuaState(limits: limits)
+            let (started, start) = AsyncStream<Void>.makeStream()
+            try state.globals.set("wait", .function(state.makeAsyncFunction("wait") { _ in
+                start.yield()
+                try await Task.sleep(for: .seconds(3600))
+                return []
+            }))
+            nonisolated(unsafe) let running = state
+            let task = Task { () -> LuaError? in
+                do {
+                    try await running.runAsync(source)
+                    return nil
+                } catch {
+                    return error as? LuaError
+                }
+            }
+            for await _ in started { break }
+            task.cancel()
+            let error = await task.value
+            let result: Int = try await Int.fromLua(state.runAsync("return 5")[0])
+            #expect(result == 5)
+            return error
+        }
+    }
+
+    @Test(arguments: [
+        "wait()", "pcall(wait)", "while true do pcall(wait) end", "coroutine.wrap(wait)()",
+        "coroutine.wrap(function() while true do pcall(wait) end end)()",
+        "local c <close> = setmetatable({}, {__close = wait}) wait()",
+    ])
+    func `cancelling the task ends the script, with limits or without`(source: String) async throws {
+        #expect(try await cancelling(source)?.code == .cancelled)
+        #expect(try await cancelling(source, limits: LuaLimits(isCancellable: true))?.code == .cancelled)
+    }
+
+    @Test func `a task that is cancelled already runs nothing`() async throws {
+        let ran: Bool = try await Host().run {
+            let state = try LuaState()
+            nonisolated(unsafe) let running = state
+            let task = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                _ = try? await running.runAsync("ran = true")
+            }
+            await task.value
+            return try state.globals.get("ran").isTruthy
+        }
+        #expect(!ran)
+    }
+
+    @Test func `the time limit holds over suspensions`() async throws {
+        let error = try await failure("while true do later() end", limits: LuaLimits(time: .milliseconds(50)))
+        #expect(error.code == .timeout)
+    }
+
+    @Test func `several scripts take turns in one state`() async throws {
+        let total: Int = try await Host().run {
+            let state = try Self.makeState()
+            nonisolated(unsafe) let shared = state
+            var tasks: [Task<Int, any Error>] = []
+            for i in 1...10 {
+                tasks.append(Task { try await Int.fromLua(shared.runAsync("local n = 0 for _ = 1, 20 do n = n + later(\(i)) end return n")[0]) })
+            }
+            var total = 0
+            for task in tasks { total += try await task.value }
+            return total
+        }
+        #expect(total == 55 * 20)
+    }
+
+    @Test func `a state that is let go of while a script waits is closed after its end`() async throws {
+        let result: Int = try await Host().run {
+            var state: LuaState? = try Self.makeState()
+            let function = try #require(try state?.load("local x = later(20) drop() return x + later(1)"))
+            try state?.define("drop") { _ in
+                state = nil
+                return []
+            }
+            let result = try await Int.fromLua(function.callAsync([]).first ?? .nil)
+            #expect(throws: LuaError.self) { try function.call([]) }
+            return result
+        }
+        #expect(result == 21)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import PeriluneLua
+import Testing
+
+@Suite struct CancellationTests {
+    /// Cancels from another thread as soon as a script says that it runs.
+    private func cancelWhenRunning(_ state: LuaState) throws {
+        let cancellation = state.cancellation
+        try state.define("running") { _ in
+            Thread.detachNewThread { cancellation.cancel() }
+            return []
+        }
+    }
+
+    private static let spinning = [
+        "while true do end",
+        "while true do pcall(function() while true do end end) end",
+        "coroutine.wrap(function() while true do end end)()",
+        "while true do coroutine.wrap(function() pcall(function() while true do end end) end)() end",
+        "string.gsub('x', '.', function() while true do end end)",
+        "local c <close> = setmetatable({}, {__close = function() while true do end end}) while true do end",
+    ]
+
+    @Test(arguments: spinning)
+    func `another thread ends a run of a state with a hook`(source: String) throws {
+        let state = try LuaState(limits: LuaLimits(isCancellable: true))
+        try cancelWhenRunning(state)
+        let error = try failure(of: "running() " + source, in: state)
+        #expect(error.code == .cancelled)
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test(arguments: spinning)
+    func `another thread ends a run without a hook that listens for a signal`(source: String) throws {
+        let thread = LuaThread()
+        try thread.run {
+            let state = try LuaState()
+            state.listen(for: SIGUSR2)
+            try cancelWhenRunning(state)
+            let error = try failure(of: "running() " + source, in: state)
+            #expect(error.code == .cancelled)
+            #expect(try state.evaluate("local n = 0 for i = 1, 1000000 do n = n + 1 end return n") == 1_000_000)
+            state.close()
+            // The handler finds no state any more.
+            raise(SIGUSR2)
+        }
+    }
+
+    @Test func `a cancellation before the run ends it as it begins to work`() throws {
+        let state = try LuaState(limits: LuaLimits(isCancellable: true))
+        state.cancellation.cancel()
+        #expect(try failure(of: "while true do end", in: state).code == .cancelled)
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test func `a Swift function can ask another one to end the run`() throws {
+        let state = try LuaState()
+        try state.define("cancel") { try $0.state.cancellation.cancel(); return [] }
+        #expect(try failure(of: "cancel() while true do end", in: state).code == .cancelled)
+        #expect(try failure(of: "pcall(cancel) while true do end", in: state).code == .cancelled)
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test func `cancelling at any moment harms nobody`() throws {
+        let state = try LuaState(limits: LuaLimits(isCancellable: true))
+        let cancellation = state.cancellation
+        let thread = Thread { for _ in 0..<20_000 { cancellation.cancel() } }
+        thread.start()
+        while !thread.isFinished {
+            _ = try? state.run("local t = {} for i = 1, 100 do t[i] = coroutine.wrap(function() return tostring(i) end)() end")
+        }
+        _ = try? state.run("return 1")
+        #expect(try state.evaluate("return 1") == 1)
+    }
+
+    @Test func `handlers are told, until they are removed`() throws {
+        let state = try LuaState()
+        let count = Count()
+        let id = state.core.addCancellationHandler { count.add() }
+        state.cancellation.cancel()
+        state.core.removeCancellationHandler(id)
+        state.cancellation.cancel()
+        #expect(count.value == 1)
+    }
+}
+
+private final class Count: @unchecked Sendable {
+    private let lock = NSLock()
+    private var count = 0
+
+    func add() { lock.withLock { count += 1 } }
+    var value: Int { lock.withLock { count } }
+}

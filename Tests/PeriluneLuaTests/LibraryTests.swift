@@ -1,0 +1,89 @@
+import PeriluneLua
+import Testing
+
+@Suite struct LibraryTests {
+    private static let dangers = [
+        "io", "dofile", "loadfile", "require", "package", "os.execute", "os.exit", "os.getenv", "os.remove", "os.rename",
+        "os.tmpname", "os.setlocale", "debug.getmetatable", "debug.setmetatable", "debug.sethook", "debug.getregistry",
+        "debug.getupvalue", "debug.setupvalue", "debug.getinfo", "debug.getlocal", "debug.upvaluejoin",
+        "debug.getuservalue", "string.dump",
+    ]
+
+    @Test(arguments: dangers)
+    func `a sandboxed state has nothing that reaches outside or into the state`(name: String) throws {
+        for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
+            let state = try LuaState(limits: limits)
+            #expect(try state.run("return \(name)").first == .nil)
+        }
+    }
+
+    @Test(arguments: [
+        "string.format", "table.concat", "math.floor", "utf8.char", "coroutine.wrap", "os.time", "os.date", "os.clock",
+        "os.difftime", "debug.traceback", "pcall", "xpcall", "error", "assert", "select", "next", "pairs", "ipairs", "load",
+        "setmetatable", "getmetatable", "rawget", "rawset", "rawequal", "rawlen", "tostring", "tonumber", "type", "print",
+        "collectgarbage", "warn",
+    ])
+    func `a sandboxed state has what is harmless`(name: String) throws {
+        let state = try LuaState()
+        #expect(try state.evaluate("return type(\(name))") == "function")
+    }
+
+    @Test func `a trusted state has files and processes, but not all of debug`() throws {
+        let state = try LuaState(libraries: .trusted)
+        #expect(try state.evaluate(
+            "return type(io.open) .. type(os.getenv) .. type(dofile) .. type(loadfile) .. type(debug.getregistry)")
+            == "functionfunctionfunctionfunctionnil")
+    }
+
+    @Test func `a state without libraries runs`() throws {
+        let state = try LuaState(libraries: [])
+        #expect(try state.evaluate("return print == nil and 1 + 1") == 2)
+    }
+
+    // MARK: - Text chunks only
+
+    private static let bytecode = "string.char(0x1B) .. 'Lua' .. string.char(0x54, 0, 0x19, 0x93, 13, 10, 26, 10)"
+
+    @Test(arguments: [
+        "load(\(bytecode))", "load(\(bytecode), 'x', 'b')", "load(\(bytecode), 'x', 'bt')",
+        "load(\(bytecode), 'x', 'tb', {})", "load(function() return \(bytecode) end)",
+        "load(\(bytecode), 'x', setmetatable({}, {__tostring = function() return 'b' end}))",
+    ])
+    func `load refuses bytecode whatever the mode`(source: String) throws {
+        for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
+            let state = try LuaState(libraries: [.sandboxed, .files], limits: limits)
+            #expect(try state.evaluate("local ok, f = pcall(function() return (\(source)) end) return not ok or f == nil") == true)
+        }
+    }
+
+    @Test func `bytecode from Swift is refused`() throws {
+        let state = try LuaState()
+        let error = #expect(throws: LuaError.self) {
+            try state.load(LuaString([0x1B, 0x4C, 0x75, 0x61, 0x54, 0, 0x19, 0x93, 13, 10, 26, 10]))
+        }
+        #expect(error?.code == .syntax)
+        #expect(error?.message.contains("binary chunk") == true)
+    }
+
+    @Test func `load takes text, a reader, a name and an environment`() throws {
+        for limits in [LuaLimits.none, LuaLimits(instructions: 100_000)] {
+            let state = try LuaState(limits: limits)
+            #expect(try state.evaluate("return load('return ...')(5)") == 5)
+            #expect(try state.evaluate("return load('return x', 'c', 't', {x = 6})()") == 6)
+            #expect(try state.evaluate(
+                "local parts, i = {'return ', '7'}, 0 return load(function() i = i + 1 return parts[i] end)()") == 7)
+            #expect(try state.run("return load('x =')").first == .nil)
+            #expect(try state.run("return load('x = = 1', '=named')")[1] == "named:1: unexpected symbol near '='")
+            #expect(try state.evaluate("return load('return x', 'c', nil, nil) ~= nil") == true)
+        }
+    }
+
+    // MARK: - What scripts of one state cannot do to another
+
+    @Test func `libraries of one state are not seen by another`() throws {
+        let first = try LuaState()
+        let second = try LuaState()
+        try first.run("string.upper = nil getmetatable('').__index = {} or nil")
+        #expect(try second.evaluate("return ('a'):upper()") == "A")
+    }
+}

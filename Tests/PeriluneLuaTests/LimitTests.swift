@@ -1,0 +1,210 @@
+import PeriluneLua
+import Testing
+
+@Suite struct LimitTests {
+    private static let spinning = [
+        "while true do end",
+        "repeat until false",
+        "for i = 1, math.huge do end",
+        "while true do pcall(function() while true do end end) end",
+        "while true do pcall(error) end",
+        "xpcall(function() while true do end end, function() while true do end end)",
+        "while true do xpcall(function() while true do end end, function() while true do end end) end",
+        "while true do coroutine.wrap(function() while true do end end)() end",
+        "while true do local c = coroutine.create(function() while true do end end) coroutine.resume(c) coroutine.close(c) end",
+        "while true do coroutine.resume(coroutine.create(function() end)) end",
+        "local function f() coroutine.wrap(function() for i = 1, 10 do end end)() end while true do f() end",
+        "local function nest() coroutine.wrap(nest)() end while true do pcall(nest) end",
+        "local c <close> = setmetatable({}, {__close = function() while true do end end}) while true do end",
+        """
+        local c = coroutine.wrap(function()
+          local x <close> = setmetatable({}, {__close = function() while true do end end})
+          while true do end
+        end)
+        while true do pcall(c) end
+        """,
+        "pcall(setmetatable, {}, {__gc = function() while true do end end}) collectgarbage() while true do end",
+        "local t = setmetatable({}, {__index = function() while true do end end}) return t.x",
+        "table.sort({3, 1, 2}, function() while true do end end)",
+        "string.gsub('x', '.', function() while true do end end)",
+        "load(function() while true do end end)",
+        "load(function() return ' ' end)",
+        "string.rep('', 1 << 62) while true do end",
+        "return ('a'):rep(20000):find(('.-'):rep(30) .. 'b')",
+        "local text, sought = ('a'):rep(1 << 20), ('a'):rep(1 << 19) .. 'b' while true do text:find(sought, 1, true) end",
+        "pcall(table.move, {}, 1, 1 << 62, 2) while true do end",
+        "local t = setmetatable({}, {__len = function() return 1 << 62 end}) while true do pcall(table.insert, t, 1, 0) pcall(table.concat, t) end",
+        "local s = 'x = 0 ' .. ('or 1 '):rep(100) while true do load(s) end",
+        "load('return ' .. ('1 or '):rep(150000) .. '1') while true do end",
+        "while true do string.format('%s', 1) end",
+        "goto on ::on:: goto on",
+        "local function f() return f() end f()",
+        "while true do pass() end",
+        "while true do pcall(fail) end",
+        "local f = setmetatable({}, {}) getmetatable(f).__call = f f()",
+    ]
+
+    private func limited(_ limits: LuaLimits) throws -> LuaState {
+        let state = try LuaState(limits: limits)
+        try state.define("pass") { $0.values }
+        try state.define("fail") { _ in throw HostError() }
+        return state
+    }
+
+    private func expectUsable(_ state: LuaState) throws {
+        #expect(try state.evaluate("local n = 0 for i = 1, 10000 do n = n + i end return n") == 50_005_000)
+        #expect(try state.evaluate("return select(2, pcall(error, 'caught'))") == "caught")
+        #expect(try state.evaluate("return coroutine.wrap(function() return 3 end)()") == 3)
+    }
+
+    @Test(arguments: spinning)
+    func `the time limit ends whatever spins`(source: String) throws {
+        let state = try limited(LuaLimits(time: .milliseconds(150)))
+        let start = ContinuousClock.now
+        let error = try failure(of: source, in: state)
+        #expect(error.code == .timeout)
+        #expect(error.code.isLimit)
+        #expect(error.message.contains("0.15 seconds"))
+        #expect(ContinuousClock.now - start < .seconds(20), "machines that test may be busy")
+        try expectUsable(state)
+    }
+
+    @Test(arguments: spinning.dropLast())
+    func `the instruction limit ends whatever spins`(source: String) throws {
+        let state = try limited(LuaLimits(instructions: 300_000))
+        let error = try failure(of: source, in: state)
+        #expect(error.code == .budget)
+        try expectUsable(state)
+    }
+
+    @Test func `a limit that is not reached changes nothing`() throws {
+        let limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(60), instructions: 100_000_000)
+        let state = try limited(limits)
+        #expect(state.limits == limits)
+        try expectUsable(state)
+    }
+
+    @Test func `each run has the whole limit`() throws {
+        let state = try limited(LuaLimits(instructions: 100_000))
+        for _ in 0..<20 { try state.run("for i = 1, 20000 do end") }
+        try state.globals.set("f", .function(state.load("for i = 1, 20000 do end")))
+        #expect(throws: LuaError.self) { try state.run("for i = 1, 20 do f() end") }
+    }
+
+    @Test func `runs inside a run share its limit`() throws {
+        let state = try limited(LuaLimits(instructions: 100_000))
+        try state.define("call") { try $0.get(1, as: LuaFunction.self).call([]) }
+        let error = try failure(of: "for i = 1, 100 do pcall(call, function() for i = 1, 20000 do end end) end", in: state)
+        #expect(error.code == .budget)
+    }
+
+    @Test func `the clock is looked at after each call of Swift`() throws {
+        let state = try limited(LuaLimits(time: .milliseconds(20)))
+        var calls = 0
+        try state.define("slow") { _ in
+            calls += 1
+            let start = ContinuousClock.now
+            while ContinuousClock.now - start < .milliseconds(30) {}
+            return []
+        }
+        #expect(try failure(of: "slow() slow() slow()", in: state).code == .timeout)
+        #expect(calls == 1)
+    }
+
+    @Test func `metamethods that Swift runs are limited`() throws {
+        let state = try limited(LuaLimits(instructions: 100_000))
+        let table: LuaTable = try state.evaluate(
+            "local function spin() while true do end end return setmetatable({}, {__index = spin, __newindex = spin, __len = spin})")
+        #expect(#expect(throws: LuaError.self) { try table.get("x") }?.code == .budget)
+        #expect(#expect(throws: LuaError.self) { try table.set("x", 1) }?.code == .budget)
+        #expect(#expect(throws: LuaError.self) { try table.count() }?.code == .budget)
+        try expectUsable(state)
+    }
+
+    @Test func `compiling is limited, in time and in size`() throws {
+        let state = try limited(LuaLimits(time: .milliseconds(100)))
+        let long = "return " + String(repeating: "1 or ", count: 150_000) + "1"
+        #expect(#expect(throws: LuaError.self) { try state.load(long) }?.code == .timeout)
+        #expect(#expect(throws: LuaError.self) { try state.load(String(repeating: " ", count: 2 << 20)) }?.code == .memory)
+        try expectUsable(state)
+    }
+
+    @Test func `a coroutine that a limit has ended is of no more use, others are`() throws {
+        let state = try limited(LuaLimits(instructions: 100_000))
+        try state.run("good = coroutine.wrap(function() for i = 1, 1e9 do coroutine.yield(i) end end) good()")
+        _ = try failure(of: "bad = coroutine.create(function() while true do end end) coroutine.resume(bad)", in: state)
+        #expect(try state.evaluate("return coroutine.status(bad)") == "dead")
+        for expected in 2..<50 { #expect(try state.evaluate("return good()") == expected) }
+    }
+
+    // MARK: - Memory
+
+    private static let hoarding = [
+        "local t = {} for i = 1, 1e9 do t[i] = {} end",
+        "local s = 'x' while true do s = s .. s end",
+        "return string.rep('x', 100 << 20)",
+        "return ('x'):rep(1 << 40)",
+        "return ('x'):rep(1000, ('y'):rep(1 << 20))",
+        "local t = {} for i = 1, 1000 do t[i] = ('x'):rep(1000) .. i end while true do local u = {} for i = 1, 1000 do u[i] = table.concat(t, t[1]) end t = u end",
+        "while true do pcall(string.rep, 'x', 100 << 20) end",
+        "local t = {} while true do pcall(function() while true do t[#t + 1] = ('x'):rep(1000) .. #t end end) end",
+        "local t = {} while true do coroutine.resume(coroutine.create(function() while true do t[#t + 1] = {} end end)) end",
+        "xpcall(function() local t = {} while true do t[#t + 1] = {} end end, function() local t = {} while true do t[#t + 1] = {} end end)",
+        "local c <close> = setmetatable({}, {__close = function() while true do end end}) local t = {} while true do t[#t + 1] = {} end",
+        "local t = {} while true do t[#t + 1] = coroutine.create(print) end",
+        "return ('x'):rep(1 << 20):gsub('x', ('y'):rep(1 << 10))",
+        "local t = {} for i = 1, 1e6 do t[i] = i end return table.pack(table.unpack(t, 1, 900000)), table.pack(table.unpack(t, 1, 900000))",
+        "local parts = {} for i = 1, 200 do parts[i] = ('x'):rep(1 << 18) end return table.concat(parts):rep(100)",
+        "return string.format('%99.99f'):rep(1 << 30)",
+        "local s = ('return {' .. ('{},'):rep(30000) .. '}') local t = {} while true do t[#t + 1] = load(s) end",
+    ]
+
+    @Test(arguments: hoarding)
+    func `the memory limit ends whatever hoards`(source: String) throws {
+        let state = try limited(LuaLimits(memoryInBytes: 8 << 20))
+        let error = try failure(of: source, in: state)
+        if source.contains("%99.99f") { return }
+        #expect(error.code == .memory)
+        #expect(error.message.contains("8388608 bytes"))
+        state.collectGarbage()
+        #expect(state.memoryInBytes < 8 << 20)
+        try expectUsable(state)
+    }
+
+    @Test func `garbage does not count`() throws {
+        let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
+        #expect(try state.evaluate("local n = 0 for i = 1, 200000 do n = n + #(('x'):rep(500) .. i) end return n") > 0)
+        #expect(try state.evaluate("local n = 0 for i = 1, 200 do local s = ('x'):rep(1 << 20) n = n + #s end return n") == 200 << 20)
+    }
+
+    @Test func `what Swift hands in counts, and ends the run, not the process`() throws {
+        let state = try limited(LuaLimits(memoryInBytes: 4 << 20))
+        try state.define("bulk") { _ in [.string(LuaString([UInt8](repeating: 65, count: 32 << 20)))] }
+        let error = try failure(of: "local s = bulk() local n = 0 for i = 1, 100000 do n = n + 1 end return #s + n", in: state)
+        #expect(error.code == .memory)
+        try expectUsable(state)
+    }
+
+    @Test(arguments: [Int.min, -1, 0, 1, .max])
+    func `absurd limits harm nobody`(number: Int) throws {
+        for limits in [LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
+            LuaLimits(time: .seconds(number)), LuaLimits(time: .nanoseconds(number))] {
+            guard let state = try? LuaState(limits: limits) else { continue }
+            _ = try? state.run("local t = {} for i = 1, 10000 do t[i] = {} end")
+            _ = try? state.run("return 1")
+        }
+    }
+
+    // MARK: - What scripts are refused
+
+    @Test func `a finalizer is refused in a limited state`() throws {
+        let state = try limited(LuaLimits(instructions: 1_000_000))
+        let error = try failure(of: "setmetatable({}, {__gc = function() end})", in: state)
+        #expect(error.kind == "sandbox")
+    }
+
+    @Test func `the metatable of strings is out of reach in a limited state`() throws {
+        let state = try limited(LuaLimits(instructions: 1_000_000))
+        #expect(try state.evaluate("return getmetatable('')") == false)
+    }
+}

@@ -1,0 +1,112 @@
+import PeriluneLua
+import Testing
+
+@Suite struct ModuleTests {
+    private let state: LuaState
+
+    init() throws {
+        state = try LuaState()
+    }
+
+    private func add(_ modules: [String: String]) throws {
+        try state.addModuleResolver { name in
+            modules[name].map { .source(LuaString($0), name: name + ".lua") }
+        }
+    }
+
+    @Test func `a module runs once, with its name and its file`() throws {
+        try add(["shop": "runs = (runs or 0) + 1 local name, file = ... return { name = name, file = file }"])
+        let values = try state.run(
+            "local a, b = require('shop'), require('shop') return rawequal(a, b), a.name, a.file, runs, package.loaded.shop == a")
+        #expect(values == [true, "shop", "shop.lua", 1, true])
+    }
+
+    @Test func `a module that returns nothing is true`() throws {
+        try add(["quiet": "seen = 1"])
+        #expect(try state.evaluate("return require('quiet')") == true)
+        #expect(try state.evaluate("return require('quiet')") == true)
+    }
+
+    @Test func `a module may set package.loaded itself, and return false`() throws {
+        try add(["own": "package.loaded.own = 'mine'", "no": "runs = (runs or 0) + 1 return false"])
+        #expect(try state.evaluate("return require('own')") == "mine")
+        #expect(try state.evaluate("return require('no')") == false)
+    }
+
+    @Test func `a module that package.loaded has is not looked for`() throws {
+        try add([:])
+        #expect(try state.evaluate("package.loaded.x = 5 return require('x')") == 5)
+        #expect(try state.evaluate("return require('string') == string and require('math') == math") == true)
+    }
+
+    @Test func `a module that is unloaded runs again`() throws {
+        try add(["m": "runs = (runs or 0) + 1 return {}"])
+        #expect(try state.evaluate("require('m') package.loaded.m = nil require('m') return runs") == 2)
+    }
+
+    @Test func `a missing module is an error that names it`() throws {
+        try add([:])
+        let error = try failure(of: "\nrequire('nowhere')", in: state)
+        #expect(error.kind == "module_not_found")
+        #expect(error.message.contains("`nowhere`"))
+        #expect(error.line == 2)
+    }
+
+    @Test func `modules that require each other are an error that shows the cycle`() throws {
+        try add(["a": "require('b')", "b": "require('c')", "c": "require('b')"])
+        let error = try failure(of: "require('a')", in: state)
+        #expect(error.kind == "module_cycle")
+        #expect(error.message.contains("b → c → b"))
+        try state.run("package.loaded.c = {}")
+        #expect(try state.evaluate("return require('a')") == true)
+    }
+
+    @Test func `an error inside a module comes out as itself and the module can be tried again`() throws {
+        try add(["bad": "\nif not ready then error('not ready') end return 'good'"])
+        let error = try failure(of: "require('bad')", in: state)
+        #expect(error.file == "bad.lua")
+        #expect(error.line == 2)
+        #expect(error.message == "not ready")
+        #expect(error.traceback?.contains("test.lua:1") == true)
+        #expect(try state.evaluate("ready = true return require('bad')") == "good")
+    }
+
+    @Test func `a syntax error in a module names its file`() throws {
+        try add(["bad": "local = 1"])
+        let error = try failure(of: "require('bad')", in: state)
+        #expect(error.code == .syntax)
+        #expect(error.file == "bad.lua")
+    }
+
+    @Test func `a Swift error of a resolver is the same error`() throws {
+        try state.addModuleResolver { _ in throw HostError(number: 4) }
+        #expect(try failure(of: "require('x')", in: state).underlying as? HostError == HostError(number: 4))
+    }
+
+    @Test func `resolvers are asked in turn, and may have values ready`() throws {
+        try state.addModuleResolver { $0 == "one" ? .value(1) : nil }
+        try state.addModuleResolver { $0 == "one" || $0 == "two" ? .value(2) : nil }
+        #expect(try state.run("return require('one'), require('two')") == [1, 2])
+    }
+
+    @Test func `a resolver may hand out bytecode in vain`() throws {
+        try state.addModuleResolver { _ in .source(LuaString([0x1B, 0x4C, 0x75, 0x61, 0x54]), name: "x.luac") }
+        #expect(try failure(of: "require('x')", in: state).code == .syntax)
+    }
+
+    @Test(arguments: ["require()", "require(nil)", "require({})", "require('\\255')", "require(print)"])
+    func `require takes a name only`(source: String) throws {
+        try add([:])
+        #expect(try failure(of: source, in: state).message.hasPrefix("require: argument 1: expected a string"))
+    }
+
+    @Test func `require works inside coroutines, and after its state is gone harms nobody`() throws {
+        try add(["m": "return 'here'"])
+        #expect(try state.evaluate("return coroutine.wrap(function() return require('m') end)()") == "here")
+        do {
+            let dying = try LuaState()
+            try dying.addModuleResolver { _ in nil }
+            try dying.run("setmetatable({}, {__gc = function() require('late') end})")
+        }
+    }
+}

@@ -1,0 +1,77 @@
+import Foundation
+import PeriluneLua
+import Testing
+
+@Suite struct ThreadTests {
+    private actor Runner {
+        private let thread: LuaThread
+        nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+        private let state: LuaState
+
+        init(_ thread: LuaThread) throws {
+            self.thread = thread
+            state = try LuaState()
+        }
+
+        func evaluate(_ source: String) throws -> Int {
+            try Int.fromLua(state.run(source).first ?? .nil)
+        }
+
+        func currentThread() -> UInt { UInt(bitPattern: pthread_self().hashValue) }
+    }
+
+    @Test func `an actor runs on the thread, all its calls on the same`() async throws {
+        let runner = try Runner(LuaThread())
+        #expect(try await runner.evaluate("x = 1 return x") == 1)
+        #expect(try await runner.evaluate("return x + 1") == 2)
+        let first = await runner.currentThread()
+        for _ in 0..<20 {
+            await Task.yield()
+            #expect(await runner.currentThread() == first)
+        }
+        #expect(first != UInt(bitPattern: pthread_self().hashValue))
+    }
+
+    @Test func `a closure runs on the thread, and its error comes back`() throws {
+        let thread = LuaThread()
+        let here = pthread_self()
+        #expect(try thread.run { pthread_equal(pthread_self(), here) == 0 })
+        #expect(throws: HostError.self) { try thread.run { throw HostError() } }
+        #expect(try thread.run { try LuaState().run("return 3") } == [3])
+    }
+
+    @Test func `a closure that is run on the thread itself runs at once`() throws {
+        let thread = LuaThread()
+        #expect(try thread.run { try thread.run { 4 } } == 4)
+    }
+
+    @Test func `the stack is large`() throws {
+        func descend(_ depth: Int) -> Int {
+            withUnsafeTemporaryAllocation(byteCount: 16 << 10, alignment: 16) { buffer in
+                buffer[0] = 1
+                return depth == 0 ? 0 : descend(depth - 1) + Int(buffer[0])
+            }
+        }
+        // 32 MiB of 64; other threads have 8 or less.
+        #expect(try LuaThread().run { descend(2000) } == 2000)
+    }
+
+    @Test func `deep nesting through Swift and Lua fits, and ends with an error`() throws {
+        try LuaThread().run {
+            let state = try LuaState()
+            try state.define("again") { try $0.get(1, as: LuaFunction.self).call([$0[1]]) }
+            for source in [
+                "local function f() return again(f) end f()",
+                "local function f() return select(2, pcall(again, f)) end again(f) error('unwound')",
+                "local function f() return coroutine.wrap(function() return again(f) end)() end f()",
+                "local function f() return (('x'):gsub('.', function() again(f) end)) end f()",
+            ] {
+                _ = try failure(of: source, in: state)
+            }
+        }
+    }
+
+    @Test func `many threads begin and end`() throws {
+        for _ in 0..<200 { #expect(try LuaThread().run { 1 } == 1) }
+    }
+}
