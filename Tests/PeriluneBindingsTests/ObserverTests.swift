@@ -1,105 +1,193 @@
+import Foundation
 import GRDB
+import Perilune
+import PeriluneBindings
 import PeriluneLua
+import Synchronization
 import Testing
 
-@testable import PeriluneBindings
+/// What an observer of GRDB hears of scripts that write.
+private final class Recorder: TransactionObserver, Sendable {
+    let events = Mutex<[String]>([])
 
-/// Changes are stepped past GRDB where nobody observes them: here somebody does, or does not.
-@Suite struct ObserverTests {
-    @Test func `a connection tells whether it is observed`() throws {
-        let queue = try DatabaseQueue()
-        let observer = ChangeCounter()
-        #expect(try queue.write { $0.mayBeObserved } == false)
-        queue.add(transactionObserver: observer)
-        #expect(try queue.write { $0.mayBeObserved })
-        queue.remove(transactionObserver: observer)
-        #expect(try queue.write { $0.mayBeObserved } == false)
-    }
-
-    @Test func `an observer hears of every change and of every commit`() throws {
-        let queue = try DatabaseQueue()
-        let observer = ChangeCounter()
-        queue.add(transactionObserver: observer)
-        try run("""
-            db:execute("CREATE TABLE t (a)")
-            db:write(function(db)
-              local insert = db:prepare("INSERT INTO t VALUES (?)")
-              for i = 1, 50 do insert:execute(i) end
-              db:in_savepoint(function(db)
-                for i = 1, 20 do db:execute("DELETE FROM t WHERE a = ?", i) end
-                return "rollback"
-              end)
-              for i = 1, 30 do db:execute("UPDATE t SET a = -a WHERE a = ?", i) end
-            end)
-            """, on: queue)
-        #expect(observer.changes == 50 + 30)
-        #expect(observer.commits >= 1)
-        #expect(observer.rollbacks == 0)
-    }
-
-    @Test func `unobserved changes are made all the same, and undone with their block`() throws {
-        let queue = try DatabaseQueue()
-        try run("""
-            db:execute("CREATE TABLE t (a UNIQUE)")
-            db:write(function(db)
-              for i = 1, 50 do assert(db:execute("INSERT INTO t VALUES (?)", i).inserted_rowid == i) end
-              assert(db:execute("UPDATE t SET a = -a WHERE a > 40").changed_rows == 10)
-              local ok, err = pcall(db.execute, db, "INSERT INTO t VALUES (1)")
-              assert(not ok and err.kind == "constraint_unique" and err.columns[1] == "a")
-              db:in_savepoint(function(db)
-                for i = 1, 20 do db:execute("DELETE FROM t WHERE a = ?", i) end
-                return "rollback"
-              end)
-            end)
-            local ok = pcall(db.write, db, function(db)
-              for i = 1, 20 do db:execute("DELETE FROM t WHERE a = ?", i) end
-              error("undo")
-            end)
-            assert(not ok and db:fetch_value("SELECT COUNT(*) FROM t") == 50)
-            """, on: queue)
-        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t WHERE a < 0") } == 10)
-    }
-
-    @Test func `ON CONFLICT ROLLBACK ends the block, in whichever way its changes are made`() throws {
-        for count in [1, 20] {
-            let queue = try DatabaseQueue()
-            try run("""
-                db:execute("CREATE TABLE t (a UNIQUE)")
-                local ok, err = pcall(db.write, db, function(db)
-                  for i = 1, \(count) do db:execute("INSERT INTO t VALUES (?)", i) end
-                  local ok, err = pcall(db.execute, db, "INSERT OR ROLLBACK INTO t VALUES (1)")
-                  assert(not ok and err.kind == "constraint_unique")
-                  db:execute("INSERT INTO t VALUES (99)")
-                end)
-                assert(not ok and err.kind == "abort", tostring(err))
-                assert(db:fetch_value("SELECT COUNT(*) FROM t") == 0)
-                db:write(function(db) db:execute("INSERT INTO t VALUES (1)") end)
-                assert(db:fetch_value("SELECT COUNT(*) FROM t") == 1)
-                """, on: queue)
+    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+    func databaseDidChange(with event: DatabaseEvent) {
+        let kind = switch event.kind {
+        case .insert: "insert"
+        case .update: "update"
+        case .delete: "delete"
         }
+        events.withLock { $0.append("\(kind) \(event.tableName) \(event.rowID)") }
     }
+    func databaseWillCommit() throws { events.withLock { $0.append("will commit") } }
+    func databaseDidCommit(_ db: Database) { events.withLock { $0.append("commit") } }
+    func databaseDidRollback(_ db: Database) { events.withLock { $0.append("rollback") } }
 
-    private func run(_ source: String, on queue: DatabaseQueue) throws {
-        let state = try LuaState(libraries: .trusted)
-        try ScriptSetup(database: queue, allowsFiles: false).install(in: state)
-        try state.load(LuaString(source), named: "test").call([])
+    func take() -> [String] {
+        events.withLock { events in
+            defer { events = [] }
+            return events
+        }
     }
 }
 
-/// Counts what it is told. Used on the queue of one test alone.
-private final class ChangeCounter: TransactionObserver, @unchecked Sendable {
-    var changes = 0
-    var commits = 0
-    var rollbacks = 0
-
-    func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool {
-        if case .insert("t") = eventKind { return true }
-        if case .update("t", _) = eventKind { return true }
-        if case .delete("t") = eventKind { return true }
-        return false
+@Suite struct ObserverTests {
+    private func makeState(over writer: any DatabaseWriter) throws -> LuaState {
+        let state = try LuaState(libraries: .trusted)
+        try ScriptSetup(database: writer, allowsFiles: true).install(in: state)
+        return state
     }
 
-    func databaseDidChange(with event: DatabaseEvent) { changes += 1 }
-    func databaseDidCommit(_ db: Database) { commits += 1 }
-    func databaseDidRollback(_ db: Database) { rollbacks += 1 }
+    @Test func `an observer of GRDB sees what scripts write`() throws {
+        let queue = try DatabaseQueue()
+        let recorder = Recorder()
+        let state = try makeState(over: queue)
+        try state.run("db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, a)')")
+        queue.add(transactionObserver: recorder, extent: .databaseLifetime)
+        try state.run("db:execute('INSERT INTO t (a) VALUES (1)')")
+        #expect(recorder.take() == ["insert t 1", "will commit", "commit"])
+        try state.run("""
+            db:write(function(db)
+              db:execute("INSERT INTO t (a) VALUES (2)")
+              db:execute("UPDATE t SET a = 3 WHERE id = 1")
+              db:execute("DELETE FROM t")
+            end)
+            """)
+        #expect(recorder.take() == ["insert t 2", "update t 1", "delete t 1", "delete t 2", "will commit", "commit"])
+        try state.run("pcall(db.write, db, function(db) db:execute('INSERT INTO t (a) VALUES (2)') error('no') end)")
+        #expect(recorder.take().last == "rollback")
+        try state.run("db:fetch_all('INSERT INTO t (a) VALUES (1), (2) RETURNING id')")
+        #expect(recorder.take() == ["insert t 1", "insert t 2", "will commit", "commit"])
+        try state.run("db:read(function(db) db:fetch_all('SELECT * FROM t') for _ in db:rows('SELECT * FROM t') do end end) db:fetch_all('SELECT 1')")
+        #expect(recorder.take() == [])
+    }
+
+    @Test func `an observer sees each of many changes in one transaction`() throws {
+        let queue = try DatabaseQueue()
+        let state = try makeState(over: queue)
+        try state.run("""
+            db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a)")
+            function insert() db:write(function(db)
+              local statement = db:prepare("INSERT INTO t (a) VALUES (?)")
+              for i = 1, 50 do statement:execute(i) end
+            end) end
+            insert()
+            """)
+        let recorder = Recorder()
+        queue.add(transactionObserver: recorder, extent: .databaseLifetime)
+        try state.run("insert()")
+        #expect(recorder.take() == (51...100).map { "insert t \($0)" } + ["will commit", "commit"])
+        queue.remove(transactionObserver: recorder)
+        try state.run("insert()")
+        #expect(recorder.take() == [])
+        #expect(try queue.read { try Int.fetchOne($0, sql: "SELECT COUNT(*) FROM t") } == 150)
+    }
+
+    @Test func `savepoints that roll back are not reported`() throws {
+        let queue = try DatabaseQueue()
+        let recorder = Recorder()
+        let state = try makeState(over: queue)
+        try state.run("db:execute('CREATE TABLE t (a)')")
+        queue.add(transactionObserver: recorder, extent: .databaseLifetime)
+        try state.run("""
+            db:write(function(db)
+              db:execute("INSERT INTO t VALUES (1)")
+              db:in_savepoint(function(db) db:execute("INSERT INTO t VALUES (2)") return "rollback" end)
+              db:in_savepoint(function(db) db:execute("INSERT INTO t VALUES (3)") return "commit" end)
+            end)
+            """)
+        #expect(recorder.take() == ["insert t 1", "insert t 2", "will commit", "commit"])
+    }
+
+    @Test func `an observer that refuses a commit is the error of the block`() throws {
+        struct Veto: Error {}
+        final class Refuser: TransactionObserver {
+            func observes(eventsOfKind eventKind: DatabaseEventKind) -> Bool { true }
+            func databaseDidChange(with event: DatabaseEvent) {}
+            func databaseWillCommit() throws { throw Veto() }
+            func databaseDidCommit(_ db: Database) {}
+            func databaseDidRollback(_ db: Database) {}
+        }
+        let queue = try DatabaseQueue()
+        let state = try makeState(over: queue)
+        try state.run("db:execute('CREATE TABLE t (a)')")
+        let refuser = Refuser()
+        queue.add(transactionObserver: refuser, extent: .databaseLifetime)
+        for source in [
+            "db:write(function(db) db:execute('INSERT INTO t VALUES (1)') end)", "db:execute('INSERT INTO t VALUES (1)')",
+            "db:in_savepoint(function(db) db:execute('INSERT INTO t VALUES (1)') return 'commit' end)",
+        ] {
+            let error = #expect(throws: LuaError.self) { try state.run(source) }
+            #expect(error?.underlying is Veto)
+        }
+        queue.remove(transactionObserver: refuser)
+        try state.run("assert(not db:is_inside_transaction() and db:fetch_value('SELECT COUNT(*) FROM t') == 0)")
+    }
+
+    @Test(arguments: [false, true]) func `an observation of values sees what scripts write`(_ isPool: Bool) async throws {
+        let path = temporaryPath("observed.sqlite")
+        let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
+        try await writer.write { try $0.execute(sql: "CREATE TABLE t (a)") }
+        let observation = ValueObservation.tracking { try Int.fetchAll($0, sql: "SELECT a FROM t ORDER BY a") }
+        var counts = observation.values(in: writer).makeAsyncIterator()
+        #expect(try await counts.next() == [])
+        for (source, expected) in [
+            ("db:execute('INSERT INTO t VALUES (1)')", [1]),
+            ("db:write(function(db) for i = 2, 20 do db:execute('INSERT INTO t VALUES (?)', i) end end)", Array(1...20)),
+            ("db:fetch_all('DELETE FROM t WHERE a > 2 RETURNING a')", [1, 2]),
+        ] {
+            let database = writer
+            try await Task.detached {
+                let state = try LuaState(libraries: .trusted)
+                try ScriptSetup(database: database, allowsFiles: true).install(in: state)
+                try state.run(source)
+            }.value
+            while let values = try await counts.next() { if values == expected { break } }
+        }
+        try writer.close()
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
+    @Test func `several states share one database`() throws {
+        let queue = try DatabaseQueue()
+        let states = try (0..<3).map { _ in try makeState(over: queue) }
+        try states[0].run("db:execute('CREATE TABLE t (a)')")
+        for (index, state) in states.enumerated() {
+            try state.run("statement = db:prepare('INSERT INTO t VALUES (?)') statement:execute(\(index)) iterator = db:rows('SELECT * FROM t') iterator()")
+        }
+        try states[2].run("assert(#db:fetch_values('SELECT a FROM t') == 3)")
+        states[1].close()
+        try states[2].run("statement:execute(9) iterator = nil collectgarbage() assert(#db:fetch_values('SELECT a FROM t') == 4)")
+    }
+
+    @Test func `a state closes while statements and cursors of a shared database live, and the database goes on`() throws {
+        for isPool in [false, true] {
+            let path = temporaryPath("shared.sqlite")
+            let writer: any DatabaseWriter = isPool ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
+            try writer.write { try $0.execute(sql: "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)") }
+            for _ in 0..<5 {
+                let state = try makeState(over: writer)
+                try state.run("""
+                    iterator = db:rows("SELECT a FROM t") iterator()
+                    statement = db:prepare("SELECT 2") statement:fetch_value()
+                    db:read(function(db) inner = db:rows("SELECT a FROM t") inner() db:fetch_value("SELECT 3") end)
+                    """)
+                state.close()
+                try writer.write { try $0.execute(sql: "DROP TABLE t; CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)") }
+            }
+            try writer.close()
+            try? FileManager.default.removeItem(atPath: path)
+        }
+    }
+
+    @Test func `a state lives longer than its host's closed database`() throws {
+        let queue = try DatabaseQueue()
+        let state = try makeState(over: queue)
+        try state.run("statement = db:prepare('SELECT 1') iterator = db:rows('SELECT 1 UNION ALL SELECT 2') iterator()")
+        try? queue.close()
+        for source in ["db:fetch_value('SELECT 1')", "statement:fetch_value()", "db:read(function() end)", "db:write(function() end)"] {
+            try? state.run(source)
+        }
+        _ = try? state.run("iterator()")
+    }
 }
