@@ -1,5 +1,7 @@
 import Testing
 
+@testable import PeriluneCLI
+
 @Suite(.timeLimit(.minutes(2))) struct RunCommandTests {
     @Test func `a file runs with a database in memory`() throws {
         let folder = try TestFolder([
@@ -96,6 +98,32 @@ import Testing
                   trace close_month (close.lua:3) < main (close.lua:7)
 
                 """)
+    }
+
+    @Test func `a method that does not exist gets the nearest`() throws {
+        let result = try TestFolder().perilune("run", "-e", "db:fetch_al('SELECT 1')")
+        #expect(result.errors.contains("help  did you mean `fetch_all`?\n"))
+        #expect(ScriptNames.suggestion(for: "attempt to call a nil value (field 'quue')") == "queue")
+        #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'quue')") == nil)
+        #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
+    }
+
+    @Test func `the names that are suggested exist`() throws {
+        func quoted(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
+        let folder = try TestFolder([
+            "a.lua": """
+            for _, n in ipairs{ \(quoted(ScriptNames.database)) } do if not db[n] then print(n) end end
+            for _, n in ipairs{ \(quoted(ScriptNames.perilune)) } do if not perilune[n] then print(n) end end
+            """
+        ])
+        let result = try folder.perilune("run", "a.lua")
+        #expect((result.status, result.output, result.errors) == (0, "", ""))
+    }
+
+    @Test func `an error in a coroutine is blamed on its own line`() throws {
+        let folder = try TestFolder(["a.lua": "local f = coroutine.wrap(function()\n  error('inside')\nend)\nf()\n"])
+        let result = try folder.perilune("run", "a.lua")
+        #expect(result.errors.hasPrefix("error: inside\n  at a.lua:2\n  2 |   error('inside')\n"))
     }
 
     @Test func `errors can be JSON`() throws {

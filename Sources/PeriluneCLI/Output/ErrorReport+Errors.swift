@@ -18,6 +18,22 @@ extension ErrorReport {
         if error.code == .runtime, error.fields["message"] == nil, !error.fields.isEmpty {
             message += ": " + error.fieldList
         }
+        takeInnerPosition()
+        if help == nil, let name = ScriptNames.suggestion(for: message) {
+            help = "did you mean `\(name)`?"
+            suggestions = [name]
+        }
+    }
+
+    /// Lua puts the caller's position before a message that passes through `coroutine.wrap` and has one: the message's own
+    /// is where the error is.
+    private mutating func takeInnerPosition() {
+        guard let file, message.hasPrefix(file + ":") else { return }
+        let rest = message.dropFirst(file.count + 1)
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard let inner = Int(digits), rest.dropFirst(digits.count).hasPrefix(": ") else { return }
+        line = inner
+        message = String(rest.dropFirst(digits.count + 2))
     }
 
     /// Describes an error of SQLite.

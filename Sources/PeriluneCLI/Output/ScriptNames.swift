@@ -1,0 +1,28 @@
+internal import PeriluneRecords
+
+/// The names that scripts call, for messages about names that do not exist.
+enum ScriptNames {
+    /// Methods of databases.
+    static let database = [
+        "add_aggregate", "add_collation", "add_function", "backup_to", "close", "columns", "execute", "explain",
+        "fetch_all", "fetch_one", "fetch_set", "fetch_value", "fetch_value_as", "fetch_values", "fetch_values_as",
+        "foreign_key_violations", "foreign_keys", "has_unique_key", "in_savepoint", "in_transaction", "indexes",
+        "interrupt", "is_inside_transaction", "prepare", "primary_key", "read", "remove_collation", "remove_function",
+        "rows", "schema_sql", "table_exists", "tables", "triggers", "tuples", "views", "write",
+        "write_without_transaction",
+    ]
+    /// Functions of `perilune`.
+    static let perilune = [
+        "blob", "date", "date_components", "enum", "now", "pool", "queue", "storage_class", "value_type",
+    ]
+
+    /// The name that was probably meant in a message such as `attempt to call a nil value (method 'fetch_al')`.
+    static func suggestion(for message: String) -> String? {
+        guard message.hasPrefix("attempt to call a nil value (") else { return nil }
+        let parts = message.split(separator: "'", omittingEmptySubsequences: false)
+        guard parts.count == 3 else { return nil }
+        let isMethod = parts[0].hasSuffix("(method ")
+        guard isMethod || parts[0].hasSuffix("(field ") else { return nil }
+        return nearestName(to: String(parts[1]), among: isMethod ? database : perilune + database)
+    }
+}
