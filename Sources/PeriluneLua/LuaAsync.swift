@@ -44,9 +44,17 @@ extension LuaFunction {
     @discardableResult
     nonisolated(nonsending) public func callAsync(_ arguments: [LuaValue]) async throws(LuaError) -> [LuaValue] {
         let driver = try AsyncDriver(function: self, arguments: arguments)
-        let core = reference.core
+        return try await Self.run(driver, endedBy: reference.core, isolation: #isolation)
+    }
+
+    /// Runs a driver on an actor until it ends or its task is cancelled.
+    private static func run(
+        _ driver: AsyncDriver, endedBy core: LuaCore, isolation: isolated (any Actor)?
+    ) async throws(LuaError) -> [LuaValue] {
         // The closures of the cancellation handler cannot throw typed errors.
         let result: Result<[LuaValue], LuaError> = await withTaskCancellationHandler {
+            // Captured, so that the closure runs on the actor, and with it the script; otherwise it would leave it.
+            _ = isolation
             do throws(LuaError) {
                 return .success(try await driver.run())
             } catch {

@@ -10,7 +10,9 @@ import Synchronization
 /// `@unchecked Sendable`: handles, whose deinitialisers run anywhere, need to hold it; what they touch is under locks.
 package final class LuaCore: @unchecked Sendable {
     /// The main state, or the coroutine from which Lua called the Swift function that runs now.
-    package private(set) var L: OpaquePointer
+    ///
+    /// Unchecked: a pointer that is read and replaced at once, on one thread; the check would cost more than the access.
+    @exclusivity(unchecked) package private(set) var L: OpaquePointer
     let main: OpaquePointer
     package private(set) var isOpen = true
     /// Whether the state is to be closed as soon as nothing runs in it.

@@ -52,6 +52,7 @@ public struct LuaLimits: Sendable, Equatable {
         perilune_install_hook(context.pointee.main)
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
         context.pointee.uncharged = 0
+        context.pointee.run_count += 1
         context.pointee.deadline = time.map { perilune_now() &+ $0.clampedNanoseconds } ?? 0
     }
 

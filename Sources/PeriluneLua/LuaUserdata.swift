@@ -34,14 +34,23 @@ public final class LuaUserdataType<Value> {
     public let name: String
     private let core: LuaCore
     private let metatable: LuaTable
+    /// Tells metatables apart without looking them up; ``metatable`` keeps it valid.
+    private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
-    private var getters: [LuaString: (Value) throws -> LuaValue] = [:]
-    private var setters: [LuaString: (Value, LuaValue) throws -> Void] = [:]
+    private var properties: [LuaString: Property] = [:]
+
+    private struct Property {
+        let get: (Value) throws -> LuaValue
+        let set: ((Value, LuaValue) throws -> Void)?
+    }
 
     fileprivate init(_ name: String, in state: LuaState) throws(LuaError) {
         self.name = name
         core = state.core
         metatable = try state.makeTable()
+        metatable.reference.push(on: core.L)
+        metatablePointer = lua_topointer(core.L, -1)
+        perilune_pop(core.L, 1)
         methods = try state.makeTable()
         try metatable.rawSet("__name", .string(LuaString(name)))
         try metatable.rawSet("__metatable", false)
@@ -66,10 +75,11 @@ public final class LuaUserdataType<Value> {
         _ name: String, _ body: @escaping (Value, LuaMethodArguments) throws -> [LuaValue]
     ) throws(LuaError) {
         let fullName = "\(self.name):\(name)"
-        let function = try core.makeFunction(fullName) { arguments in
-            let value = try self.value(of: arguments[1], for: fullName)
-            return try body(value, LuaMethodArguments(arguments))
-        }
+        let function = try core.makeFunction(fullName, raw: { core, count in
+            let value = try self.value(at: 1, for: fullName)
+            let arguments = LuaArguments(core: core, name: fullName, count: count)
+            return try core.pushResults(body(value, LuaMethodArguments(arguments)))
+        })
         try methods.rawSet(.string(LuaString(name)), .function(function))
     }
 
@@ -77,9 +87,8 @@ public final class LuaUserdataType<Value> {
     public func property(
         _ name: String, _ get: @escaping (Value) throws -> LuaValue, set: ((Value, LuaValue) throws -> Void)? = nil
     ) throws(LuaError) {
-        if getters.isEmpty { try installProperties() }
-        getters[LuaString(name)] = get
-        setters[LuaString(name)] = set
+        if properties.isEmpty { try installProperties() }
+        properties[LuaString(name)] = Property(get: get, set: set)
     }
 
     /// Sets a metamethod, `__add` for example. `__index`, `__newindex`, `__gc`, `__name` and `__metatable` are the type's own.
@@ -92,17 +101,21 @@ public final class LuaUserdataType<Value> {
     }
 
     private func installProperties() throws(LuaError) {
-        let index = try core.makeFunction("\(name).__index") { arguments in
-            let value = try self.value(of: arguments[1], for: self.name)
-            guard case .string(let key) = arguments[2] else { throw self.unknownMember(arguments[2]) }
-            if let get = self.getters[key] { return [try get(value)] }
-            let method = try self.methods.rawGet(arguments[2])
-            if method.isNil { throw self.unknownMember(arguments[2]) }
-            return [method]
-        }
+        let index = try core.makeFunction("\(name).__index", raw: { core, _ in
+            let value = try self.value(at: 1, for: self.name)
+            lua_settop(core.L, 2)
+            // Methods first: they are found without Swift.
+            self.methods.reference.push(on: core.L)
+            lua_pushvalue(core.L, 2)
+            if lua_rawget(core.L, -2) != LUA_TNIL { return 1 }
+            guard let key = core.string(at: 2), let property = self.properties[key] else {
+                throw self.unknownMember(core.value(at: 2))
+            }
+            return try core.pushResults(CollectionOfOne(property.get(value)))
+        })
         let newIndex = try core.makeFunction("\(name).__newindex") { arguments in
-            let value = try self.value(of: arguments[1], for: self.name)
-            guard case .string(let key) = arguments[2], let set = self.setters[key] else {
+            let value = try self.value(at: 1, for: self.name)
+            guard case .string(let key) = arguments[2], let set = self.properties[key]?.set else {
                 throw self.readOnlyMember(arguments[2])
             }
             try set(value, arguments[3])
@@ -114,7 +127,7 @@ public final class LuaUserdataType<Value> {
 
     private func unknownMember(_ key: LuaValue) -> LuaError {
         let methodNames = (try? methods.pairs())?.compactMap { try? String.fromLua($0.key) } ?? []
-        let names = (getters.keys.map(\.description) + methodNames).sorted().joined(separator: ", ")
+        let names = (properties.keys.map(\.description) + methodNames).sorted().joined(separator: ", ")
         var error = LuaError(.runtime, "\(name) has no member \(Self.describe(key)); it has: \(names)")
         error.fields["kind"] = "unknown_member"
         return error
@@ -161,6 +174,18 @@ public final class LuaUserdataType<Value> {
         guard case .userdata(let userdata) = value, let box = box(of: userdata) else {
             throw LuaError(.conversion, "\(user): expected \(name), got \(value.typeName)")
         }
+        return try self.value(in: box, for: user)
+    }
+
+    /// The value of the userdata at an index of the stack.
+    private func value(at index: CInt, for user: String) throws(LuaError) -> Value {
+        guard let box = box(at: index) else {
+            throw LuaError(.conversion, "\(user): expected \(name), got \(core.typeName(at: index))")
+        }
+        return try value(in: box, for: user)
+    }
+
+    private func value(in box: UserdataBox<Value>, for user: String) throws(LuaError) -> Value {
         guard let value = box.value else {
             var error = LuaError(.usage, "\(user): used after its scope has ended")
             error.fields["kind"] = "dead_handle"
@@ -171,13 +196,17 @@ public final class LuaUserdataType<Value> {
 
     private func box(of userdata: LuaUserdata) -> UserdataBox<Value>? {
         guard core.isOpen, userdata.reference.core === core, lua_checkstack(core.L, 3) != 0 else { return nil }
+        userdata.reference.push(on: core.L)
+        defer { perilune_pop(core.L, 1) }
+        return box(at: lua_gettop(core.L))
+    }
+
+    private func box(at index: CInt) -> UserdataBox<Value>? {
         let L = core.L
-        let top = lua_gettop(L)
-        defer { lua_settop(L, top) }
-        userdata.reference.push(on: L)
-        guard lua_getmetatable(L, -1) != 0 else { return nil }
-        metatable.reference.push(on: L)
-        guard lua_rawequal(L, -1, -2) != 0, let object = perilune_object(L, -3) else { return nil }
+        guard lua_type(L, index) == LUA_TUSERDATA, lua_getmetatable(L, index) != 0 else { return nil }
+        let isOfThisType = lua_topointer(L, -1) == metatablePointer
+        perilune_pop(L, 1)
+        guard isOfThisType, let object = perilune_object(L, index) else { return nil }
         return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue()
     }
 

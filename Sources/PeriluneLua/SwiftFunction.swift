@@ -107,17 +107,10 @@ extension LuaState {
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
         try core.makeFunction(name, raw: { core, count in
-            let arguments = LuaArguments(core: core, name: name, count: count)
-            var position = 0
-            func next<Value: LuaConvertible>(_ type: Value.Type) throws(LuaError) -> Value {
-                position += 1
-                return try arguments.get(position)
-            }
-            let result = try body(repeat try next((each Argument).self))
-            let value = try result.toLua(in: core.openState())
-            try core.checkOwnership(of: value)
-            core.push(value)
-            return 1
+            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+            let result = try body(repeat try arguments.next((each Argument).self))
+            if core.pushPlain(result) { return 1 }
+            return try core.pushResults(CollectionOfOne(result.toLua(in: core.openState())))
         })
     }
 
@@ -126,13 +119,8 @@ extension LuaState {
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
         try core.makeFunction(name, raw: { core, count in
-            let arguments = LuaArguments(core: core, name: name, count: count)
-            var position = 0
-            func next<Value: LuaConvertible>(_ type: Value.Type) throws(LuaError) -> Value {
-                position += 1
-                return try arguments.get(position)
-            }
-            try body(repeat try next((each Argument).self))
+            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+            try body(repeat try arguments.next((each Argument).self))
             return 0
         })
     }
@@ -153,10 +141,13 @@ extension LuaCore {
         _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
     ) throws(LuaError) -> LuaFunction {
         try makeFunction(name, raw: { core, count in
-            let results = try body(LuaArguments(core: core, name: name, count: count))
-            try core.push(contentsOf: results)
-            return CInt(results.count)
+            try core.pushResults(body(LuaArguments(core: core, name: name, count: count)))
         })
+    }
+
+    func pushResults(_ results: some Collection<LuaValue>) throws(LuaError) -> CInt {
+        try push(contentsOf: results)
+        return CInt(results.count)
     }
 
     /// The state, which is there whenever something runs in it.
