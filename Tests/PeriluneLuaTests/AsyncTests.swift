@@ -1,3 +1,4 @@
+import Foundation
 import PeriluneLua
 import Testing
 
@@ -8,6 +9,20 @@ import Testing
 
         func run<Result: Sendable>(_ body: nonisolated(nonsending) @Sendable () async throws -> Result) async throws -> Result {
             try await body()
+        }
+
+        func currentThread() -> UInt { threadIdentity() }
+
+        /// The threads before a script, at each of its calls of `note`, and after it.
+        func threads(while source: String, in makeState: @Sendable () throws -> LuaState) async throws -> [UInt] {
+            let state = try makeState()
+            var threads = [threadIdentity()]
+            try state.define("note") { _ in
+                threads.append(threadIdentity())
+                return []
+            }
+            try await state.runAsync(source)
+            return threads + [threadIdentity()]
         }
     }
 
@@ -214,4 +229,17 @@ import Testing
         }
         #expect(result == 21)
     }
+
+    @Test func `a script stays on the thread of its actor, before and after a suspension`() async throws {
+        let host = Host()
+        let threads = try await host.threads(while: "note() later(1) note() coroutine.wrap(later)() note()") {
+            try Self.makeState()
+        }
+        let own = await host.currentThread()
+        #expect(threads == Array(repeating: own, count: 5))
+    }
+}
+
+private func threadIdentity() -> UInt {
+    UInt(pthread_self())
 }
