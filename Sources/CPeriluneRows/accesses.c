@@ -122,7 +122,14 @@ bool perilune_database_detach(lua_State *L, perilune_database *database) {
 
 /* MARK: - Opening an access */
 
-static int poll_progress(void *context) { return perilune_poll(context) != PERILUNE_DOOM_NONE; }
+/* SQLite's instructions count like Lua's. */
+static int poll_progress(void *user_data) {
+    perilune_connection *connection = user_data;
+    perilune_context *context = connection->database->rows->context;
+    if (context->budget != INT64_MAX) context->budget -= instructions_per_look;
+    perilune_watch_memory(connection);
+    return perilune_poll(context) != PERILUNE_DOOM_NONE;
+}
 
 /* Runs the body with the access on the stack of accesses. */
 static int run_in(perilune_entry *entry, perilune_access *access) {
@@ -133,13 +140,17 @@ static int run_in(perilune_entry *entry, perilune_access *access) {
     access->entry = entry;
     rows->access = access;
     if (connection->accesses++ == 0) {
-        sqlite3_progress_handler(connection->handle, instructions_per_look, poll_progress, rows->context);
+        sqlite3_progress_handler(connection->handle, instructions_per_look, poll_progress, connection);
+        perilune_begin_bounds(connection);
     }
     perilune_tidy_connection(connection);
     entry->status = perilune_pcall(entry->L, entry->argument_count, LUA_MULTRET);
     perilune_end_runs(&access->active);
     /* What follows ends a transaction, and must not be interrupted. */
-    if (--connection->accesses == 0) sqlite3_progress_handler(connection->handle, 0, NULL, NULL);
+    if (--connection->accesses == 0) {
+        sqlite3_progress_handler(connection->handle, 0, NULL, NULL);
+        perilune_end_bounds(connection);
+    }
     rows->access = access->outer;
     return entry->status;
 }

@@ -12,9 +12,10 @@ static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parame
     size_t length;
     const char *bytes = lua_tolstring(L, index, &length);
     if (length >= longest_string) return "a string of less than 1 GiB";
-    if (is_blob) sqlite3_bind_blob64(statement, parameter, length ? bytes : "", length, SQLITE_STATIC);
-    else sqlite3_bind_text64(statement, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8);
-    return NULL;
+    int code = is_blob
+        ? sqlite3_bind_blob64(statement, parameter, length ? bytes : "", length, SQLITE_STATIC)
+        : sqlite3_bind_text64(statement, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8);
+    return code == SQLITE_OK ? NULL : "a string that SQLite can take; this one is too long";
 }
 
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);

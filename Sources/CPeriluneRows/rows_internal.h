@@ -16,6 +16,8 @@ struct perilune_rows {
     uint64_t last_token;
     bool is_recording;
     const char *forbidden_place; /* where no database may be used now, or NULL */
+    size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
+    uint64_t cache_run;          /* the run that it is counted for */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
     /* Metatables by address: a userdata is one of ours if its metatable is. */
@@ -65,6 +67,9 @@ struct perilune_connection {
     bool has_abandoned;             /* some cursors were collected before their end */
     int young, old;                 /* references to the two generations of the cache */
     int young_count;
+    size_t cache_base, cache_growth; /* SQLite's pages: when the run first came here, and since then */
+    uint64_t cache_run;
+    int former_longest_value; /* SQLite's limit outside of accesses */
     int definition_count; /* so many of the database's functions and collations are defined on it */
     perilune_release_list released;
 };
@@ -103,6 +108,16 @@ void perilune_push_database_object(lua_State *L, int index);
 
 int perilune_release_add(perilune_release_list *list, void *object);
 
+/* MARK: - Memory */
+
+/* Dooms the run if SQLite's pages have grown by more than the state's memory limit in it: databases in memory, and caches. Does
+** nothing without such a limit. Raises nothing. */
+void perilune_watch_memory(perilune_connection *connection);
+
+/* Begins and ends the bounds of an access to a connection. */
+void perilune_begin_bounds(perilune_connection *connection);
+void perilune_end_bounds(perilune_connection *connection);
+
 /* MARK: - Screening */
 
 /* What a statement may need that not every access allows. */
@@ -114,12 +129,13 @@ typedef enum {
     PERILUNE_KEYWORD_CONTROL, /* BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT, RELEASE */
     PERILUNE_KEYWORD_FILES,   /* ATTACH, DETACH, VACUUM INTO, PRAGMA temp_store_directory */
     PERILUNE_KEYWORD_FORBIDDEN, /* PRAGMA query_only = ..., writable_schema = ... */
+    PERILUNE_KEYWORD_MEMORY,  /* PRAGMA temp_store: temporary tables in memory, which no limit would see */
     PERILUNE_KEYWORD_EMPTY,   /* nothing but blanks, comments and semicolons */
 } perilune_keyword;
 
 typedef struct {
     perilune_keyword keyword;
-    char word[24];    /* the first word, upper case, cut: for messages */
+    char word[32];    /* the first word, upper case, and the name of a PRAGMA: for messages */
     bool is_temporary; /* CREATE TEMP: readers of a pool would not see it */
     bool wants_writer; /* its result depends on the connection */
     bool reads_rowid;  /* it asks for last_insert_rowid() */

@@ -92,9 +92,25 @@ bool perilune_is_blank(const char *sql, size_t length) {
     return word.kind == TOKEN_END;
 }
 
+/* The words of messages: upper case, cut. */
+static void keep_words(perilune_screening *result, token first, token second) {
+    size_t length = 0, room = sizeof result->word - 1;
+    for (size_t i = 0; i < first.length && length < room; i++) result->word[length++] = first.start[i];
+    if (second.length > 0 && length < room) result->word[length++] = ' ';
+    for (size_t i = 0; i < second.length && length < room; i++) result->word[length++] = second.start[i];
+    for (size_t i = 0; i < length; i++) {
+        char c = result->word[i];
+        if (i < first.length && c >= 'a' && c <= 'z') result->word[i] = (char)(c - 32);
+    }
+    result->word[length] = 0;
+}
+
 /* PRAGMA [schema.]name [= value | (value)] */
-static perilune_keyword screen_pragma(scanner *text) {
-    static const char *const forbidden[] = {"query_only", "writable_schema", NULL};
+static perilune_keyword screen_pragma(token word, scanner *text, perilune_screening *result) {
+    /* They would break what GRDB and this library rely on, outlast the limits of the script, hold for the whole process, or let a
+    ** truncated file end it. */
+    static const char *const forbidden[] = {"query_only", "writable_schema", "busy_timeout", "hard_heap_limit",
+                                            "soft_heap_limit", "mmap_size", NULL};
     static const char *const files[] = {"temp_store_directory", "data_store_directory", NULL};
     token name = next_token(text), sign = next_token(text);
     if (is_sign(sign, '.')) {
@@ -102,7 +118,9 @@ static perilune_keyword screen_pragma(scanner *text) {
         sign = next_token(text);
     }
     bool is_assigned = is_sign(sign, '=') || is_sign(sign, '(');
+    keep_words(result, word, name);
     if (is_assigned && is_one_of(name, forbidden)) return PERILUNE_KEYWORD_FORBIDDEN;
+    if (is_assigned && is(name, "temp_store")) return PERILUNE_KEYWORD_MEMORY;
     if (is_assigned && is_one_of(name, files)) return PERILUNE_KEYWORD_FILES;
     return PERILUNE_KEYWORD_OTHER;
 }
@@ -127,7 +145,7 @@ static perilune_keyword screen_with(scanner text) {
     return PERILUNE_KEYWORD_READ;
 }
 
-static perilune_keyword screen_word(token word, scanner *text) {
+static perilune_keyword screen_word(token word, scanner *text, perilune_screening *result) {
     static const char *const reads[] = {"select", "values", NULL};
     static const char *const inserts[] = {"insert", "replace", NULL};
     static const char *const changes[] = {"update", "delete", NULL};
@@ -139,19 +157,20 @@ static perilune_keyword screen_word(token word, scanner *text) {
     if (is_one_of(word, controls)) return PERILUNE_KEYWORD_CONTROL;
     if (is_one_of(word, files)) return PERILUNE_KEYWORD_FILES;
     if (is(word, "with")) return screen_with(*text);
-    if (is(word, "pragma")) return screen_pragma(text);
+    if (is(word, "pragma")) return screen_pragma(word, text, result);
     if (is(word, "vacuum")) return screen_vacuum(*text);
     return PERILUNE_KEYWORD_OTHER;
 }
 
 /* EXPLAIN runs nothing, but what it explains is compiled. */
-static perilune_keyword screen_explained(token word, scanner *text) {
+static perilune_keyword screen_explained(token word, scanner *text, perilune_screening *result) {
     if (is(word, "query")) {
         next_token(text);
         word = next_token(text);
     }
-    perilune_keyword keyword = screen_word(word, text);
-    bool is_refused = keyword == PERILUNE_KEYWORD_FORBIDDEN || keyword == PERILUNE_KEYWORD_FILES;
+    perilune_keyword keyword = screen_word(word, text, result);
+    bool is_refused = keyword == PERILUNE_KEYWORD_FORBIDDEN || keyword == PERILUNE_KEYWORD_FILES ||
+                      keyword == PERILUNE_KEYWORD_MEMORY;
     return is_refused ? keyword : PERILUNE_KEYWORD_READ;
 }
 
@@ -175,18 +194,14 @@ perilune_screening perilune_screen(const char *sql, size_t length) {
         result.keyword = PERILUNE_KEYWORD_EMPTY;
         return result;
     }
-    size_t kept = word.length < sizeof result.word ? word.length : sizeof result.word - 1;
-    for (size_t i = 0; i < kept; i++) {
-        char c = word.start[i];
-        result.word[i] = c >= 'a' && c <= 'z' ? (char)(c - 32) : c;
-    }
+    keep_words(&result, word, (token){word.start, 0, TOKEN_END});
     look_for_words((scanner){word.start, text.end}, &result);
     if (is(word, "create")) {
         token second = next_token(&text);
         result.is_temporary = is(second, "temp") || is(second, "temporary");
     }
-    if (is(word, "explain")) result.keyword = screen_explained(next_token(&text), &text);
-    else result.keyword = screen_word(word, &text);
+    if (is(word, "explain")) result.keyword = screen_explained(next_token(&text), &text, &result);
+    else result.keyword = screen_word(word, &text, &result);
     return result;
 }
 

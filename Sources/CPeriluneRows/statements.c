@@ -139,6 +139,8 @@ void perilune_drop_connections(lua_State *L, perilune_database *database) {
         luaL_unref(L, LUA_REGISTRYINDEX, connection->young);
         luaL_unref(L, LUA_REGISTRYINDEX, connection->old);
         database->connections = connection->next;
+        perilune_rows *rows = database->rows;
+        if (connection->cache_run == rows->cache_run) rows->cache_growth -= connection->cache_growth;
         free(connection);
     }
 }
@@ -223,7 +225,11 @@ static void check_keyword(lua_State *L, perilune_access *access, const perilune_
     const char *word = screening->word;
     switch (screening->keyword) {
         case PERILUNE_KEYWORD_FORBIDDEN:
-            perilune_raise(L, "forbidden", "scripts cannot set PRAGMA query_only or writable_schema");
+            perilune_raise(L, "forbidden", "%s cannot be set by scripts", word);
+            break;
+        case PERILUNE_KEYWORD_MEMORY:
+            if (access->database->rows->context->limit == 0) break;
+            perilune_raise(L, "forbidden", "%s cannot be set by scripts whose memory is limited", word);
             break;
         case PERILUNE_KEYWORD_FILES:
             if (access->database->flags & PERILUNE_DATABASE_FILES) break;

@@ -227,6 +227,7 @@ static bool may_step_change(perilune_call *call) {
 static void end_change(perilune_call *call) {
     call->changes = sqlite3_changes64(call->access->connection->handle);
     call->has_inserted = perilune_has_inserted(call->statement);
+    if (call->rows->context->limit) perilune_watch_memory(call->access->connection);
     perilune_end_run(call->statement);
 }
 

@@ -64,6 +64,7 @@ typedef struct perilune_context {
     /* What a library on top of this one keeps for the state; not owned. */
     void *extension;
 
+    uint64_t run_count; /* runs begun, for what is counted by the run; only where there are limits */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
 
     /* Asynchronous calls: true while a driver can resume the running coroutine. */

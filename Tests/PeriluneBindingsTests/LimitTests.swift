@@ -1,0 +1,154 @@
+import Foundation
+import Perilune
+import PeriluneLua
+import Testing
+
+/// Scripts that never end by themselves, in places where the host must be able to end them.
+private let endless: [(name: String, source: String)] = [
+    ("a loop in a transaction", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end)"),
+    ("a loop that catches", "while true do pcall(db.write, db, function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end) end"),
+    ("an endless query", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:fetch_value([[\(recursion)]]) end)"),
+    ("an endless query that is caught", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do pcall(db.fetch_value, db, [[\(recursion)]]) end end)"),
+    ("an endless query outside of blocks", "db:fetch_value([[\(recursion)]])"),
+    ("an endless list", "db:fetch_all([[\(rows)]])"),
+    ("an endless cursor", "for row in db:rows([[\(rows)]]) do end"),
+    ("endless tuples in a block", "db:read(function(db) for i in db:tuples([[\(rows)]]) do end end)"),
+    ("an endless insert", "db:execute('INSERT INTO t ' .. [[\(rows)]])"),
+    ("an endless insert in a savepoint", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:in_savepoint(function(db) db:execute('INSERT INTO t ' .. [[\(rows)]]) end) end)"),
+    ("an endless INSERT that returns", "db:fetch_all('INSERT INTO t ' .. [[\(rows)]] .. ' RETURNING a')"),
+    ("an SQL function", "db:add_function('f', 0, function() while true do end end) db:write(function(db) db:execute('INSERT INTO t VALUES (2), (f())') end)"),
+    ("an SQL function that catches", "db:add_function('f', 0, function() while true do pcall(function() while true do end end) end end) db:execute('INSERT INTO t VALUES (2), (f())')"),
+    ("an SQL function in a cursor", "db:add_function('f', 1, function(i) if i > 3 then while true do end end return i end) for row in db:rows('SELECT f(i) FROM (' .. [[\(rows)]] .. ')') do end"),
+    ("an aggregate", "db:add_aggregate('g', 1, { initial = 0, step = function(s, i) if i > 3 then while true do end end return s end }) db:fetch_value('SELECT g(i) FROM (' .. [[\(rows)]] .. ')')"),
+    ("a collation", "db:add_collation('c', function(a, b) while true do end end) db:fetch_all([[SELECT 'a' AS x UNION ALL SELECT 'b' ORDER BY x COLLATE c]])"),
+    ("a conversion", "local v = setmetatable({}, { __to_database = function() while true do end end }) db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:execute('INSERT INTO t VALUES (?)', v) end)"),
+    ("a trace", "local on = false local q = perilune.queue(nil, { trace = function() while on do end end }) on = true q:write(function(db) db:execute('SELECT 1') end)"),
+    ("a coroutine in a block", "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') coroutine.wrap(function() while true do end end)() end)"),
+    ("statements without end", "db:write(function(db) while true do db:execute('INSERT INTO t VALUES (2)') end end)"),
+    ("prepared statements without end", "local s = db:prepare('SELECT 1') while true do s:fetch_value() end"),
+    ("databases without end", "while true do perilune.queue():execute('CREATE TABLE t (a)') end"),
+    ("a transaction in SQL", "db:write_without_transaction(function(db) db:execute('BEGIN; INSERT INTO t VALUES (2)') while true do end end)"),
+    ("two databases", "perilune.queue():write(function() db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do end end) end)"),
+]
+
+private let recursion = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
+private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT i FROM n"
+
+@Suite(.serialized, .timeLimit(.minutes(5))) struct LimitTests {
+    /// Ends a script in the middle, and checks that nothing of it is left and the host goes on.
+    private func check(
+        _ source: String, endedBy code: LuaError.Code, _ configure: (inout ScriptHost.Configuration) -> Void,
+        while running: (ScriptHost) async -> Void = { _ in }
+    ) async throws {
+        let host = try testHost(configure)
+        try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
+        let run = Task { try await host.runChecked(source) }
+        await running(host)
+        let error = await #expect(throws: LuaError.self) { try await run.value }
+        #expect(error?.code == code)
+        try await host.runChecked("""
+            equal(db:is_inside_transaction(), false)
+            local inserted = db:fetch_value("SELECT COUNT(*) FROM t WHERE a = 2")
+            equal(inserted, 0)
+            equal(db:fetch_value("SELECT 'a' < 'B' COLLATE NOCASE"), 1)
+            equal(db:fetch_values("SELECT x FROM (SELECT 'b' AS x UNION ALL SELECT 'a') ORDER BY x"), { "a", "b" })
+            fails("sql", db.execute, db, "nonsense")
+            db:execute("INSERT INTO t VALUES (3)")
+            db:write(function(db) db:execute("INSERT INTO t VALUES (4)") end)
+            db:execute("DROP TABLE t")
+            equal(db:fetch_value("PRAGMA integrity_check"), "ok")
+            """)
+    }
+
+    @Test(arguments: endless.indices) func `time ends a script wherever it is`(_ index: Int) async throws {
+        try await check(endless[index].source, endedBy: .timeout) { $0.limits.time = .milliseconds(300) }
+    }
+
+    @Test(arguments: endless.indices) func `the budget of instructions ends a script wherever it is`(_ index: Int) async throws {
+        try await check(endless[index].source, endedBy: .budget) { $0.limits.instructions = 500_000 }
+    }
+
+    @Test(arguments: endless.indices) func `cancelling ends a script wherever it is`(_ index: Int) async throws {
+        try await check(endless[index].source, endedBy: .cancelled) { $0.limits.isCancellable = true } while: { host in
+            try? await Task.sleep(for: .milliseconds(200))
+            host.cancel()
+        }
+    }
+
+    @Test func `cancelling ends slow SQL although there is no limit`() async throws {
+        for source in endless.map(\.source) where source.contains("MAX(i)") && !source.contains("pcall") {
+            try await check(source, endedBy: .cancelled) { _ in } while: { host in
+                try? await Task.sleep(for: .milliseconds(200))
+                host.cancel()
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} while true do list[#list + 1] = ('x'):rep(1000) .. #list end end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:fetch_all([[\(rows)]]) end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') pcall(db.fetch_all, db, [[\(rows)]]) while true do end end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:fetch_values([[\(rows)]]) end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:fetch_set([[\(rows)]]) end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} for row in db:rows([[\(rows)]]) do list[#list + 1] = row end end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') db:execute('INSERT INTO t ' .. [[\(rows)]]) end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') while true do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end end)",
+        "db:execute('CREATE TABLE other (a)') while true do db:execute('INSERT INTO other VALUES (zeroblob(1000000))') end",
+        "local list = {} while true do local q = perilune.queue() q:execute('CREATE TABLE t (a)') q:execute('INSERT INTO t VALUES (zeroblob(1000000))') list[#list + 1] = q end",
+        "db:add_function('f', 0, function() local list = {} while true do list[#list + 1] = ('x'):rep(1000) .. #list end end) db:execute('INSERT INTO t VALUES (2), (f())')",
+        "db:add_function('f', 0, function() return ('x'):rep(900000000) end) db:write(function(db) db:execute('INSERT INTO t VALUES (2), (f())') end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} while true do list[#list + 1] = db:prepare('SELECT ' .. #list) end end)",
+        "db:write(function(db) db:execute('INSERT INTO t VALUES (2)') local list = {} while true do list[#list + 1] = db:rows('SELECT 1') end end)",
+    ]) func `memory ends a script wherever it is`(_ source: String) async throws {
+        try await check(source, endedBy: .memory) {
+            $0.limits.memoryInBytes = 16 << 20
+            $0.limits.time = .seconds(60)
+        }
+    }
+
+    @Test func `a value longer than the memory limit is an error in SQL too`() async throws {
+        try await script("""
+            for _, sql in ipairs{ "SELECT zeroblob(900000000)", "SELECT length(randomblob(900000000))" } do
+              fails("toobig", db.fetch_value, db, sql)
+            end
+            db:execute("CREATE TABLE t (a)")
+            fails("toobig", db.execute, db, "INSERT INTO t VALUES (zeroblob(20000000))")
+            db:execute("INSERT INTO t VALUES (zeroblob(1000000))")
+            """) { $0.limits.memoryInBytes = 16 << 20 }
+    }
+
+    @Test func `what earlier runs have stored does not count`() async throws {
+        let host = try testHost { $0.limits.memoryInBytes = 16 << 20 }
+        try await host.runChecked("db:execute('CREATE TABLE t (a)')")
+        for _ in 0..<5 {
+            try await host.runChecked("for i = 1, 12 do db:execute('INSERT INTO t VALUES (zeroblob(1000000))') end")
+        }
+        try await host.runChecked("equal(db:fetch_value('SELECT SUM(length(a)) FROM t'), 60000000)")
+    }
+
+    @Test func `os_exit in a block rolls back`() async throws {
+        try await check("db:write(function(db) db:execute('INSERT INTO t VALUES (2)') pcall(os.exit, 3) while true do end end)", endedBy: .exit) { _ in }
+    }
+
+    @Test func `what is left of a script that was ended in a cursor does not harm the next`() async throws {
+        let host = try testHost { $0.limits.time = .milliseconds(200) }
+        try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)')")
+        for _ in 0..<5 {
+            await #expect(throws: LuaError.self) {
+                try await host.runChecked("for row in db:rows('SELECT a FROM t') do kept = row while true do end end")
+            }
+            await #expect(throws: LuaError.self) {
+                try await host.runChecked("iterator = db:rows('SELECT a FROM t') iterator() while true do end")
+            }
+            try await host.runChecked("""
+                db:execute("INSERT INTO t VALUES (3)")
+                pcall(iterator)
+                iterator = nil
+                collectgarbage()
+                db:execute("DELETE FROM t WHERE a = 3")
+                db:execute("DROP TABLE t")
+                db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+                """)
+        }
+    }
+}
