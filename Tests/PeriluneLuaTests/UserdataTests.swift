@@ -71,7 +71,7 @@ private final class Counter {
             "setmetatable({}, {__name = 'counter', __index = c})"] {
             #expect(try failure(of: "c.add(\(value), 1)", in: state).message.hasPrefix("counter:add: expected counter, got"))
         }
-        #expect(try failure(of: "c.add()", in: state).message == "counter:add: expected counter, got nil")
+        #expect(try failure(of: "c.add()", in: state).message == "counter:add: expected counter, got no value")
     }
 
     @Test func `the metatable is out of reach and cannot be forged`() throws {
