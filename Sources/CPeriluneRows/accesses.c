@@ -98,6 +98,22 @@ static int collect_database(lua_State *L) {
     return perilune_collect_object(L);
 }
 
+static void refuse_tokenizer(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count, (void)values;
+    sqlite3_result_error(context, "fts3_tokenizer is not available to scripts", -1);
+}
+
+/*
+** SQLite calls through pointers that fts3_tokenizer is given, and hands out its own: no script may have it. To switch it off
+** by configuration is not enough, since bound arguments pass. It is put in place of the function itself.
+*/
+static void replace_tokenizer(sqlite3 *handle) {
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
+    for (int count = 1; count <= 2; count++) {
+        sqlite3_create_function_v2(handle, "fts3_tokenizer", count, SQLITE_UTF8, NULL, refuse_tokenizer, NULL, NULL, NULL);
+    }
+}
+
 static perilune_connection *connection_for(perilune_database *database, sqlite3 *handle) {
     perilune_connection *connection = database->connections;
     while (connection && connection->handle != handle) connection = connection->next;
@@ -109,6 +125,7 @@ static perilune_connection *connection_for(perilune_database *database, sqlite3 
     connection->young = connection->old = LUA_NOREF;
     /* No PRAGMA of a script may make a later rollback, or the next program, destroy the file. */
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    replace_tokenizer(handle);
     connection->next = database->connections;
     database->connections = connection;
     return connection;
@@ -222,8 +239,8 @@ int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *databas
     return finish(L, rows, &entry, result, base);
 }
 
-static int enter_nested(lua_State *L, perilune_rows *rows, perilune_access *access, perilune_access_mode mode,
-                        int argument_count) {
+int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *access, perilune_access_mode mode,
+                          int argument_count) {
     perilune_entry entry = {.L = L, .database = access->database, .mode = mode, .argument_count = argument_count,
                             .connection = access->connection, .is_readonly = access->is_readonly};
     int base = lua_gettop(L) - argument_count - 1;
@@ -303,7 +320,7 @@ static int open_block(lua_State *L, const char *verb, perilune_access_mode mode,
     if (!is_open) return perilune_enter(L, rows, database, mode, argument_count);
     perilune_access *access = access_to(rows, database);
     bool can_begin = access->mode == PERILUNE_WITHOUT_TRANSACTION && is_transaction(mode);
-    if (mode == PERILUNE_SAVEPOINT || can_begin) return enter_nested(L, rows, access, mode, argument_count);
+    if (mode == PERILUNE_SAVEPOINT || can_begin) return perilune_enter_nested(L, rows, access, mode, argument_count);
     return perilune_raise(L, "nested_access",
                           "%s: an access to this database is open already: use the handle that the block was given, "
                           "with in_savepoint where part of it may have to be undone", verb);

@@ -18,6 +18,7 @@ typedef struct {
 /* What SQLite keeps for each function; freed by it. */
 typedef struct {
     liveness *state;
+    sqlite3 *handle;
     int body; /* reference to the function, or to the table of an aggregate */
 } definition;
 
@@ -370,16 +371,21 @@ static int call_collation(lua_State *L) {
 
 static int collation(void *user_data, int left_length, const void *left, int right_length, const void *right) {
     definition *self = user_data;
-    if (self->state->rows->has_pending_error) return 0;
     const char *place;
     lua_State *L = enter_callback(self, &place);
-    if (L == NULL) return 0;
+    if (L == NULL) {
+        sqlite3_interrupt(self->handle);
+        return 0;
+    }
+    if (self->state->rows->has_pending_error) {
+        leave_callback(self, place);
+        return 0;
+    }
     invocation call = {
         .self = self, .texts = {left ? left : "", right ? right : ""}, .lengths = {left_length, right_length}};
     invoke(L, call_collation, &call);
     /* A collation cannot fail in SQLite: the statement is interrupted instead. */
-    perilune_access *access = self->state->rows->access;
-    if (self->state->rows->has_pending_error && access) sqlite3_interrupt(access->connection->handle);
+    if (self->state->rows->has_pending_error) sqlite3_interrupt(self->handle);
     leave_callback(self, place);
     return call.comparison;
 }
@@ -389,9 +395,10 @@ static int collation(void *user_data, int left_length, const void *left, int rig
 /* A definition as the database keeps it for its connections: a list with these elements. */
 enum { NAME = 1, KIND, ARGUMENT_COUNT, IS_DETERMINISTIC, BODY };
 
-static definition *make_definition(lua_State *L) {
+static definition *make_definition(lua_State *L, sqlite3 *handle) {
     definition *self = malloc(sizeof *self);
     if (self == NULL) luaL_error(L, "not enough memory");
+    self->handle = handle;
     self->state = liveness_of(L);
     atomic_fetch_add(&self->state->owners, 1);
     self->body = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -406,7 +413,7 @@ static int define(lua_State *L, sqlite3 *handle) {
     int count = (int)lua_tointeger(L, list + ARGUMENT_COUNT);
     int flags = SQLITE_UTF8 | (lua_toboolean(L, list + IS_DETERMINISTIC) ? SQLITE_DETERMINISTIC : 0);
     bool is_removal = lua_isboolean(L, list + BODY);
-    definition *self = is_removal ? NULL : make_definition(L);
+    definition *self = is_removal ? NULL : make_definition(L, handle);
     void (*destroy)(void *) = is_removal ? NULL : free_definition;
     int code;
     if (strcmp(kind, "collation") == 0) {
@@ -461,7 +468,11 @@ static int define_now(lua_State *L) {
     perilune_connection *connection = access->connection;
     add_definition(L, handle->database, 2);
     int code = perilune_apply_definitions(L, connection);
-    if (code == SQLITE_OK) return 0;
+    if (code == SQLITE_OK) {
+        lua_rawgeti(L, 2, KIND);
+        if (strcmp(lua_tostring(L, -1), "collation") == 0) handle->database->has_collations = true;
+        return 0;
+    }
     handle->database->definition_count--;
     return perilune_raise_sqlite(L, connection, NULL, code);
 }

@@ -79,6 +79,7 @@ struct perilune_database {
     void *owner; /* NULL once it is collected: finalizers of scripts may still come here */
     unsigned flags;
     bool wants_writer; /* there are temporary tables, which readers do not see */
+    bool has_collations; /* of scripts, which may fail */
     int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
     perilune_connection *connections;
     perilune_release_list *leftover;
@@ -102,6 +103,10 @@ perilune_access *perilune_find_access(lua_State *L, perilune_rows *rows, perilun
 /* Runs the function below the arguments in an access of its own. Raises its errors; returns the number of results. */
 int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *database, perilune_access_mode mode,
                    int argument_count);
+
+/* The same for a transaction or savepoint inside an open access. */
+int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *access, perilune_access_mode mode,
+                          int argument_count);
 
 /* Pushes the database object of the handle at `index`. [-0, +1, -] */
 void perilune_push_database_object(lua_State *L, int index);
@@ -145,6 +150,9 @@ perilune_screening perilune_screen(const char *sql, size_t length);
 
 /* Whether only blanks, comments and semicolons are left. */
 bool perilune_is_blank(const char *sql, size_t length);
+
+/* Whether the text has statements that insert, update or delete, and none that cannot be in a transaction with them. */
+bool perilune_changes_rows(const char *sql, size_t length);
 
 /* Whether the bytes are valid UTF-8. */
 bool perilune_is_utf8(const char *bytes, size_t length);

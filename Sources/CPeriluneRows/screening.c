@@ -111,7 +111,13 @@ static perilune_keyword screen_pragma(token word, scanner *text, perilune_screen
     ** truncated file end it. */
     static const char *const forbidden[] = {"query_only", "writable_schema", "busy_timeout", "hard_heap_limit",
                                             "soft_heap_limit", "mmap_size", NULL};
-    static const char *const files[] = {"temp_store_directory", "data_store_directory", NULL};
+    /* What a script without files may ask and set: nothing that outlasts it, tells of files, or makes the database less safe. */
+    static const char *const harmless[] = {
+        "analysis_limit", "application_id", "case_sensitive_like", "collation_list", "compile_options", "data_version",
+        "defer_foreign_keys", "encoding", "foreign_key_check", "foreign_key_list", "foreign_keys", "freelist_count",
+        "function_list", "index_info", "index_list", "index_xinfo", "integrity_check", "module_list", "optimize",
+        "page_count", "page_size", "pragma_list", "quick_check", "recursive_triggers", "table_info", "table_list",
+        "table_xinfo", "temp_store", "user_version", NULL};
     token name = next_token(text), sign = next_token(text);
     if (is_sign(sign, '.')) {
         name = next_token(text);
@@ -121,8 +127,7 @@ static perilune_keyword screen_pragma(token word, scanner *text, perilune_screen
     keep_words(result, word, name);
     if (is_assigned && is_one_of(name, forbidden)) return PERILUNE_KEYWORD_FORBIDDEN;
     if (is_assigned && is(name, "temp_store")) return PERILUNE_KEYWORD_MEMORY;
-    if (is_assigned && is_one_of(name, files)) return PERILUNE_KEYWORD_FILES;
-    return PERILUNE_KEYWORD_OTHER;
+    return is_one_of(name, harmless) ? PERILUNE_KEYWORD_OTHER : PERILUNE_KEYWORD_FILES;
 }
 
 static perilune_keyword screen_vacuum(scanner text) {
@@ -203,6 +208,21 @@ perilune_screening perilune_screen(const char *sql, size_t length) {
     if (is(word, "explain")) result.keyword = screen_explained(next_token(&text), &text, &result);
     else result.keyword = screen_word(word, &text, &result);
     return result;
+}
+
+bool perilune_changes_rows(const char *sql, size_t length) {
+    static const char *const changes[] = {"insert", "replace", "update", "delete", NULL};
+    static const char *const others[] = {"begin", "commit", "end", "rollback", "savepoint", "release",
+                                         "pragma", "vacuum", "attach", "detach", NULL};
+    scanner text = {sql, sql + length};
+    bool is_first = true, has_change = false;
+    for (token word = next_token(&text); word.kind != TOKEN_END; word = next_token(&text)) {
+        if (is_first && is_one_of(word, others)) return false;
+        if (is_first && is(word, "with")) has_change = has_change || screen_with(text) != PERILUNE_KEYWORD_READ;
+        if (is_first && is_one_of(word, changes)) has_change = true;
+        is_first = is_sign(word, ';');
+    }
+    return has_change;
 }
 
 bool perilune_is_utf8(const char *bytes, size_t length) {

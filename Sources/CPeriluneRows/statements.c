@@ -127,6 +127,7 @@ void perilune_drop_connections(lua_State *L, perilune_database *database) {
     perilune_release_list *leftover = database->leftover;
     if (database->definitions) luaL_unref(L, LUA_REGISTRYINDEX, database->definitions);
     database->definitions = database->definition_count = 0;
+    database->has_collations = false;
     while (database->connections) {
         perilune_connection *connection = database->connections;
         while (connection->statements) {

@@ -499,6 +499,33 @@ static int run_verb(lua_State *L, const verb *verb, perilune_call *call) {
     return verb->body(L, call);
 }
 
+/*
+** SQLite cannot be told that a collation has failed: the statement goes on to its end, with rows at wrong places in an index.
+** So where there are collations of scripts, changes are guarded by a transaction or savepoint, which the error rolls back.
+*/
+static bool needs_guard(lua_State *L, perilune_database *database, int sql_index) {
+    if (!database->has_collations) return false;
+    perilune_access *access = perilune_current_access(L, database);
+    if (access && access->is_readonly) return false;
+    if (access && access->mode == PERILUNE_GUARD && !access->is_taken) {
+        access->is_taken = true; /* by the call that it was opened for */
+        return false;
+    }
+    size_t length;
+    const char *sql = lua_tolstring(L, sql_index, &length);
+    return perilune_changes_rows(sql, length);
+}
+
+/* Calls a function with everything on the stack as arguments, guarded; `access` is the open one, or NULL. */
+static int run_guarded(lua_State *L, perilune_rows *rows, perilune_database *database, perilune_access *access,
+                       lua_CFunction function) {
+    int count = lua_gettop(L);
+    lua_pushcfunction(L, function);
+    lua_insert(L, 1);
+    if (access) return perilune_enter_nested(L, rows, access, PERILUNE_GUARD, count);
+    return perilune_enter(L, rows, database, PERILUNE_GUARD, count);
+}
+
 /* Calls a function with everything on the stack as arguments, in an access of its own. */
 static int run_in_access(lua_State *L, perilune_rows *rows, perilune_database *database, const verb *verb,
                          lua_CFunction function) {
@@ -523,6 +550,9 @@ static int call_on_database(lua_State *L, const verb *verb) {
     perilune_handle *handle = perilune_check_handle(L, rows, 1, verb->name);
     if (lua_type(L, 2) != LUA_TSTRING) return perilune_argument_error(L, verb->name, 1, "SQL as a string", 2);
     perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
+    if (needs_guard(L, handle->database, 2)) {
+        return run_guarded(L, rows, handle->database, access, verb->database_function);
+    }
     if (access == NULL) return run_in_access(L, rows, handle->database, verb, verb->database_function);
     perilune_call call = {.rows = rows, .database = handle->database, .token = handle->token, .access = access};
     call.arguments = perilune_arguments_at(L, verb->name, 3);
@@ -536,6 +566,10 @@ static int call_on_statement(lua_State *L, const verb *verb) {
     perilune_prepared_object *prepared = perilune_check_prepared(L, rows, 1, verb->name);
     if (prepared->is_closed) return perilune_raise(L, "closed", "%s: this statement was closed", verb->name);
     perilune_access *access = perilune_find_access(L, rows, prepared->database, prepared->token);
+    lua_getiuservalue(L, 1, PERILUNE_PREPARED_SQL);
+    bool is_guarded = needs_guard(L, prepared->database, -1);
+    lua_pop(L, 1);
+    if (is_guarded) return run_guarded(L, rows, prepared->database, access, verb->statement_function);
     if (access == NULL) return run_in_access(L, rows, prepared->database, verb, verb->statement_function);
     perilune_call call = {.rows = rows, .database = prepared->database, .token = prepared->token, .access = access};
     call.arguments = perilune_arguments_at(L, verb->name, 2);

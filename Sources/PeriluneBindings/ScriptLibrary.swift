@@ -136,6 +136,8 @@ extension BindingError {
         if let nearest = nearestName(to: name, among: names) {
             message += "; did you mean `\(nearest)`?"
             fields["suggestion"] = .string(LuaString(nearest))
+        } else {
+            message += "."
         }
         if !names.isEmpty {
             message += " There are: \(names.prefix(12).joined(separator: ", "))" + (names.count > 12 ? ", ..." : "")

@@ -44,6 +44,7 @@ typedef enum {
     PERILUNE_EXCLUSIVE,
     PERILUNE_WITHOUT_TRANSACTION, /* a block on the writer, in autocommit */
     PERILUNE_SAVEPOINT,           /* a block inside another one */
+    PERILUNE_GUARD,               /* one call that must be undone if it fails: a transaction, or a savepoint inside one */
 } perilune_access_mode;
 
 typedef enum {
@@ -62,6 +63,7 @@ struct perilune_access {
     bool in_transaction; /* opened by a block, so that scripts may not end it by SQL */
     perilune_statement *active; /* statements being stepped, reset when the access ends */
     int change_count;           /* INSERTs and the like that went through GRDB */
+    bool is_taken;              /* a guard, whose call has begun */
     bool is_unobserved;         /* known to be: those to come may be stepped without it */
     perilune_entry *entry;
 };

@@ -82,10 +82,11 @@ struct AccessRunner {
             if perilune_rows_run_nested(entry) != 0 { throw BodyFailure() }
             return entry.pointee.completion == PERILUNE_COMMIT ? .commit : .rollback
         }
-        if entry.pointee.mode == PERILUNE_SAVEPOINT, db.isInsideTransaction {
+        let mode = entry.pointee.mode
+        if mode == PERILUNE_SAVEPOINT || mode == PERILUNE_GUARD, db.isInsideTransaction {
             try db.inSavepoint(body)
         } else {
-            try db.inTransaction(kind(of: entry.pointee.mode), body)
+            try db.inTransaction(kind(of: mode), body)
         }
     }
 }

@@ -1,0 +1,92 @@
+import GRDB
+import Perilune
+import PeriluneBindings
+import PeriluneLua
+import Testing
+
+/// One script for each way into the row path. `n` differs from run to run, so that statements are prepared anew too.
+private let verbs: [(name: String, source: String)] = [
+    ("execute", "db:execute('INSERT INTO t (a) VALUES (?) --' .. n, 'text' .. n)"),
+    ("execute again", "db:execute('INSERT INTO t (a) VALUES (?)', 'text')"),
+    ("execute names", "db:execute('UPDATE t SET a = :a WHERE id = @id --' .. n, { a = 'x' .. n, id = 1 })"),
+    ("execute several", "db:execute('INSERT INTO t (a) VALUES (?); SELECT 1; DELETE FROM t WHERE id > :id; --' .. n, { 'x', id = 3 })"),
+    ("execute DDL", "db:execute('CREATE TABLE u (a); DROP TABLE u')"),
+    ("changes", "local c = db:execute('UPDATE t SET a = 1 WHERE 0') local s = tostring(c) for k, v in pairs(c) do s = s .. k end"),
+    ("fetch_all", "db:fetch_all('SELECT id, a, b, NULL AS c, x FROM t WHERE a <> ? --' .. n, 'y' .. n)"),
+    ("fetch_all again", "db:fetch_all('SELECT id, a, b FROM t')"),
+    ("fetch_all of many", "db:fetch_all('WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150) SELECT i AS \"i' .. n .. '\" FROM n')"),
+    ("fetch_one", "local r = db:fetch_one('SELECT id, a, b FROM t --' .. n) local s = tostring(r) .. #r .. (r == r:copy() and 'x' or 'y') for k in pairs(r) do s = s .. k end r:to_table() r:columns()"),
+    ("row_new", "perilune.row.new{ a = 1, b = perilune.null, c = 'x' .. n }"),
+    ("fetch_value", "db:fetch_value('SELECT a FROM t --' .. n)"),
+    ("fetch_values", "db:fetch_values('SELECT a || ? FROM t --' .. n, 'z' .. n)"),
+    ("fetch_optional_values", "db:fetch_optional_values('SELECT NULL UNION ALL SELECT a FROM t --' .. n)"),
+    ("fetch_set", "db:fetch_set('SELECT a FROM t --' .. n)"),
+    ("fetch_all of INSERT", "db:fetch_all('INSERT INTO t (a) VALUES (?), (2) RETURNING id, a --' .. n, 'w' .. n)"),
+    ("fetch_one of INSERT", "db:fetch_one('INSERT INTO t (a) VALUES (?), (2) RETURNING id, a --' .. n, 'w' .. n)"),
+    ("fetch_value of DELETE", "db:fetch_value('DELETE FROM t WHERE id > 3 RETURNING a --' .. n)"),
+    ("rows", "for row in db:rows('SELECT id, a, b FROM t WHERE a <> ? --' .. n, 'q' .. n) do local s = row.a end"),
+    ("rows left", "for row in db:rows('SELECT id, a, b FROM t --' .. n) do break end"),
+    ("rows dropped", "db:rows('SELECT id, a, b FROM t --' .. n)()"),
+    ("rows of INSERT", "for row in db:rows('INSERT INTO t (a) VALUES (1), (2) RETURNING id --' .. n) do end"),
+    ("tuples", "for id, a in db:tuples('SELECT NULL, a, b FROM t --' .. n) do local s = a end"),
+    ("tuples in a block", "db:read(function(db) for id, a in db:tuples('SELECT id, a FROM t --' .. n) do local s = a end end)"),
+    ("prepare", "local s = db:prepare('SELECT a FROM t WHERE id = ? --' .. n) s:fetch_value(1) s:fetch_all(2) s:columns() s:parameters() tostring(s)"),
+    ("prepare and execute", "db:write(function(db) local s = db:prepare('INSERT INTO t (a) VALUES (:a) --' .. n) for i = 1, 12 do s:execute{ a = i } end s:close() end)"),
+    ("read", "db:read(function(db) db:fetch_value('SELECT 1') return n, 'x' .. n end)"),
+    ("write", "db:write(function(db) db:execute('INSERT INTO t (a) VALUES (1)') end)"),
+    ("in_transaction", "db:in_transaction('deferred', function(db) db:execute('INSERT INTO t (a) VALUES (1)') return 'rollback', 'x' .. n end)"),
+    ("in_savepoint", "db:write(function(db) db:in_savepoint(function(db) db:execute('INSERT INTO t (a) VALUES (1)') return 'commit' end) end)"),
+    ("write_without_transaction", "db:write_without_transaction(function(db) db:in_transaction(function(db) db:execute('INSERT INTO t (a) VALUES (1)') return 'commit' end) end)"),
+    ("an error of SQLite", "local ok, e = pcall(db.execute, db, 'INSERT INTO t (id) VALUES (1) --' .. n) local s = tostring(e) .. tostring(type(e) ~= 'string' and e.expanded and e:expanded())"),
+    ("an error of preparing", "pcall(db.fetch_all, db, 'SELECT missing' .. n)"),
+    ("an error of arguments", "pcall(db.fetch_all, db, 'SELECT :abc --' .. n, { abd = 1 }) pcall(db.fetch_all, db, 'SELECT ?') pcall(db.fetch_all, db, 'SELECT ?', print)"),
+    ("an error in a block", "pcall(db.write, db, function(db) db:execute('INSERT INTO t (a) VALUES (1)') error({ n = n }) end)"),
+    ("a conversion", "db:fetch_value('SELECT ? || ?', perilune.blob('x' .. n), setmetatable({}, { __to_database = function() return 'y' .. n end }))"),
+    ("an SQL function", "db:add_function('f' .. n, 1, function(x) return x .. 'z' end) db:fetch_values('SELECT f' .. n .. '(a) FROM t')"),
+    ("a failing SQL function", "db:add_function('g', 1, function(x) error({ x = x }) end) pcall(db.fetch_values, db, 'SELECT g(a) FROM t --' .. n)"),
+    ("an aggregate", "db:add_aggregate('h', 1, { initial = function() return {} end, step = function(s, x) s[#s + 1] = x end, final = function(s) return #s .. 'x' end }) db:fetch_value('SELECT h(a) FROM t --' .. n)"),
+    ("a collation", "db:add_collation('c', function(a, b) return #a - #b end) db:fetch_values('SELECT a FROM t ORDER BY a COLLATE c --' .. n)"),
+    ("a trace", "local q = perilune.queue(nil, { trace = function(e) local s = e.sql .. n end }) q:execute('CREATE TABLE t (a)') q:close()"),
+    ("another database", "local q = perilune.queue() q:execute('CREATE TABLE t (a)') q:rows('SELECT 1')() db:backup_to(q) q:close()"),
+    ("schema", "db:columns('t') db:indexes('t') db:foreign_keys('t') tostring(db:explain('SELECT * FROM t --' .. n))"),
+]
+
+@Suite struct AllocationTests {
+    @Test(arguments: verbs.indices) func `a failing allocation is an error, leaves nothing open and the state usable`(_ index: Int) throws {
+        let queue = try DatabaseQueue()
+        do {
+            let state = try LuaState(libraries: .trusted)
+            try ScriptSetup(database: queue, allowsFiles: true).install(in: state)
+            try state.run("db:execute([[CREATE TABLE t (id INTEGER PRIMARY KEY, a, b BOOLEAN, x REAL); INSERT INTO t VALUES (1, 'one', 1, 0.5), (2, 'two', NULL, 1.5), (3, 'three', 0, NULL)]])")
+            let function = try state.load("n = ...; \(verbs[index].source)", named: verbs[index].name)
+            let check = try state.load("""
+                assert(not db:is_inside_transaction())
+                assert(db:fetch_value("SELECT COUNT(*) FROM t WHERE id IN (1, 2, 3)") == 3)
+                assert(#db:fetch_all("SELECT * FROM t LIMIT 3") == 3)
+                db:execute("DELETE FROM t WHERE id > 3")
+                db:write(function(db) db:execute("UPDATE t SET x = 2 WHERE id = 3") end)
+                """)
+            var number = 0, failures = 0
+            while number < 5000 {
+                state.core.failAllocation(at: number)
+                do {
+                    try function.call([.integer(Int64(number))])
+                } catch {
+                    failures += 1
+                }
+                let wasReached = !state.core.isAllocationToFail
+                state.core.failAllocation(at: nil)
+                // Now and then with a collection in between, which finds what was lost.
+                if number.isMultiple(of: 16) { state.collectGarbage() }
+                do { try check.call([]) } catch { Issue.record("after allocation \(number): \(error)") }
+                if !wasReached { break }
+                number += 1
+            }
+            #expect(number < 5000)
+            #expect(number > 0)
+            #expect(failures > 0)
+            state.close()
+        }
+        #expect(throws: Never.self) { try queue.close() }
+    }
+}
