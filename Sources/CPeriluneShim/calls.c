@@ -141,6 +141,8 @@ int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, i
     perilune_context *context = perilune_context_of(coroutine);
     entered before = enter_lua(context, coroutine);
     perilune_arm_if_doomed(coroutine);
+    lua_State *driven = context->driven;
+    context->driven = coroutine;
     int status = lua_resume(coroutine, from, argument_count, result_count);
     if (status > LUA_YIELD && lua_checkstack(coroutine, 3) && lua_checkstack(from, 4)) {
         lua_pushcfunction(from, keep_coroutine_failure);
@@ -149,7 +151,10 @@ int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, i
         lua_pushvalue(coroutine, -1);
         lua_xmove(coroutine, from, 1);
         if (lua_pcall(from, 2, 0, 0) != LUA_OK) perilune_pop(from, 1); /* no traceback then */
+        /* Its to-be-closed variables; not in a doomed run, whose dead coroutines run without the hook. */
+        if (perilune_doom_of(context) == PERILUNE_DOOM_NONE) lua_resetthread(coroutine);
     }
+    context->driven = driven;
     leave_lua(context, before);
     return status;
 }

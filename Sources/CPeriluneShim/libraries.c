@@ -90,6 +90,12 @@ static void open_string(lua_State *L) {
     luaL_requiref(L, LUA_STRLIBNAME, luaopen_string, 1);
     lua_pushnil(L); /* bytecode is of no use where it cannot be loaded */
     lua_setfield(L, -2, "dump");
+    /* The metatable of strings is the state's own, but no script is to change what strings are. */
+    lua_pushliteral(L, "");
+    lua_getmetatable(L, -1);
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
+    perilune_pop(L, 2);
     perilune_pop(L, 1);
 }
 

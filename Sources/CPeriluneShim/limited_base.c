@@ -70,7 +70,7 @@ static int limited_xpcall(lua_State *L) {
 static void refuse_finalizer(lua_State *L, int index) {
     lua_pushliteral(L, "__gc");
     if (lua_rawget(L, index) != LUA_TNIL) {
-        perilune_raise(L, "sandbox", "setmetatable: a metatable with __gc is not allowed: a finalizer could outlive "
+        perilune_raise(L, "limited", "setmetatable: a metatable with __gc is not allowed: a finalizer could outlive "
                                      "the limits of the run");
     }
     perilune_pop(L, 1);
@@ -181,7 +181,7 @@ static int limited_collectgarbage(lua_State *L) {
         lua_pushinteger(L, lua_gc(L, LUA_GCCOLLECT));
         return 1;
     }
-    return perilune_raise(L, "sandbox", "collectgarbage: option '%s' is not allowed here, only 'count' and 'collect'",
+    return perilune_raise(L, "limited", "collectgarbage: option '%s' is not allowed here, only 'count' and 'collect'",
                           option);
 }
 

@@ -286,9 +286,16 @@ static int coroutine_wrap(lua_State *L) {
     return 1;
 }
 
-static int coroutine_yield(lua_State *L) {
-    if (lua_isyieldable(L)) return lua_yield(L, lua_gettop(L));
+/* Whether L is what a script takes for the main coroutine: a driver's is one of its own. Pushes L. */
+static bool push_thread(lua_State *L) {
     bool is_main = lua_pushthread(L);
+    return is_main || L == perilune_context_of(L)->driven;
+}
+
+static int coroutine_yield(lua_State *L) {
+    bool is_main = push_thread(L);
+    lua_pop(L, 1);
+    if (!is_main && lua_isyieldable(L)) return lua_yield(L, lua_gettop(L));
     if (is_main) return perilune_raise(L, "yield", "cannot yield here: no coroutine is running");
     return perilune_raise(L, "yield", "cannot yield here: not inside a database block, nor in a function or metamethod "
                                       "that table.sort, string.gsub or another library function calls");
@@ -300,13 +307,14 @@ static int coroutine_get_status(lua_State *L) {
 }
 
 static int coroutine_running(lua_State *L) {
-    bool is_main = lua_pushthread(L);
+    bool is_main = push_thread(L);
     lua_pushboolean(L, is_main);
     return 2;
 }
 
 static int coroutine_isyieldable(lua_State *L) {
-    lua_pushboolean(L, lua_isyieldable(lua_isnone(L, 1) ? L : check_coroutine(L)));
+    lua_State *coroutine = lua_isnone(L, 1) ? L : check_coroutine(L);
+    lua_pushboolean(L, coroutine != perilune_context_of(L)->driven && lua_isyieldable(coroutine));
     return 1;
 }
 

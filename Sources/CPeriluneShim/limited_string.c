@@ -290,7 +290,7 @@ static void refuse_addresses(lua_State *L, const char *format, size_t length) {
         if (*p != '%') continue;
         p++;
         while (p < end && *p != '\0' && strchr("-+ #0123456789.", *p)) p++;
-        if (*p == 'p') perilune_raise(L, "sandbox", "string.format: '%%p' is not allowed here");
+        if (*p == 'p') perilune_raise(L, "limited", "string.format: '%%p' is not allowed here");
     }
 }
 

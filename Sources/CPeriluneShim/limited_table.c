@@ -37,7 +37,7 @@ static lua_Integer check_length(lua_State *L, int index, int needs) {
 /* Refuses a range `first` to `last` of more elements than a limited run may touch at once. */
 static void check_range(lua_State *L, const char *function, lua_Integer first, lua_Integer last) {
     if (last < first || (lua_Unsigned)last - (lua_Unsigned)first < PERILUNE_RANGE_LIMIT) return;
-    perilune_raise(L, "sandbox", "table.%s: the range from %I to %I is too long: at most %d elements are allowed here",
+    perilune_raise(L, "limited", "table.%s: the range from %I to %I is too long: at most %d elements are allowed here",
                    function, (LUAI_UACINT)first, (LUAI_UACINT)last, PERILUNE_RANGE_LIMIT);
 }
 

@@ -147,6 +147,7 @@ package final class LuaCore: @unchecked Sendable {
         guard status == LUA_OK else { throw takeError(status: status) }
         let results = takingResults()
         // It may have come too late for the script to notice, but whoever has ended the run wants to be told.
+        if depth == 1, limits.isLimited { _ = perilune_poll(context) }
         if depth == 1, doom != .none { throw limits.error(for: doom, exitStatus: exitStatus) }
         return results
     }
@@ -493,7 +494,7 @@ func splitPosition(_ message: String) -> (file: String?, line: Int?, message: St
             return (String(message[..<colon]), line, String(message[text.index(digits.endIndex, offsetBy: 2)...]))
         }
         // A file name may hold a colon, but no line break.
-        if text[..<colon].contains(UInt8(ascii: "\n")) { break }
+        if text[searched..<colon].contains(UInt8(ascii: "\n")) { break }
         searched = text.index(after: colon)
     }
     return (nil, nil, message)

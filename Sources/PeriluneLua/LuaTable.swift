@@ -92,10 +92,9 @@ public struct LuaTable {
         let table = lua_gettop(L)
         defer { lua_settop(L, table - 1) }
         var pairs: [(key: LuaValue, value: LuaValue)] = []
-        // Making handles may collect garbage, and a finalizer of a script might add to the table, on which lua_next raises.
-        let isCollecting = perilune_pause_collector(L)
-        defer { if isCollecting { perilune_resume_collector(L) } }
         lua_pushnil(L)
+        // Nothing changes the table meanwhile, so that lua_next cannot raise: making handles creates no object in Lua, and
+        // only that collects garbage, which could run finalizers of a script.
         while lua_next(L, table) != 0 {
             pairs.append((core.value(at: -2), core.value(at: -1)))
             perilune_pop(L, 1)

@@ -260,12 +260,14 @@ public struct LuaMethodArguments {
 /// The time for which scoped handles live.
 public final class LuaScope {
     private var endings: [() -> Void] = []
+    private var hasEnded = false
 
     func onEnd(_ ending: @escaping () -> Void) {
-        endings.append(ending)
+        if hasEnded { ending() } else { endings.append(ending) }
     }
 
     fileprivate func end() {
+        hasEnded = true
         for ending in endings { ending() }
         endings = []
     }

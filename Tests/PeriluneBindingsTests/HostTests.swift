@@ -23,4 +23,51 @@ import Testing
             equal(deep(150), 150)
             """)
     }
+
+    @Test func `fts3_tokenizer, which hands out and takes pointers, is refused`() async throws {
+        try await script("""
+            fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer('simple')")
+            fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer('simple', x'4141414141414141')")
+            fails("sql", db.fetch_value, db, "SELECT fts3_tokenizer(?, ?)", "simple", perilune.blob(("A"):rep(8)))
+            db:execute("CREATE VIRTUAL TABLE document USING fts5(body)")
+            db:execute("INSERT INTO document VALUES ('a small test')")
+            equal(db:fetch_value("SELECT COUNT(*) FROM document('small')"), 1)
+            """)
+    }
+
+    @Test func `a script without files may set only what is harmless`() async throws {
+        try await script("""
+            for _, pragma in ipairs{ "journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE",
+              "main.schema_version = 7", "database_list", "cache_size = 1000000000", "ignore_check_constraints = 1" } do
+              fails(nil, db.execute, db, "PRAGMA " .. pragma)
+            end
+            db:execute("PRAGMA user_version = 3")
+            equal(db:fetch_value("PRAGMA user_version"), 3)
+            """, { $0.allowsFiles = false })
+    }
+
+    @Test func `a script that fails closes its variables`() async throws {
+        let host = try testHost()
+        await #expect(throws: LuaError.self) {
+            try await host.run(source: """
+                local x <close> = setmetatable({}, { __close = function() db:execute("CREATE TABLE closed (a)") end })
+                error("failed")
+                """)
+        }
+        try await host.run(source: "assert(db:table_exists('closed'))")
+    }
+
+    @Test func `the main script is no coroutine`() async throws {
+        try await script("""
+            fails("yield", coroutine.yield)
+            equal(coroutine.isyieldable(), false)
+            equal(select(2, coroutine.running()), true)
+            equal(coroutine.wrap(function() return coroutine.isyieldable() end)(), true)
+            """)
+    }
+
+    @Test func `a time limit that passes in the last call is told`() async throws {
+        let error = await failure(of: "os.execute('sleep 0.2')", { $0.limits.time = .milliseconds(50) })
+        #expect(error?.code == .timeout)
+    }
 }

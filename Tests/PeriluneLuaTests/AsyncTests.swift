@@ -27,7 +27,7 @@ import Testing
     }
 
     /// A state with `later(...)`, which returns its arguments after a suspension, and `fail_later()`.
-    private static func makeState(limits: LuaLimits = .none) throws -> LuaState {
+    fileprivate static func makeState(limits: LuaLimits = .none) throws -> LuaState {
         let state = try LuaState(limits: limits)
         try state.globals.set("later", .function(state.makeAsyncFunction("later") { arguments in
             await Task.yield()
@@ -200,17 +200,26 @@ import Testing
         #expect(error.code == .timeout)
     }
 
+    /// Runs scripts in one state, one task for each.
+    private actor Turns {
+        private let thread = LuaThread()
+        nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
+        private let state: LuaState
+
+        init() throws {
+            state = try AsyncTests.makeState()
+        }
+
+        func sum(_ number: Int) async throws -> Int {
+            try await Int.fromLua(state.runAsync("local n = 0 for _ = 1, 20 do n = n + later(\(number)) end return n")[0])
+        }
+    }
+
     @Test func `several scripts take turns in one state`() async throws {
-        let total: Int = try await Host().run {
-            let state = try Self.makeState()
-            nonisolated(unsafe) let shared = state
-            var tasks: [Task<Int, any Error>] = []
-            for i in 1...10 {
-                tasks.append(Task { try await Int.fromLua(shared.runAsync("local n = 0 for _ = 1, 20 do n = n + later(\(i)) end return n")[0]) })
-            }
-            var total = 0
-            for task in tasks { total += try await task.value }
-            return total
+        let turns = try Turns()
+        let total = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 1...10 { group.addTask { try await turns.sum(number) } }
+            return try await group.reduce(0, +)
         }
         #expect(total == 55 * 20)
     }

@@ -83,7 +83,7 @@ import Testing
     @Test func `libraries of one state are not seen by another`() throws {
         let first = try LuaState()
         let second = try LuaState()
-        try first.run("string.upper = nil getmetatable('').__index = {} or nil")
+        try first.run("string.upper = nil string.format = nil string.rep = print")
         #expect(try second.evaluate("return ('a'):upper()") == "A")
     }
 }

@@ -200,7 +200,7 @@ import Testing
     @Test func `a finalizer is refused in a limited state`() throws {
         let state = try limited(LuaLimits(instructions: 1_000_000))
         let error = try failure(of: "setmetatable({}, {__gc = function() end})", in: state)
-        #expect(error.kind == "sandbox")
+        #expect(error.kind == "limited")
     }
 
     @Test func `the metatable of strings is out of reach in a limited state`() throws {

@@ -69,6 +69,7 @@ typedef struct perilune_context {
 
     /* Asynchronous calls: true while a driver can resume the running coroutine. */
     bool has_driver;
+    lua_State *driven; /* the coroutine in which the driver runs the script, which takes it for the main one; or NULL */
 
     /* The Swift side. */
     void *owner;                                  /* not retained */
@@ -264,13 +265,6 @@ enum {
 /* Macros of lua.h that Swift cannot see. */
 static inline void perilune_pop(lua_State *L, int count) { lua_settop(L, -count - 1); }
 static inline bool perilune_is_none_or_nil(lua_State *L, int index) { return lua_type(L, index) <= 0; }
-/* Stops automatic collection; returns whether it was running. */
-static inline bool perilune_pause_collector(lua_State *L) {
-    bool is_running = lua_gc(L, LUA_GCISRUNNING);
-    lua_gc(L, LUA_GCSTOP);
-    return is_running;
-}
-static inline void perilune_resume_collector(lua_State *L) { lua_gc(L, LUA_GCRESTART); }
 static inline int perilune_upvalue_index(int i) { return lua_upvalueindex(i); }
 static inline int perilune_registry_index(void) { return LUA_REGISTRYINDEX; }
 static inline int perilune_reference(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }

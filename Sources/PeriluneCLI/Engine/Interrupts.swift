@@ -1,6 +1,6 @@
 @preconcurrency internal import Glibc
 
-/// Ctrl-C.
+/// Ctrl-C, and the other signals by which a program is asked to end.
 enum Interrupts {
     /// Calls a closure, on a thread of its own, at the first Ctrl-C; a second one ends the process at once.
     ///
@@ -31,7 +31,8 @@ enum Interrupts {
         }
         // With SA_RESETHAND the second signal finds the default action.
         handler.sa_flags = SA_RESTART | CInt(truncatingIfNeeded: SA_RESETHAND)
-        sigaction(SIGINT, &handler, nil)
+        // A request to end, from anywhere, ends the script as cleanly.
+        for signal in [SIGINT, SIGTERM, SIGHUP] { sigaction(signal, &handler, nil) }
     }
 
     private static func startThread(_ body: @escaping @Sendable () -> Void) {
