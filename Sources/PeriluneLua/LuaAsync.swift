@@ -103,7 +103,10 @@ private final class AsyncDriver {
         while true {
             try throwIfDoomed()
             let (status, count) = resume()
-            if status == LUA_YIELD || status == LUA_OK { try throwIfDoomed() }
+            if status == LUA_YIELD || status == LUA_OK {
+                if core.limits.isLimited { _ = perilune_poll(core.context) }
+                try throwIfDoomed()
+            }
             switch status {
             case LUA_OK: return core.entering(thread) { core.takeValues(Int(count)) }
             case LUA_YIELD: try await perform(yieldedCount: count)
