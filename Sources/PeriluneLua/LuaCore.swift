@@ -71,6 +71,9 @@ package final class LuaCore: @unchecked Sendable {
             return
         }
         isOpen = false
+        // Handles in them keep the core.
+        raisedAgain = nil
+        pendingOperation = nil
         cancellation.withLock { $0.context = nil }
         perilune_close_state(main) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
     }

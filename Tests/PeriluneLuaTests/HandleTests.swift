@@ -156,6 +156,17 @@ import Testing
         #expect(object == nil)
     }
 
+    @Test func `a state whose last error was caught by the script is released`() throws {
+        weak var core: AnyObject?
+        do {
+            let state = try LuaState()
+            core = state.core
+            try state.define("call") { try $0.get(1, as: LuaFunction.self).call([]) }
+            try state.run("pcall(call, function() error('caught') end)")
+        }
+        #expect(core == nil)
+    }
+
     @Test func `a thrown Swift error is released with the error object`() throws {
         struct Holding: Error { nonisolated(unsafe) let object: Watched }
         let state = try LuaState()
