@@ -91,7 +91,9 @@ static void set_columns(lua_State *L, const char *message) {
 void perilune_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
     const result_code *known = find_code(code);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_push_error(L, known->kind, "%s", message && *message ? message : sqlite3_errstr(code));
+    /* What is said of the last call on the connection, which may have been another one. */
+    bool has_message = message && *message && strcmp(message, "not an error") != 0;
+    perilune_push_error(L, known->kind, "%s", has_message ? message : sqlite3_errstr(code));
     lua_pushstring(L, known->name);
     perilune_set_error_field(L, "name");
     set_integer(L, "code", code & 0xFF);

@@ -474,6 +474,7 @@ typedef struct {
     lua_CFunction database_function, statement_function;
     bool is_read;       /* a pool may try it on a reader */
     bool takes_several; /* statements in one text */
+    bool runs;          /* and does not only look at a statement */
 } verb;
 
 static bool wants_writer(const perilune_call *call) {
@@ -503,8 +504,8 @@ static int run_verb(lua_State *L, const verb *verb, perilune_call *call) {
 ** SQLite cannot be told that a collation has failed: the statement goes on to its end, with rows at wrong places in an index.
 ** So where there are collations of scripts, changes are guarded by a transaction or savepoint, which the error rolls back.
 */
-static bool needs_guard(lua_State *L, perilune_database *database, int sql_index) {
-    if (!database->has_collations) return false;
+static bool needs_guard(lua_State *L, const verb *verb, perilune_database *database, int sql_index) {
+    if (!verb->runs) return false;
     perilune_access *access = perilune_current_access(L, database);
     if (access && access->is_readonly) return false;
     if (access && access->mode == PERILUNE_GUARD && !access->is_taken) {
@@ -550,7 +551,7 @@ static int call_on_database(lua_State *L, const verb *verb) {
     perilune_handle *handle = perilune_check_handle(L, rows, 1, verb->name);
     if (lua_type(L, 2) != LUA_TSTRING) return perilune_argument_error(L, verb->name, 1, "SQL as a string", 2);
     perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
-    if (needs_guard(L, handle->database, 2)) {
+    if (handle->database->has_collations && needs_guard(L, verb, handle->database, 2)) {
         return run_guarded(L, rows, handle->database, access, verb->database_function);
     }
     if (access == NULL) return run_in_access(L, rows, handle->database, verb, verb->database_function);
@@ -566,10 +567,12 @@ static int call_on_statement(lua_State *L, const verb *verb) {
     perilune_prepared_object *prepared = perilune_check_prepared(L, rows, 1, verb->name);
     if (prepared->is_closed) return perilune_raise(L, "closed", "%s: this statement was closed", verb->name);
     perilune_access *access = perilune_find_access(L, rows, prepared->database, prepared->token);
-    lua_getiuservalue(L, 1, PERILUNE_PREPARED_SQL);
-    bool is_guarded = needs_guard(L, prepared->database, -1);
-    lua_pop(L, 1);
-    if (is_guarded) return run_guarded(L, rows, prepared->database, access, verb->statement_function);
+    if (prepared->database->has_collations) {
+        lua_getiuservalue(L, 1, PERILUNE_PREPARED_SQL);
+        bool is_guarded = needs_guard(L, verb, prepared->database, -1);
+        lua_pop(L, 1);
+        if (is_guarded) return run_guarded(L, rows, prepared->database, access, verb->statement_function);
+    }
     if (access == NULL) return run_in_access(L, rows, prepared->database, verb, verb->statement_function);
     perilune_call call = {.rows = rows, .database = prepared->database, .token = prepared->token, .access = access};
     call.arguments = perilune_arguments_at(L, verb->name, 2);
@@ -577,28 +580,28 @@ static int call_on_statement(lua_State *L, const verb *verb) {
     return run_verb(L, verb, &call);
 }
 
-#define VERB(name, is_read, takes_several)                                                                  \
+#define VERB(name, is_read, takes_several, runs)                                                            \
     static const verb name##_verb;                                                                          \
     static int database_##name(lua_State *L) { return call_on_database(L, &name##_verb); }                  \
     static int statement_##name(lua_State *L) { return call_on_statement(L, &name##_verb); }                \
-    static const verb name##_verb = {#name, name, database_##name, statement_##name, is_read, takes_several};
+    static const verb name##_verb = {#name, name, database_##name, statement_##name, is_read, takes_several, runs};
 
 static int rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_ROWS); }
 static int tuples(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_TUPLES); }
 
-VERB(execute, false, true)
-VERB(fetch_all, true, false)
-VERB(fetch_one, true, false)
-VERB(fetch_value, true, false)
-VERB(fetch_values, true, false)
-VERB(fetch_optional_values, true, false)
-VERB(fetch_set, true, false)
-VERB(rows, false, false)
-VERB(tuples, false, false)
-VERB(prepare, false, false)
-VERB(columns, false, false)
-VERB(parameters, false, false)
-VERB(is_readonly, false, false)
+VERB(execute, false, true, true)
+VERB(fetch_all, true, false, true)
+VERB(fetch_one, true, false, true)
+VERB(fetch_value, true, false, true)
+VERB(fetch_values, true, false, true)
+VERB(fetch_optional_values, true, false, true)
+VERB(fetch_set, true, false, true)
+VERB(rows, false, false, true)
+VERB(tuples, false, false, true)
+VERB(prepare, false, false, false)
+VERB(columns, false, false, false)
+VERB(parameters, false, false, false)
+VERB(is_readonly, false, false, false)
 
 const luaL_Reg perilune_database_verbs[] = {
     {"execute", database_execute},

@@ -50,14 +50,27 @@ import Testing
             """)
     }
 
+    @Test func `a file is not copied onto itself by way of another connection`() async throws {
+        try await script("""
+            local path = temporary_path("self.sqlite")
+            local one, two = perilune.queue(path), perilune.queue(path)
+            one:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
+            local err = fails("busy", one.backup_to, one, two)
+            equal(err.message, "database is locked")
+            equal(one:fetch_value("PRAGMA integrity_check"), "ok")
+            equal(one:fetch_value("SELECT a FROM t"), 1)
+            one:close() two:close() os.remove(path)
+            """)
+    }
+
     @Test func `a target with an open cursor is an error, and the cursor lives`() async throws {
         try await script("""
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local next_row, _, _, cursor = other:rows("SELECT a FROM t")
             next_row()
-            local ok = pcall(db.backup_to, db, other)
-            equal(ok, false)
+            local err = fails(nil, db.backup_to, db, other)
+            if err.kind == "host" or err.code == nil then error(tostring(err)) end
             equal(next_row().a, 2)
             cursor:close()
             db:backup_to(other)

@@ -26,8 +26,14 @@ enum DatabaseVerbs {
     ) throws {
         let function = try state.core.makeFunction("db:\(name)", raw: { core, _ in
             let (database, pointer) = try require(core, at: 1, for: "db:\(name)")
-            try body(core, database, pointer)
-            return 0
+            do {
+                try body(core, database, pointer)
+                return 0
+            } catch let error as DatabaseError {
+                core.pushDatabaseError(error)
+                perilune_add_position(core.L)
+                return CInt(PERILUNE_RAISE)
+            }
         })
         try methods.set(.string(LuaString(name)), .function(function))
     }
