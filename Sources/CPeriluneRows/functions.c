@@ -395,13 +395,14 @@ static int collation(void *user_data, int left_length, const void *left, int rig
 /* A definition as the database keeps it for its connections: a list with these elements. */
 enum { NAME = 1, KIND, ARGUMENT_COUNT, IS_DETERMINISTIC, BODY };
 
+/* Of the function on top of the stack. What may raise comes first. [-1, +0, m] */
 static definition *make_definition(lua_State *L, sqlite3 *handle) {
+    liveness *state = liveness_of(L);
+    int body = luaL_ref(L, LUA_REGISTRYINDEX);
     definition *self = malloc(sizeof *self);
     if (self == NULL) luaL_error(L, "not enough memory");
-    self->handle = handle;
-    self->state = liveness_of(L);
-    atomic_fetch_add(&self->state->owners, 1);
-    self->body = luaL_ref(L, LUA_REGISTRYINDEX);
+    *self = (definition){.state = state, .handle = handle, .body = body};
+    atomic_fetch_add(&state->owners, 1);
     return self;
 }
 
