@@ -1,12 +1,48 @@
-/// The source text of the Lua modules that are shipped inside the binary.
-package enum PeriluneModules {
-    package static let types = text(PackageResources.types_lua)
-    package static let `enum` = text(PackageResources.enum_lua)
-    package static let row = text(PackageResources.row_lua)
-    package static let functions = text(PackageResources.functions_lua)
-    package static let schema = text(PackageResources.schema_lua)
+#if DEBUG
+    internal import Foundation
+#endif
 
-    private static func text(_ bytes: [UInt8]) -> String {
-        String(decoding: bytes, as: UTF8.self)
+/// The Lua modules that are shipped inside the binary.
+package enum PeriluneModules {
+    /// The source text of a module, or `nil` if there is none of that name.
+    ///
+    /// In debug builds the environment variable `PERILUNE_LIBRARY` may name the folder that the modules are read from instead,
+    /// so that whoever works on them need not build.
+    package static func source(of name: String) -> String? {
+        #if DEBUG
+            if let folder = ProcessInfo.processInfo.environment["PERILUNE_LIBRARY"] {
+                return try? String(contentsOfFile: "\(folder)/\(name).lua", encoding: .utf8)
+            }
+        #endif
+        return shipped[name].map { String(decoding: $0(), as: UTF8.self) }
     }
+
+    private static let shipped: [String: @Sendable () -> [UInt8]] = [
+        "association": { PackageResources.association_lua },
+        "association_fetching": { PackageResources.association_fetching_lua },
+        "column_types": { PackageResources.column_types_lua },
+        "draft": { PackageResources.draft_lua },
+        "enum": { PackageResources.enum_lua },
+        "expression": { PackageResources.expression_lua },
+        "full_text": { PackageResources.full_text_lua },
+        "functions": { PackageResources.functions_lua },
+        "init": { PackageResources.init_lua },
+        "migration_folder": { PackageResources.migration_folder_lua },
+        "migrator": { PackageResources.migrator_lua },
+        "record": { PackageResources.record_lua },
+        "record_changes": { PackageResources.record_changes_lua },
+        "record_fetching": { PackageResources.record_fetching_lua },
+        "record_hooks": { PackageResources.record_hooks_lua },
+        "record_upsert": { PackageResources.record_upsert_lua },
+        "record_writing": { PackageResources.record_writing_lua },
+        "request": { PackageResources.request_lua },
+        "request_fetching": { PackageResources.request_fetching_lua },
+        "row": { PackageResources.row_lua },
+        "schema": { PackageResources.schema_lua },
+        "single_row": { PackageResources.single_row_lua },
+        "sql_text": { PackageResources.sql_text_lua },
+        "table_alteration": { PackageResources.table_alteration_lua },
+        "table_definition": { PackageResources.table_definition_lua },
+        "types": { PackageResources.types_lua },
+    ]
 }

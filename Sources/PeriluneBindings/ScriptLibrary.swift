@@ -103,28 +103,20 @@ final class ScriptLibrary {
     // MARK: - The Lua part
 
     private func loadModules() throws {
-        let types = try loadModule("types", PeriluneModules.types)
-        try internals.set("types", types)
-        guard case .table(let typeTable) = types else { return }
-        try perilune.set("value_type", typeTable.get("value_type"))
-        try perilune.set("storage_class", typeTable.get("storage_class"))
-        try perilune.set("enum", loadModule("enum", PeriluneModules.enum))
-        try loadRowMethods()
-        _ = try loadModule("schema", PeriluneModules.schema)
+        try internals.set("perilune", .table(perilune))
+        try internals.setFunction("compile") { arguments in
+            [.function(try Self.compile(arguments.get(1), in: arguments.state))]
+        }
         try DatabaseVerbs.install(in: internals.get("database"), of: state)
-        _ = try loadModule("functions", PeriluneModules.functions)
+        _ = try Self.compile("init", in: state).call([.table(internals)])
     }
 
-    private func loadRowMethods() throws {
-        guard case .table(let methods) = try loadModule("row", PeriluneModules.row),
-            case .table(let target) = try internals.get("row")
-        else { return }
-        for (name, method) in try methods.pairs() { try target.rawSet(name, method) }
-        try perilune.set("row", .table(target))
-    }
-
-    private func loadModule(_ name: String, _ source: String) throws -> LuaValue {
-        try state.loadLibrary(source, named: "perilune/\(name).lua").call([.table(internals)]).first ?? .nil
+    /// The chunk of a module, which is called with the table of internals.
+    private static func compile(_ name: String, in state: LuaState) throws -> LuaFunction {
+        guard let source = PeriluneModules.source(of: name) else {
+            throw BindingError("argument", "there is no module `\(name)` in the library")
+        }
+        return try state.loadLibrary(source, named: "perilune/\(name).lua")
     }
 }
 

@@ -1,0 +1,54 @@
+import Foundation
+import Perilune
+import Testing
+
+/// The tests that are written in Lua: `Lua/*.lua` beside this file.
+///
+/// Such a file consists of calls `test("what is so", function() ... end)`, each at the beginning of a line, and of local functions
+/// that they share. Each test runs in a host of its own, over an empty database in memory, with the functions of ``script(_:_:)``.
+@Suite struct LuaFileTests {
+    @Test(arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
+        let host = try testHost()
+        let source = checks + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
+        try await host.run(source: source, named: test.file, arguments: [test.name])
+    }
+
+    @Test func `tests in Lua are found, and none twice`() {
+        #expect(!LuaTest.all.isEmpty)
+        #expect(Set(LuaTest.all.map(\.description)).count == LuaTest.all.count)
+    }
+
+    @Test func `a test in Lua that fails tells its line`() async throws {
+        let host = try testHost()
+        let source = checks + LuaTest.definition + "test(\"x\", function()\n equal(1, 2) end)"
+        let error = await #expect(throws: (any Error).self) {
+            try await host.run(source: source, named: "x.lua", arguments: ["x"])
+        }
+        #expect(String(describing: error).contains("x.lua:2"))
+    }
+}
+
+struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
+    let path: String
+    let name: String
+    var file: String { URL(filePath: path).lastPathComponent }
+    var description: String { "\(file): \(name)" }
+    var testDescription: String { description }
+
+    /// On one line, so that the lines of a file keep their numbers.
+    static let definition = "function test(name, body) if name == arg[1] then body() end end "
+
+    static let all: [LuaTest] = {
+        let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Lua").path
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return files.filter { $0.hasSuffix(".lua") }.sorted().flatMap { tests(in: "\(folder)/\($0)") }
+    }()
+
+    private static func tests(in path: String) -> [LuaTest] {
+        let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        return source.split(separator: "\n").compactMap { line in
+            guard let match = line.firstMatch(of: /^test\("(.*)", function\(\)/) else { return nil }
+            return LuaTest(path: path, name: String(match.1))
+        }
+    }
+}

@@ -1,0 +1,5 @@
+--- Associations between records: what they are, and what can be derived from them.
+
+local internal = ...
+
+return {}

@@ -1,0 +1,5 @@
+--- Fetching requests with what is associated: joined rows and prefetched lists.
+
+local internal = ...
+
+return {}

@@ -1,0 +1,41 @@
+--- What is loaded with every state, and what only when it is used.
+
+local internal = ...
+local perilune = internal.perilune
+local loaded = {}
+
+--- What a module returns; it is run once.
+function internal.load(name)
+  if loaded[name] == nil then loaded[name] = internal.compile(name)(internal) or true end
+  return loaded[name]
+end
+
+local types = internal.load("types")
+internal.types = types
+perilune.value_type, perilune.storage_class = types.value_type, types.storage_class
+perilune.enum = internal.load("enum")
+
+-- The methods of rows are found through the table that the row path made.
+for name, method in pairs(internal.load("row")) do internal.row[name] = method end
+perilune.row = internal.row
+
+internal.load("schema")
+internal.load("functions")
+
+--- Puts functions into a table that load the module which defines them, when first called. The module puts its own in their place.
+local function lazily(target, module, names)
+  for _, name in ipairs(names) do
+    target[name] = function(...)
+      internal.load(module)
+      return target[name](...)
+    end
+  end
+end
+
+lazily(internal.database, "table_definition", { "create_table", "drop_table", "create_index", "drop_index", "create_view",
+  "drop_view" })
+lazily(internal.database, "table_alteration", { "alter_table", "rename_table" })
+lazily(internal.database, "full_text", { "create_fts5", "synchronize_fts5" })
+lazily(perilune, "migrator", { "migrator" })
+lazily(perilune, "record", { "record" })
+lazily(perilune, "single_row", { "single_row" })

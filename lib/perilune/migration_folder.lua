@@ -1,0 +1,5 @@
+--- A folder of .lua and .sql files as a migrator.
+
+local internal = ...
+
+return {}

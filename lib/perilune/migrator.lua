@@ -1,0 +1,5 @@
+--- Migrations: registered by name, run in order, each once.
+
+local internal = ...
+
+return {}

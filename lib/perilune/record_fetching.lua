@@ -1,0 +1,5 @@
+--- Fetching records, and the verbs of record classes.
+
+local internal = ...
+
+return {}

@@ -1,0 +1,5 @@
+--- Upsert, and conflicts that are told what to do.
+
+local internal = ...
+
+return {}

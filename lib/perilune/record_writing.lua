@@ -1,0 +1,5 @@
+--- Inserting, updating, saving and deleting records.
+
+local internal = ...
+
+return {}

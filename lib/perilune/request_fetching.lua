@@ -1,0 +1,5 @@
+--- Fetching what a request asks for.
+
+local internal = ...
+
+return {}

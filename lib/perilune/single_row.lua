@@ -1,0 +1,5 @@
+--- Tables of one row: application settings and the like.
+
+local internal = ...
+
+return {}

@@ -1,0 +1,5 @@
+--- SQL text: names quoted, literals written out.
+
+local internal = ...
+
+return {}

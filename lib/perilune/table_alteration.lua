@@ -1,0 +1,5 @@
+--- Altering tables.
+
+local internal = ...
+
+return {}

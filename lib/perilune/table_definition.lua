@@ -1,0 +1,5 @@
+--- Building tables, indexes and views.
+
+local internal = ...
+
+return {}
