@@ -69,7 +69,7 @@ let package = Package(
             ]),
         .executableTarget(
             name: "PeriluneBenchmarks",
-            dependencies: ["CPeriluneBenchmarks", "Perilune"],
+            dependencies: ["CPeriluneBenchmarks", "Perilune", .product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
 
         .testTarget(

@@ -42,7 +42,7 @@ struct Comparison {
     mutating func run(_ measures: [Measure]) {
         for round in 0..<rounds {
             FileHandle.standardError.write(Data("round \(round + 1) of \(rounds)\n".utf8))
-            for measure in measures { run(measure, round: round) }
+            for measure in measures where workspace.has(measure.database) { run(measure, round: round) }
         }
     }
 
@@ -55,7 +55,8 @@ struct Comparison {
 
     private mutating func attempt(_ measure: Measure, by contestant: Contestant) -> Run? {
         if problems.hasFailed(contestant.name, measure.name) { return nil }
-        let script = contestant.name == Contestants.reference ? measure.referenceScript : measure.script
+        let isBaseline = contestant.name == contestants.pair(for: measure).baseline.name
+        let script = isBaseline ? measure.baselineScript : measure.script
         do {
             return try contestant.run(
                 script, database: workspace.path(for: measure.database), environment: workspace.environment)
@@ -79,20 +80,26 @@ struct Comparison {
 
     /// Prints a line for each measure.
     mutating func report(_ measures: [Measure]) {
-        print(Self.line("", "Perilune", "C", "ratio", "target", "wall", "cold", "peers: time (Perilune is × of it)"))
+        guard let first = measures.first else { return }
+        let baseline = first.baseline == .reference ? "C" : "by SQL"
+        print(Self.line("", "Perilune", baseline, "ratio", "target", "wall", "cold", "peers: time (Perilune is × of it)"))
         for measure in measures {
+            guard workspace.has(measure.database) else {
+                print(measure.title.padded(to: 32) + "  skipped: Chinook is not here (set CHINOOK to its path)")
+                continue
+            }
             compareOutcomes(of: measure)
             report(measure, results[measure.name, default: [:]])
         }
-        reportBusyness()
+        print("")
     }
 
     /// How much the medians lie above the least times says how far the figures can be trusted.
-    private func reportBusyness() {
-        let spreads = results.values.compactMap { $0[Contestants.reference]?.spread }.sorted()
+    func reportBusyness() {
+        let spreads = results.values.compactMap { $0["C"]?.spread }.sorted()
         guard !spreads.isEmpty else { return }
         print(String(
-            format: "\nC's medians are %.2f to %.2f × its least times: %@.", spreads[0], spreads[spreads.count - 1],
+            format: "C's medians are %.2f to %.2f × its least times: %@.", spreads[0], spreads[spreads.count - 1],
             spreads[spreads.count / 2] > 1.15 ? "the figures are unsteady, run it again" : "the figures are steady"))
     }
 
@@ -105,13 +112,14 @@ struct Comparison {
     }
 
     private func report(_ measure: Measure, _ tallies: [String: Tally]) {
-        let ours = tallies[Contestants.perilune], reference = tallies[Contestants.reference]
+        let pair = contestants.pair(for: measure)
+        let ours = tallies[pair.ours.name], baseline = tallies[pair.baseline.name]
         print(Self.line(
-            measure.title, perCall(ours, measure), perCall(reference, measure),
-            ratio(ours?.processor, reference?.processor, target: measure.target),
-            measure.target.map { "≤ \($0)" } ?? "", ratio(ours?.wall, reference?.wall),
-            ratio(ours?.cold.min(), reference?.cold.min()), peers(measure, tallies, ours)))
-        for (name, tally) in [("Perilune", ours), ("C", reference)] {
+            measure.title, perCall(ours, measure), perCall(baseline, measure),
+            ratio(ours?.processor, baseline?.processor) + mark(measure, ours, baseline),
+            targetText(measure), ratio(ours?.wall, baseline?.wall),
+            ratio(ours?.cold.min(), baseline?.cold.min()), peers(measure, tallies, ours)))
+        for (name, tally) in [("Perilune", ours), ("the other", baseline)] {
             guard let tally, let growth = tally.values["process_growth_kb"] else { continue }
             let peak = tally.values["lua_peak_kb"] ?? .nan, total = tally.values["process_peak_kb"] ?? .nan
             let mark = growth > Self.flatGrowthInKilobytes ? " ✗ not flat" : ""
@@ -120,14 +128,32 @@ struct Comparison {
         }
     }
 
+    private func targetText(_ measure: Measure) -> String {
+        switch measure.target {
+        case nil: ""
+        case .ratio(let most): "≤ \(most)"
+        case .difference(let most): "≤ +\(most) µs"
+        }
+    }
+
+    /// Whether the target is met.
+    private func mark(_ measure: Measure, _ ours: Tally?, _ baseline: Tally?) -> String {
+        guard let ours, let baseline else { return "" }
+        switch measure.target {
+        case nil: return ""
+        case .ratio(let most): return ours.processor / baseline.processor > most ? "✗" : "✓"
+        case .difference(let most):
+            return (ours.processor - baseline.processor) * 1e6 / Double(measure.count) > most ? "✗" : "✓"
+        }
+    }
+
     /// Memory that is reused in pieces of different size wanders a little.
     private static let flatGrowthInKilobytes = 1024.0
 
     private func peers(_ measure: Measure, _ tallies: [String: Tally], _ ours: Tally?) -> String {
-        contestants.peers.compactMap { peer in
+        contestants.peers(for: measure).compactMap { peer in
             guard let tally = tallies[peer.name] else { return nil }
-            let isLuaSQL = peer.name == Contestants.luaSQL
-            let target = isLuaSQL ? measure.luaSQLTarget : nil
+            let target = measure.peerTargets[peer.name]
             let comparison = ratio(ours?.processor, tally.processor / tally.share, target: target)
             let limit = target.map { ", ≤ \($0)" } ?? ""
             return "\(peer.name) \(perCall(tally, measure)) (\(comparison)\(limit))"

@@ -2,13 +2,14 @@ import Foundation
 
 /// Who takes part.
 struct Contestants {
-    static let perilune = "Perilune"
-    static let reference = "C"
     static let luaSQL = "LuaSQL"
+    static let python = "Python"
+    static let peewee = "peewee"
+    static let sqlAlchemy = "SQLAlchemy"
+    static let grdb = "GRDB"
 
-    let ours: Contestant
-    let reference: Contestant
-    let peers: [Contestant]
+    private let ours, reference, records, plain: Contestant
+    private let peers: [Contestant]
 
     /// - Parameters:
     ///   - scripts: The folder `scripts/benchmarks`.
@@ -16,22 +17,38 @@ struct Contestants {
     init(scripts: String, programs: URL) {
         let perilune = programs.appendingPathComponent("perilune").path
         let benchmarks = programs.appendingPathComponent("PeriluneBenchmarks").path
-        ours = Contestant(
-            name: Self.perilune,
-            command: [perilune, "run", "--database", "{database}", "\(scripts)/with_perilune.lua"], takesPath: false)
-        reference = Contestant(
-            name: Self.reference, command: [benchmarks, "--reference", "\(scripts)/reference.lua"])
+        func running(_ script: String) -> Contestant {
+            let command = [perilune, "run", "--database", "{database}", "\(scripts)/\(script)"]
+            return Contestant(name: "Perilune (\(script))", command: command, takesPath: false)
+        }
+        ours = running("with_perilune.lua")
+        records = running("with_records.lua")
+        plain = running("with_plain.lua")
+        reference = Contestant(name: "C", command: [benchmarks, "--reference", "\(scripts)/reference.lua"])
+        func python(_ name: String, _ script: String) -> Contestant {
+            Contestant(name: name, command: ["python3", "\(scripts)/\(script)"], runsInEveryRound: false)
+        }
         peers = [
             Contestant(name: Self.luaSQL, command: ["lua5.4", "\(scripts)/with_luasql.lua"]),
-            Contestant(
-                name: "Python", command: ["python3", "\(scripts)/with_python.py"], runsInEveryRound: false),
-            Contestant(
-                name: "peewee", command: ["python3", "\(scripts)/with_peewee.py"], runsInEveryRound: false),
+            python(Self.python, "with_python.py"),
+            python(Self.peewee, "with_peewee.py"),
+            python(Self.sqlAlchemy, "with_sqlalchemy.py"),
+            Contestant(name: Self.grdb, command: [benchmarks, "--grdb"], runsInEveryRound: false),
         ]
     }
 
-    /// Ours and C first, next to each other, so that both meet the same weather on the machine.
+    /// Ours and what it is compared with.
+    func pair(for measure: Measure) -> (ours: Contestant, baseline: Contestant) {
+        measure.baseline == .reference ? (ours, reference) : (records, plain)
+    }
+
+    func peers(for measure: Measure) -> [Contestant] {
+        peers.filter { measure.peers.contains($0.name) }
+    }
+
+    /// Ours and the baseline first, next to each other, so that both meet the same weather on the machine.
     func taking(part measure: Measure) -> [Contestant] {
-        [ours, reference] + (measure.hasPeers ? peers : [])
+        let (ours, baseline) = pair(for: measure)
+        return [ours, baseline] + peers(for: measure)
     }
 }

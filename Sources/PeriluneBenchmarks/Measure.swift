@@ -6,33 +6,68 @@ struct Measure {
         /// An empty file.
         case emptyFile
         case memory
+        /// The music shop that others have made up, where it is on the machine.
+        case chinook
+    }
+
+    /// Whom ours is compared with.
+    enum Baseline {
+        /// Hand-written C.
+        case reference
+        /// Perilune by SQL and prepared statements: what records and requests add is looked at.
+        case plain
+    }
+
+    /// What ours may cost.
+    enum Target {
+        /// At most this × the baseline.
+        case ratio(Double)
+        /// At most so many microseconds more for each call.
+        case difference(Double)
     }
 
     /// What the filter of `scripts/bench` looks at.
     let name: String
     let title: String
     let database: Database
-    /// What each contestant calls it, where that differs.
+    var baseline = Baseline.reference
+    /// What ours calls it, and the peers.
     var script: String
-    var referenceScript: String
+    /// What the baseline calls it.
+    var baselineScript: String
     /// How many rows or calls one sample stands for.
     let count: Int
-    /// At most this × C; without one the ratio is information.
-    var target: Double?
-    /// At most this × LuaSQL.
-    var luaSQLTarget: Double?
-    var hasPeers = true
+    /// Without one the figure is information.
+    var target: Target?
+    /// At most this × a peer, by the peer's name.
+    var peerTargets: [String: Double] = [:]
+    /// The peers that take part.
+    var peers: [String]
 
     init(
         _ name: String, _ title: String, database: Database, script: String, reference: String? = nil, count: Int,
         target: Double? = nil, luaSQLTarget: Double? = nil, hasPeers: Bool = true
     ) {
         (self.name, self.title, self.database, self.script) = (name, title, database, script)
-        (self.referenceScript, self.count, self.target) = (reference ?? script, count, target)
-        (self.luaSQLTarget, self.hasPeers) = (luaSQLTarget, hasPeers)
+        (self.baselineScript, self.count) = (reference ?? script, count)
+        self.target = target.map { .ratio($0) }
+        if let luaSQLTarget { peerTargets[Contestants.luaSQL] = luaSQLTarget }
+        peers = hasPeers ? [Contestants.luaSQL, Contestants.python, Contestants.peewee] : []
     }
 
-    static let all: [Measure] = [
+    /// A measure of records or requests.
+    init(
+        records name: String, _ title: String, database: Database, plain: String? = nil, count: Int, target: Target? = nil,
+        peers: [String] = [], factor: Double? = nil
+    ) {
+        (self.name, self.title, self.database) = (name, title, database)
+        (script, baselineScript, baseline, self.count) = (name, plain ?? name, .plain, count)
+        (self.target, self.peers) = (target, peers)
+        if let factor { peerTargets = Dictionary(uniqueKeysWithValues: peers.map { ($0, 1 / factor) }) }
+    }
+
+    /// The row path against C.
+    static let rows: [Measure] = [
         Measure("fetch_all", "fetch_all, a table a row", database: .products, script: "fetch_all", count: 200_000,
             target: 1.15, luaSQLTarget: 0.7),
         Measure("fetch_all_by_name", "  ditto, C in the way of nrows", database: .products, script: "fetch_all",
@@ -53,5 +88,38 @@ struct Measure {
             target: 1.3),
         Measure("stream", "streaming 1,000,000 rows", database: .memory, script: "stream", count: 1_000_000,
             hasPeers: false),
+    ]
+
+    private static let writers = [Contestants.peewee, Contestants.sqlAlchemy]
+    private static let builders = writers + [Contestants.grdb]
+
+    /// Records and requests against the same by SQL.
+    static let records: [Measure] = [
+        Measure(
+            records: "record_insert", "record:insert()", database: .memory, plain: "insert", count: 100_000, target: .ratio(1.5), peers: writers),
+        Measure(
+            records: "make_and_insert", "  ditto, made as well", database: .memory, plain: "insert", count: 100_000),
+        Measure(
+            records: "insert_all", "Record:insert_all(list)", database: .memory, plain: "insert", count: 100_000,
+            target: .ratio(0.7), peers: writers),
+        Measure(
+            records: "update_changes", "update_changes, one column", database: .memory, count: 100_000, target: .ratio(2),
+            peers: writers),
+        Measure(
+            records: "find", "Record:find(key)", database: .products, count: 200_000, target: .ratio(1.5), peers: builders),
+        Measure(
+            records: "filter_key", "filter(key):fetch_one()", database: .products, plain: "find", count: 200_000,
+            target: .ratio(3)),
+        Measure(
+            records: "record_fetch_all", "Record:fetch_all()", database: .products, count: 200_000, target: .ratio(1.1),
+            peers: builders),
+        Measure(
+            records: "request_built_anew", "request built anew, 10 rows", database: .products, plain: "request",
+            count: 20_000, target: .difference(5), peers: builders, factor: 10),
+        Measure(
+            records: "request_kept", "request kept, 10 rows", database: .products, count: 20_000, target: .difference(2)),
+        Measure(
+            records: "including", "412 invoices with their lines", database: .chinook, count: 20, target: .ratio(1.3),
+            peers: builders, factor: 10),
     ]
 }

@@ -16,7 +16,18 @@ struct Workspace {
         case .products: folder.appendingPathComponent("products.sqlite").path
         case .emptyFile: folder.appendingPathComponent("sales.sqlite").path
         case .memory: ":memory:"
+        case .chinook: Self.chinook ?? ""
         }
+    }
+
+    /// The Chinook database: where `CHINOOK` says, or beside the package; nil where it is missing.
+    static let chinook: String? = {
+        let named = ProcessInfo.processInfo.environment["CHINOOK"] ?? "../shared/data/chinook.sqlite"
+        return FileManager.default.fileExists(atPath: named) ? named : nil
+    }()
+
+    func has(_ database: Measure.Database) -> Bool {
+        database != .chinook || Self.chinook != nil
     }
 
     /// Makes the database that is read, by the reference.

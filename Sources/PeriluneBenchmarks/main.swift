@@ -2,6 +2,7 @@
 //
 //   PeriluneBenchmarks SCRIPTS [FILTER]            the measures whose name contains the filter
 //   PeriluneBenchmarks --reference FILE ARGUMENTS  a Lua file under the hand-written C
+//   PeriluneBenchmarks --grdb MEASURE DATABASE     the work done by GRDB's query interface
 import CPeriluneBenchmarks
 import Foundation
 
@@ -16,14 +17,16 @@ func compare(scripts: String, filter: String) throws -> Int32 {
 
     var comparison = Comparison(
         contestants: Contestants(scripts: scripts, programs: programs), workspace: workspace, rounds: rounds)
-    let measures = Measure.all.filter { isWanted($0.name) }
-    if !measures.isEmpty {
+    let rows = Measure.rows.filter { isWanted($0.name) }, records = Measure.records.filter { isWanted($0.name) }
+    if !(rows + records).isEmpty {
         try workspace.createProducts(scripts: scripts, program: program.path)
-        comparison.run(measures)
-        print("Processor time for each row or call, the least of \(rounds) rounds of three; Perilune and C by turns.")
-        print("Python and peewee run in the first round only. wall: the ratio of elapsed times.")
+        comparison.run(rows + records)
+        print("Processor time for each row or call, the least of \(rounds) rounds of three; Perilune and the other by turns.")
+        print("Python's and GRDB's run in the first round only. wall: the ratio of elapsed times.")
         print("cold: the ratio of the first repetitions in fresh processes. ✗: over the target.\n")
-        comparison.report(measures)
+        comparison.report(rows)
+        comparison.report(records)
+        comparison.reportBusyness()
     }
 
     var luaItself = LuaItself(
@@ -42,6 +45,9 @@ let arguments = Array(CommandLine.arguments.dropFirst())
 if arguments.first == "--reference" {
     var pointers = arguments.dropFirst().map { UnsafePointer<CChar>(strdup($0)) }
     exit(perilune_run_reference(Int32(pointers.count), &pointers))
+}
+if arguments.first == "--grdb", arguments.count == 3 {
+    exit(try GRDBWork(path: arguments[2]).run(arguments[1]))
 }
 guard let scripts = arguments.first else {
     FileHandle.standardError.write(Data("usage: PeriluneBenchmarks SCRIPTS [FILTER]; run scripts/bench\n".utf8))

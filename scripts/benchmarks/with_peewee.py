@@ -30,6 +30,32 @@ class Sale(Product):
     pass
 
 
+class Invoice(peewee.Model):
+    InvoiceId = peewee.AutoField()
+    CustomerId = peewee.IntegerField()
+    InvoiceDate = peewee.TextField()
+    BillingAddress = peewee.TextField(null=True)
+    BillingCity = peewee.TextField(null=True)
+    BillingState = peewee.TextField(null=True)
+    BillingCountry = peewee.TextField(null=True)
+    BillingPostalCode = peewee.TextField(null=True)
+    Total = peewee.FloatField()
+
+    class Meta:
+        database = db
+
+
+class InvoiceLine(peewee.Model):
+    InvoiceLineId = peewee.AutoField()
+    InvoiceId = peewee.ForeignKeyField(Invoice, column_name="InvoiceId", backref="lines")
+    TrackId = peewee.IntegerField()
+    UnitPrice = peewee.FloatField()
+    Quantity = peewee.IntegerField()
+
+    class Meta:
+        database = db
+
+
 def fetch_all():
     measure(lambda: list(Product.select().dicts()))
 
@@ -81,6 +107,83 @@ def insert():
 
     print(f"value\tshare\t{SHARE}")
     measure(run, prepare)
+
+
+def writing(body, count=int(work.INSERT_COUNT * SHARE), is_filled=False):
+    state = {}
+
+    def prepare():
+        for statement in work.CREATE_SALE.split(";"):
+            db.execute_sql(statement)
+        state["sales"] = [
+            Sale(id=id, name=name, price=price, quantity=quantity, note=note)
+            for id, name, price, quantity, note in itertools.islice(work.sales(), count)]
+        if is_filled:
+            Sale.bulk_create(state["sales"], batch_size=1000)
+            state["sales"] = list(Sale.select())
+
+    def run():
+        with db.atomic():
+            body(state["sales"])
+        return count
+
+    print(f"value\tshare\t{count / work.INSERT_COUNT}")
+    measure(run, prepare)
+
+
+def record_insert():
+    def body(sales):
+        for sale in sales:
+            sale.save(force_insert=True)
+
+    writing(body)
+
+
+def insert_all():
+    writing(lambda sales: Sale.bulk_create(sales, batch_size=1000), work.INSERT_COUNT)
+
+
+def update_changes():
+    def body(sales):
+        for sale in sales:
+            sale.quantity += 1
+            sale.save(only=[Sale.quantity])
+
+    writing(body, is_filled=True)
+
+
+find = select_inside
+
+
+def record_fetch_all():
+    def run():
+        products = list(Product.select())
+        return f"{len(products)}/{sum(product.quantity for product in products)}"
+
+    measure(run)
+
+
+def request_built_anew():
+    def run():
+        count = 0
+        for i in range(1, int(work.REQUEST_COUNT * SHARE) + 1):
+            count += len(list(Product.select().where(Product.quantity == i % 1000).order_by(Product.id).limit(10)))
+        return count
+
+    print(f"value\tshare\t{SHARE}")
+    measure(run)
+
+
+def including():
+    def run():
+        count = 0
+        for _ in range(work.INCLUDING_COUNT):
+            invoices = Invoice.select().order_by(Invoice.InvoiceId)
+            lines = InvoiceLine.select().order_by(InvoiceLine.InvoiceLineId)
+            count += sum(len(invoice.lines) for invoice in peewee.prefetch(invoices, lines))
+        return count
+
+    measure(run)
 
 
 globals()[sys.argv[1]]()

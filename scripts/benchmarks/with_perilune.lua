@@ -5,10 +5,7 @@ local work = require "work"
 local measure = ...
 local measures = {}
 
--- Milliseconds are fine enough: what is measured takes a tenth of a second and more.
-local function wall()
-  return db:fetch_value("SELECT julianday('now') * 86400.0")
-end
+local wall = work.wall(db)
 
 local function run(body, prepare)
   timing.measure(wall, work.repetitions, body, prepare)

@@ -23,11 +23,16 @@ work.create_product = [[
   INSERT INTO product
   SELECT id, 'Product ' || id, id * 0.25 + 0.125, id * 7919 % 1000,
     CASE id % 3 WHEN 1 THEN 'in stock' WHEN 2 THEN 'ordered from the supplier, expected in week ' || id END
-  FROM number]]
+  FROM number;
+  CREATE INDEX product_on_quantity ON product (quantity)]]
+
+work.select_ten = "SELECT id, name, price, quantity, note FROM product WHERE quantity = ? ORDER BY id LIMIT ?"
 
 work.insert_count = 100000
 work.select_count = 200000
 work.autocommit_select_count = 50000
+work.request_count = 20000
+work.including_count = 20
 
 --- Selects `count` rows by key, with `getter:fetch_one(id)`, and returns the sum of the quantities found. The keys are
 -- scattered over 10,000 rows, which fit the page cache: what is measured is the call, not reading the file.
@@ -54,6 +59,41 @@ local names, notes = {}, {}
 for i = 0, 999 do
   names[i] = "Product " .. i
   if i % 3 ~= 0 then notes[i] = "a note about the product " .. i end
+end
+
+--- Goes through the rows to insert: id, name, price, quantity, note.
+function work.sales()
+  local id = 0
+  return function()
+    id = id + 1
+    if id > work.insert_count then return nil end
+    local kind = id % 1000
+    return id, names[kind], id * 0.25, kind, notes[kind]
+  end
+end
+
+--- A quantity that 200 products have.
+work.one_quantity = 77
+
+--- Fetches ten products of some quantity, many times, with `fetch(quantity)`; returns how many came.
+function work.request_each(fetch)
+  local count = 0
+  for i = 1, work.request_count do count = count + #fetch(i % 1000) end
+  return count
+end
+
+--- Fetches all invoices with their lines, `fetch()`, some times; returns how many lines came.
+function work.including_each(fetch)
+  local count = 0
+  for _ = 1, work.including_count do
+    for _, invoice in ipairs(fetch()) do count = count + #invoice.lines end
+  end
+  return count
+end
+
+--- A clock for elapsed time. Milliseconds are fine enough: what is measured takes a tenth of a second and more.
+function work.wall(db)
+  return function() return db:fetch_value("SELECT julianday('now') * 86400.0") end
 end
 
 --- Inserts the rows with `inserter:execute(id, name, price, quantity, note)`. The strings are made beforehand.

@@ -8,6 +8,8 @@ CREATE_SALE = """
 INSERT_COUNT = 100_000
 SELECT_COUNT = 200_000
 AUTOCOMMIT_SELECT_COUNT = 50_000
+REQUEST_COUNT = 20_000
+INCLUDING_COUNT = 20
 
 NAMES = [f"Product {i}" for i in range(1000)]
 NOTES = [f"a note about the product {i}" if i % 3 else None for i in range(1000)]
