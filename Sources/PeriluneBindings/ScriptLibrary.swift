@@ -52,6 +52,7 @@ final class ScriptLibrary {
         try defineErrors()
         try defineConversions()
         try defineRowAccess()
+        try SchemaBinding.install(in: internals, of: state)
     }
 
     private func defineErrors() throws {

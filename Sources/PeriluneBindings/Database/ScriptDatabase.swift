@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 package import GRDB
 package import PeriluneLua
+internal import PeriluneRecords
 
 /// A database as one Lua state uses it.
 ///
@@ -10,6 +11,10 @@ package import PeriluneLua
 package final class ScriptDatabase {
     let writer: any DatabaseWriter
     private(set) var isClosed = false
+    /// What is known of its tables.
+    var schema = DatabaseSchema(generation: 0)
+    /// Its tables as the Lua part sees them, by folded name, with the id of what they were made from.
+    var schemaTables: [String: (id: UInt32, table: LuaTable)] = [:]
     /// Whether the state is in an access of the database, or opens or ends one.
     private var isEntered = false
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.

@@ -1,0 +1,127 @@
+internal import CPeriluneRows
+internal import GRDB
+package import PeriluneLua
+package import PeriluneRecords
+
+/// What tables look like, for the Lua part: `internal.table_schema(db, name)`.
+enum SchemaBinding {
+    static func install(in internals: LuaTable, of state: LuaState) throws {
+        try internals.set("table_schema", .function(state.core.makeFunction("table_schema", raw: { core, _ in
+            guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
+                throw BindingError("argument", "expected a database that is alive, got \(core.value(at: 1).shortDescription)")
+            }
+            guard case .string(let name) = core.value(at: 2) else {
+                throw BindingError("argument", "expected the name of a table, got \(core.value(at: 2).shortDescription)")
+            }
+            do {
+                let table = try table(name.description, of: database, pointer, in: core)
+                core.push(.table(try luaTable(for: table, of: database, in: core.openState())))
+                return 1
+            } catch let error as DatabaseError {
+                core.pushDatabaseError(error)
+                perilune_add_position(core.L)
+                return CInt(PERILUNE_RAISE)
+            }
+        })))
+    }
+
+    /// The table of a name, as it is now.
+    ///
+    /// - Throws: ``RequestError`` of kind `unknown_table`.
+    static func table(
+        _ name: String, of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore
+    ) throws -> TableSchema {
+        let schema = schema(of: database, pointer, in: core)
+        if let table = schema.knownTable(name) { return table }
+        return try withConnection(of: database, pointer, in: core) { db in try schema.table(name, in: db) }
+    }
+
+    /// The schema of a database in its present generation.
+    static func schema(of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore) -> DatabaseSchema {
+        let schema = DatabaseSchema(generation: database.schema.generation + 1, after: database.schema)
+        database.schema = schema
+        return schema
+    }
+
+    /// Runs a closure on the connection of the access that is open, else in a short one.
+    static func withConnection<Result>(
+        of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore, _ body: (Database) throws -> Result
+    ) throws -> Result {
+        if let access = perilune_current_access(core.L, pointer), let grdb = perilune_access_grdb(access) {
+            return try body(Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue())
+        }
+        try database.requireOpen()
+        // The writer, which alone sees its temporary tables.
+        return try database.entering { try database.writer.unsafeReentrantWrite(body) }
+    }
+
+    // MARK: - The table in Lua
+
+    /// The same table of Lua for the same table of the schema.
+    private static func luaTable(
+        for table: TableSchema, of database: ScriptDatabase, in state: LuaState
+    ) throws -> LuaTable {
+        if let known = database.schemaTables[table.name.foldedName], known.id == table.id { return known.table }
+        let result = try makeTable(table, in: state)
+        database.schemaTables[table.name.foldedName] = (table.id, result)
+        return result
+    }
+
+    private static func makeTable(_ schema: TableSchema, in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable()
+        try table.set("name", string(schema.name))
+        try table.set("kind", string(schema.kind.rawValue))
+        try table.set("without_rowid", .boolean(schema.isWithoutRowID))
+        try table.set("strict", .boolean(schema.isStrict))
+        try table.set("columns", list(schema.columns, in: state) { .table(try makeColumn($0, in: state)) })
+        let key = try state.makeTable()
+        try key.set("columns", names(schema.primaryKey, of: schema, in: state))
+        try key.set("rowid", .boolean(schema.primaryKeyIsRowID))
+        try table.set("primary_key", .table(key))
+        try table.set("unique_keys", list(schema.uniqueKeys, in: state) { try names($0, of: schema, in: state) })
+        try table.set("foreign_keys", list(schema.foreignKeys, in: state) { .table(try makeForeignKey($0, in: state)) })
+        return table
+    }
+
+    private static func makeColumn(_ column: TableSchema.Column, in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable()
+        try table.set("name", string(column.name))
+        try table.set("type", string(column.type))
+        try table.set("not_null", .boolean(column.isNotNull))
+        try table.set("default", column.defaultSQL.map(string) ?? .nil)
+        try table.set("primary_key", column.primaryKeyPosition.map { .integer(Int64($0)) } ?? .nil)
+        try table.set("generated", column.generation.map { string($0.rawValue) } ?? .nil)
+        try table.set("hidden", .boolean(column.isHidden))
+        return table
+    }
+
+    private static func makeForeignKey(_ key: TableSchema.ForeignKey, in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable()
+        try table.set("table", string(key.table))
+        try table.set("columns", list(key.columns, in: state, string))
+        try table.set("referenced_columns", list(key.referencedColumns, in: state, string))
+        try table.set("on_delete", string(key.onDelete))
+        try table.set("on_update", string(key.onUpdate))
+        return table
+    }
+
+    private static func names(_ positions: [Int], of schema: TableSchema, in state: LuaState) throws -> LuaValue {
+        try list(positions, in: state) { string(schema.columns[$0].name) }
+    }
+
+    private static func list<Element>(
+        _ elements: [Element], in state: LuaState, _ value: (Element) throws -> LuaValue
+    ) throws -> LuaValue {
+        let table = try state.makeTable()
+        for (index, element) in elements.enumerated() { try table.set(.integer(Int64(index + 1)), value(element)) }
+        return .table(table)
+    }
+
+    private static func string(_ text: String) -> LuaValue { .string(LuaString(text)) }
+}
+
+extension RequestError: LuaErrorDescribing {
+    package var luaKind: String { kind }
+    package var luaMessage: String { message }
+    package var luaFields: [String: LuaScalar] { fields.mapValues { .string(LuaString($0)) } }
+}

@@ -1,0 +1,45 @@
+/// A mistake in a request, told when the request is built or compiled, in words for the author of a script.
+package struct RequestError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What to decide by: `argument`, `unknown_column`, `unknown_table`, `ambiguous`, ...
+    package let kind: String
+    package let message: String
+    /// What the message names, for programs: `name`, `suggestion`, `table`, ...
+    package var fields: [String: String]
+
+    package init(_ kind: String, _ message: String, fields: [String: String] = [:]) {
+        self.kind = kind
+        self.message = message
+        self.fields = fields
+    }
+
+    package var description: String { message }
+}
+
+extension RequestError {
+    static func argument(_ message: String) -> RequestError { RequestError("argument", message) }
+
+    /// The error for a name that does not exist, with the nearest that does.
+    package static func unknown(
+        _ what: String, _ name: String, in place: String? = nil, among names: [String]
+    ) -> RequestError {
+        var message = "no \(what) `\(name)`" + (place.map { " in \($0)" } ?? "")
+        var fields = ["name": name]
+        if let nearest = nearestName(to: name, among: names) {
+            message += "; did you mean `\(nearest)`?"
+            fields["suggestion"] = nearest
+        } else {
+            message += "."
+        }
+        if !names.isEmpty {
+            message += " There are: \(names.prefix(12).joined(separator: ", "))" + (names.count > 12 ? ", ..." : "")
+        }
+        return RequestError("unknown_\(what)", message, fields: fields)
+    }
+
+    /// The error for a column that a table does not have.
+    package static func unknownColumn(_ name: String, in table: TableSchema) -> RequestError {
+        var error = unknown("column", name, in: "`\(table.name)`", among: table.columns.map(\.name))
+        error.fields["table"] = table.name
+        return error
+    }
+}

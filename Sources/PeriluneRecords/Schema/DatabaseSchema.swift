@@ -1,0 +1,57 @@
+package import GRDB
+internal import Synchronization
+
+/// The tables of a database as they are known in one generation of its schema, read when they are first asked for.
+///
+/// When the schema may have changed, a new object takes its place. A table that has stayed as it was is the same object in
+/// both, so that requests built on it, and what has been compiled from them, stay good.
+package final class DatabaseSchema: Sendable {
+    /// A number that grows whenever the schema may have changed.
+    package let generation: Int64
+    /// Tables by folded name; those of an earlier generation are read again before they are used.
+    private let tables: Mutex<[String: Entry]>
+
+    private struct Entry {
+        var table: TableSchema
+        var isCurrent: Bool
+    }
+
+    /// - Parameter previous: The schema of the generation before.
+    package init(generation: Int64, after previous: DatabaseSchema? = nil) {
+        self.generation = generation
+        let known = previous?.tables.withLock { $0 } ?? [:]
+        tables = Mutex(known.mapValues { Entry(table: $0.table, isCurrent: false) })
+    }
+
+    /// The table or view of a name, in any case, or `nil`.
+    package func findTable(_ name: String, in db: Database) throws -> TableSchema? {
+        if let table = knownTable(name) { return table }
+        let table = try TableSchema.read(name, in: db)
+        return tables.withLock { tables in
+            guard let table else {
+                tables[name.foldedName] = nil
+                return nil
+            }
+            let known = tables[name.foldedName]?.table
+            let kept = known.map { $0.isEqual(to: table) } == true ? known! : table
+            tables[name.foldedName] = Entry(table: kept, isCurrent: true)
+            return kept
+        }
+    }
+
+    /// The table of a name, in any case.
+    ///
+    /// - Throws: ``RequestError`` of kind `unknown_table`, with the nearest name.
+    package func table(_ name: String, in db: Database) throws -> TableSchema {
+        if let table = try findTable(name, in: db) { return table }
+        throw RequestError.unknown("table", name, among: try TableSchema.names(in: db))
+    }
+
+    /// The table of a name if it has been read in this generation.
+    package func knownTable(_ name: String) -> TableSchema? {
+        tables.withLock { tables in
+            guard let entry = tables[name] ?? tables[name.foldedName], entry.isCurrent else { return nil }
+            return entry.table
+        }
+    }
+}

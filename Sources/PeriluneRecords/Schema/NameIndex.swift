@@ -1,0 +1,66 @@
+/// Finds names as SQLite compares them: bytes, whatever the case of ASCII letters. Nothing is allocated to look one up.
+struct NameIndex: Sendable {
+    private var names: [[UInt8]] = []
+    /// Position plus one of a name, at its hash or after it; 0 is free. The size is a power of two.
+    private var slots: [Int32]
+
+    /// Of two names that are equal, the first is found.
+    init(_ list: some Collection<String>) {
+        var size = 8
+        while size < list.count * 2 { size *= 2 }
+        slots = Array(repeating: 0, count: size)
+        names.reserveCapacity(list.count)
+        for name in list { add(Array(name.utf8)) }
+    }
+
+    private mutating func add(_ name: [UInt8]) {
+        names.append(name)
+        let position = Int32(names.count)
+        name.withUnsafeBufferPointer { bytes in
+            var slot = Self.hash(bytes) & (slots.count - 1)
+            while slots[slot] != 0 {
+                if Self.areEqual(names[Int(slots[slot]) - 1], bytes) { return }
+                slot = (slot + 1) & (slots.count - 1)
+            }
+            slots[slot] = position
+        }
+    }
+
+    func position(of name: UnsafeBufferPointer<UInt8>) -> Int? {
+        var slot = Self.hash(name) & (slots.count - 1)
+        while slots[slot] != 0 {
+            let position = Int(slots[slot]) - 1
+            if Self.areEqual(names[position], name) { return position }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    func position(of name: String) -> Int? {
+        var name = name
+        return name.withUTF8 { position(of: $0) }
+    }
+
+    private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
+        var hash: UInt32 = 2_166_136_261
+        for byte in name { hash = (hash ^ UInt32(lowercased(byte))) &* 16_777_619 }
+        return Int(hash ^ (hash >> 15))
+    }
+
+    private static func areEqual(_ a: [UInt8], _ b: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard a.count == b.count else { return false }
+        for index in 0..<b.count where lowercased(a[index]) != lowercased(b[index]) { return false }
+        return true
+    }
+
+    @inline(__always) private static func lowercased(_ byte: UInt8) -> UInt8 {
+        byte &- 0x41 < 26 ? byte | 0x20 : byte
+    }
+}
+
+extension String {
+    /// The name in the case by which SQLite compares: ASCII letters are lower, all others as they are.
+    package var foldedName: String {
+        String(decoding: utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
+    }
+}

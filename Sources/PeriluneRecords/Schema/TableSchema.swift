@@ -1,0 +1,125 @@
+internal import Synchronization
+
+/// What a table, a view, or a common table expression of a request looks like. Immutable; two objects are never the same table
+/// for a compiled request, so that what was compiled against one is not used for another.
+package final class TableSchema: Sendable {
+    /// Unlike that of any other table object of this process.
+    package let id: UInt32
+    /// `main`, `temp` or the name of an attached database; empty for a table that only a request has.
+    package let databaseName: String
+    /// As it is spelled in the schema.
+    package let name: String
+    package let kind: Kind
+    package let isWithoutRowID: Bool
+    package let isStrict: Bool
+    package let columns: [Column]
+    /// The positions of the key's columns, in the order of the key; empty if there is none.
+    package let primaryKey: [Int]
+    /// Whether the primary key is the row id itself: an INTEGER PRIMARY KEY.
+    package let primaryKeyIsRowID: Bool
+    /// The keys that no two rows share, as positions of columns: the primary key and the unique indexes that are neither partial
+    /// nor on expressions.
+    package let uniqueKeys: [[Int]]
+    package let foreignKeys: [ForeignKey]
+    /// The columns with which the indexes begin that are not partial, for finding whether a key is indexed.
+    let indexes: [[Int]]
+    /// The columns that `*` stands for.
+    package let visibleColumns: [Int]
+    private let positions: NameIndex
+
+    package enum Kind: String, Sendable, Equatable {
+        case table, view, virtual
+        /// A common table expression or a sub-request.
+        case request
+    }
+
+    package struct Column: Sendable, Equatable {
+        package let name: String
+        /// The declared type, empty if there is none.
+        package let type: String
+        package let isNotNull: Bool
+        /// SQL text.
+        package let defaultSQL: String?
+        /// The position in the primary key, from 1.
+        package let primaryKeyPosition: Int?
+        package let generation: Generation?
+        /// Left out by `*`: of virtual tables.
+        package let isHidden: Bool
+
+        package enum Generation: String, Sendable { case virtual, stored }
+    }
+
+    package struct ForeignKey: Sendable, Equatable {
+        package let table: String
+        /// Names, spelled as in this table.
+        package let columns: [String]
+        /// Spelled as in the other table's schema where that exists.
+        package let referencedColumns: [String]
+        /// Lower case: "no action", "restrict", "set null", "set default", "cascade".
+        package let onDelete: String
+        package let onUpdate: String
+    }
+
+    init(
+        databaseName: String, name: String, kind: Kind, isWithoutRowID: Bool = false, isStrict: Bool = false,
+        columns: [Column], primaryKey: [Int] = [], primaryKeyIsRowID: Bool = false, uniqueKeys: [[Int]] = [],
+        foreignKeys: [ForeignKey] = [], indexes: [[Int]] = []
+    ) {
+        id = Self.lastID.withLock { $0 += 1; return $0 }
+        self.databaseName = databaseName
+        self.name = name
+        self.kind = kind
+        self.isWithoutRowID = isWithoutRowID
+        self.isStrict = isStrict
+        self.columns = columns
+        self.primaryKey = primaryKey
+        self.primaryKeyIsRowID = primaryKeyIsRowID
+        self.uniqueKeys = uniqueKeys
+        self.foreignKeys = foreignKeys
+        self.indexes = indexes
+        visibleColumns = columns.indices.filter { !columns[$0].isHidden }
+        positions = NameIndex(columns.map(\.name))
+    }
+
+    private static let lastID = Mutex<UInt32>(0)
+
+    /// Stands for the row id where a column is expected, in tables that have one.
+    package static let rowID = -1
+
+    /// Whether rows can be named by `rowid`.
+    package var hasRowID: Bool { !isWithoutRowID && (kind == .table || kind == .virtual) }
+
+    /// The position of a column, in any case.
+    package func column(named name: String) -> Int? {
+        positions.position(of: name) ?? rowIDPosition(name)
+    }
+
+    /// The position of a column, in any case. Allocates nothing.
+    package func column(named name: UnsafeBufferPointer<UInt8>) -> Int? {
+        positions.position(of: name) ?? rowIDPosition(String(decoding: name.prefix(8), as: UTF8.self))
+    }
+
+    private func rowIDPosition(_ name: String) -> Int? {
+        guard hasRowID, ["rowid", "oid", "_rowid_"].contains(name.foldedName) else { return nil }
+        return primaryKeyIsRowID ? primaryKey[0] : rowIDName == nil ? nil : Self.rowID
+    }
+
+    /// How the row id is called: by a name that no column has.
+    package var rowIDName: String? {
+        ["rowid", "_rowid_", "oid"].first { positions.position(of: $0) == nil }
+    }
+
+    /// Whether the table is spelled like another one, and the same in all that requests depend on.
+    func isEqual(to other: TableSchema) -> Bool {
+        databaseName == other.databaseName && name == other.name && kind == other.kind
+            && isWithoutRowID == other.isWithoutRowID && isStrict == other.isStrict && columns == other.columns
+            && primaryKey == other.primaryKey && primaryKeyIsRowID == other.primaryKeyIsRowID
+            && uniqueKeys == other.uniqueKeys && foreignKeys == other.foreignKeys && indexes == other.indexes
+    }
+
+    /// Whether these columns, in any order, hold a key that no two rows share.
+    package func containsUniqueKey(_ columns: some Sequence<Int>) -> Bool {
+        let given = Set(columns)
+        return given.contains(Self.rowID) || uniqueKeys.contains { given.isSuperset(of: $0) }
+    }
+}
