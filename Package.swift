@@ -22,6 +22,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
+        .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.1"),
     ],
     targets: [
         // Lua, as a library for any Swift program.
@@ -30,6 +32,15 @@ let package = Package(
         .target(name: "CPeriluneShim", dependencies: ["CPeriluneLua"]),
         .target(
             name: "PeriluneLua", dependencies: ["CPeriluneShim"], swiftSettings: swiftSettings),
+
+        // What code gets from outside, by context.
+        .target(
+            name: "PeriluneDependencies",
+            dependencies: [
+                .product(name: "IssueReporting", package: "xctest-dynamic-overlay"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: swiftSettings),
 
         // The database, and what joins the two.
         .target(
@@ -74,6 +85,13 @@ let package = Package(
 
         .testTarget(
             name: "PeriluneLuaTests", dependencies: ["PeriluneLua"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneDependenciesTests",
+            dependencies: [
+                "PeriluneDependencies",
+                .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
+            ],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
             swiftSettings: swiftSettings),

@@ -1,0 +1,236 @@
+/// The container of what code gets from outside: the default database, the clock, ...
+///
+/// An app gives what it has once, at its start; in a test or a preview the same code gets values of its own:
+///
+/// ```swift
+/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite") }
+/// let database = try await Dependencies.defaultDatabase
+/// ```
+///
+/// Containers nest. What the current task sees is found from the inside out: overrides (``with(_:operation:)``), what belongs
+/// to the test, what was prepared, the default of the context. Child tasks see the same; detached tasks and threads do not,
+/// unless they are given ``current``.
+public actor Dependencies {
+    /// The container that the current task sees.
+    public static var current: Dependencies { ofTask }
+    @TaskLocal package static var ofTask = Dependencies.process
+
+    /// The outermost container.
+    static let process = Dependencies(.process(TestIdentity.detect), context: DependencyContext.ofProcess)
+
+    package enum Kind: Sendable {
+        /// Of a process. The function tells which test runs on the current task.
+        case process(@Sendable () -> TestIdentity)
+        /// Of one test, or one case of it.
+        case test
+        /// Of overrides.
+        case overrides(DependencyValues)
+    }
+
+    package nonisolated let kind: Kind
+    nonisolated let parent: Dependencies?
+    nonisolated let detectedContext: Result<DependencyContext, DependencyError>
+
+    /// What was given by ``prepare(_:)``.
+    private var prepared = DependencyValues()
+    /// Goes on while something is being prepared.
+    private var preparation: Task<Void, any Error>?
+    /// What has been made here, in this order.
+    private var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, task: Task<any Sendable, any Error>)] = []
+    /// Containers of tests that have brought none of their own.
+    private var tests: [TestIdentity: Dependencies] = [:]
+
+    /// The container that prepares something on this task: what it makes sees what is being prepared.
+    @TaskLocal private static var preparing: Dependencies?
+
+    package init(_ kind: Kind, context: Result<DependencyContext, DependencyError>, parent: Dependencies? = nil) {
+        self.kind = kind
+        self.parent = parent
+        detectedContext = context
+    }
+
+    /// What code runs for.
+    public nonisolated var context: DependencyContext {
+        get throws { try detectedContext.get() }
+    }
+
+    /// Whether values that are not overridden are made for this container: it belongs to a process or test, or changes
+    /// the context.
+    private nonisolated var isHome: Bool {
+        if case .overrides(let values) = kind { values.context != nil } else { true }
+    }
+
+    // MARK: - Resolving
+
+    /// The value of a dependency, made if this container has none yet.
+    ///
+    /// - Throws: ``DependencyError``, or what making it has thrown.
+    public nonisolated func value<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
+        var home: Dependencies?
+        var next: Dependencies? = self
+        while let container = next {
+            if home == nil, container.isHome {
+                home = try await container.homeOfCurrentTest(for: key)
+                if home !== container, let home, let source = await home.source(of: key) {
+                    return try await home.value(for: key, from: source)
+                }
+            }
+            if let source = await container.source(of: key) {
+                return try await (home ?? container).value(for: key, from: source)
+            }
+            next = container.parent
+        }
+        return try await (home ?? self).defaultValue(for: key)
+    }
+
+    /// This container, or the one of the test that runs on the current task.
+    private nonisolated func homeOfCurrentTest<Key: DependencyKey>(for key: Key.Type) async throws -> Dependencies {
+        guard case .process(let identify) = kind, try context == .test else { return self }
+        switch identify() {
+        case .notRunByTests: return self
+        case .test(let id): return await container(of: .test(id))
+        case .cases, .unknown:
+            if Key.belongsToOneTest { throw Self.noTest(Key.name, identify()) }
+            return Dependencies(.test, context: detectedContext, parent: self)
+        }
+    }
+
+    private func container(of test: TestIdentity) -> Dependencies {
+        if let container = tests[test] { return container }
+        let container = Dependencies(.test, context: detectedContext, parent: self)
+        tests[test] = container
+        return container
+    }
+
+    private func source<Key: DependencyKey>(of key: Key.Type) async -> Key.Source? {
+        if case .overrides(let values) = kind, let source = values[key] { return source }
+        await waitForPreparation()
+        return prepared[key]
+    }
+
+    private func waitForPreparation() async {
+        while let preparation, Self.preparing !== self { _ = await preparation.result }
+    }
+
+    private func value<Key: DependencyKey>(for key: Key.Type, from source: Key.Source) async throws -> Key.Value {
+        // Only what was made for the key is kept under it.
+        try await value(for: ObjectIdentifier(key), DependencyValues.Entry(key, source)) as! Key.Value
+    }
+
+    private func value(for key: ObjectIdentifier, _ entry: DependencyValues.Entry) async throws -> any Sendable {
+        if let index = made.firstIndex(where: { $0.key == key }) { return try await made[index].task.value }
+        let task = Task { try await entry.make(self) }
+        made.append((key, entry, task))
+        do {
+            return try await task.value
+        } catch {
+            // It may be tried again.
+            made.removeAll { $0.task == task }
+            throw error
+        }
+    }
+
+    private func defaultValue<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
+        let context = try context
+        switch Key.defaultSource(in: context) {
+        case .value(let source): return try await value(for: key, from: source)
+        case .reported(let source, let cure):
+            if !made.contains(where: { $0.key == ObjectIdentifier(key) }) {
+                Issues.report("the dependency \(Key.name) is used, but was not given: \(cure)")
+            }
+            return try await value(for: key, from: source)
+        case .none(let cure):
+            throw DependencyError(.notPrepared, "the dependency \(Key.name) is used before it was prepared: \(cure)")
+        }
+    }
+
+    private static func noTest(_ name: String, _ identity: TestIdentity) -> DependencyError {
+        let reason =
+            if case .cases = identity {
+                "the cases of a test with arguments must not share it: give it to the test by a trait of PeriluneTestSupport"
+            } else {
+                "no test runs on this task. Give a detached task or thread the container (Dependencies.current) of its test; "
+                    + "wrap a test of XCTest in Dependencies.withTestScope"
+            }
+        return DependencyError(.noTest, "the dependency \(name) belongs to one test, and \(reason)")
+    }
+
+    // MARK: - Preparing
+
+    /// Takes in what is given, and makes the values: all or nothing.
+    func prepare(_ values: DependencyValues, isMaking: Bool) async throws {
+        await waitForPreparation()
+        try checkUnused(values)
+        prepared.add(values)
+        guard isMaking else { return }
+        let task = Task {
+            try await Self.$preparing.withValue(self) {
+                for (key, entry) in values.entries { _ = try await self.value(for: key, entry) }
+            }
+        }
+        preparation = task
+        defer { preparation = nil }
+        do {
+            try await task.value
+        } catch {
+            prepared.remove(values)
+            await close(where: { values.entries[$0] != nil })
+            throw error
+        }
+    }
+
+    private func checkUnused(_ values: DependencyValues) throws {
+        for (key, entry) in values.entries {
+            let error: DependencyError
+            if prepared.entries[key] != nil {
+                error = DependencyError(
+                    .alreadyPrepared,
+                    "the dependency \(entry.name) is prepared twice: prepare it once, at the start; "
+                        + "override it by Dependencies.with, where it is to be another one for a while")
+            } else if made.contains(where: { $0.key == key }) {
+                error = DependencyError(
+                    .alreadyUsed,
+                    "the dependency \(entry.name) is prepared after it was used: prepare it first, at the start")
+            } else {
+                continue
+            }
+            Issues.report(error.message)
+            throw error
+        }
+    }
+
+    /// The container that ``prepare(_:)`` prepares, and whether values are made at once.
+    nonisolated func containerToPrepare() async throws -> (container: Dependencies, isMaking: Bool) {
+        var container = self
+        while !container.isHome, let parent = container.parent { container = parent }
+        guard case .process(let identify) = container.kind, try container.context == .test else { return (container, true) }
+        switch identify() {
+        case .notRunByTests: return (container, true)
+        case .test(let id): return (await container.container(of: .test(id)), true)
+        // For every test, which makes its own value.
+        case .cases, .unknown: return (container, false)
+        }
+    }
+
+    // MARK: - Closing
+
+    /// Closes what was made here and prepared, the last first. It may be prepared again then.
+    func close() async throws {
+        prepared = DependencyValues()
+        var failure: (any Error)?
+        for error in await close(where: { _ in true }) { failure = failure ?? error }
+        if let failure { throw failure }
+    }
+
+    @discardableResult
+    private func close(where isClosed: (ObjectIdentifier) -> Bool) async -> [any Error] {
+        let closed = made.filter { isClosed($0.key) }
+        made.removeAll { isClosed($0.key) }
+        var errors: [any Error] = []
+        for (_, entry, task) in closed.reversed() {
+            guard case .success(let value) = await task.result else { continue }
+            do { try entry.close(value) } catch { errors.append(error) }
+        }
+        return errors
+    }
+}

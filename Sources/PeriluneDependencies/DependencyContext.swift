@@ -1,0 +1,30 @@
+internal import Foundation
+internal import IssueReporting
+
+/// What code runs for.
+public enum DependencyContext: String, Sendable, CaseIterable {
+    /// For its users: dependencies are what was prepared.
+    case live
+    /// For a test: each test has its own dependencies, and they are repeatable.
+    case test
+    /// To show what would happen: for real, on private copies.
+    case preview
+
+    /// The environment variable that names the context of a process, before anything else is asked. For programs that a
+    /// test or a preview starts, in which nothing else tells.
+    public static let environmentVariable = "PERILUNE_CONTEXT"
+
+    /// The context of the process: what the environment variable says; a test if a test runner runs it; else live.
+    static let ofProcess = Result<DependencyContext, DependencyError> {
+        () throws(DependencyError) in
+        try detect(environment: ProcessInfo.processInfo.environment, isTesting: isTesting)
+    }
+
+    static func detect(environment: [String: String], isTesting: Bool) throws(DependencyError) -> DependencyContext {
+        guard let name = environment[environmentVariable], !name.isEmpty else { return isTesting ? .test : .live }
+        if let context = DependencyContext(rawValue: name) { return context }
+        let names = allCases.map(\.rawValue).joined(separator: ", ")
+        throw DependencyError(
+            .unknownContext, "the environment variable \(environmentVariable) is \"\(name)\"; set it to one of \(names)")
+    }
+}

@@ -1,0 +1,121 @@
+import PeriluneDependencies
+import Testing
+
+@Suite struct OverrideTests {
+    private static func name() async throws -> String {
+        try await Dependencies.value(for: ResourceKey.self).name
+    }
+
+    @Test func `the innermost override wins, then the test's value, then the program's, then the default`() async throws {
+        try await Dependencies.inProcess(.test) {
+            try await #expect(Dependencies.value(for: OtherKey.self).name == "default other")
+            try await Dependencies.prepare { $0.resource = .named("process") }
+            try await #expect(Self.name() == "process")
+            try await Dependencies.withTestScope {
+                try await #expect(Self.name() == "process")
+            }
+            try await Dependencies.withTestScope {
+                try await Dependencies.prepare { $0.resource = .named("test") }
+                try await #expect(Self.name() == "test")
+                try await Dependencies.with { $0.resource = .named("outer") } operation: {
+                    try await Dependencies.with { $0.resource = .named("inner") } operation: {
+                        try await #expect(Self.name() == "inner")
+                    }
+                    try await #expect(Self.name() == "outer")
+                }
+                try await #expect(Self.name() == "test")
+            }
+            try await #expect(Self.name() == "process")
+        }
+    }
+
+    @Test func `overrides unwind when the operation throws`() async throws {
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.prepare { $0.resource = .named("process") }
+            await #expect(throws: Failure.self) {
+                try await Dependencies.with { $0.resource = .named("override") } operation: {
+                    try await #expect(Self.name() == "override")
+                    throw Failure()
+                }
+            }
+            try await #expect(Self.name() == "process")
+        }
+    }
+
+    @Test func `a synchronous operation sees a container that it is given`() async throws {
+        let container = Dependencies.makeTestScope()
+        #expect(container.asCurrent { Dependencies.current } === container)
+        #expect(Dependencies.current !== container)
+    }
+
+    @Test func `an override leaves other dependencies as they are`() async throws {
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.prepare { $0.other = .named("other") }
+            let before = try await Dependencies.value(for: OtherKey.self)
+            try await Dependencies.with { $0.resource = .named("override") } operation: {
+                try await #expect(Dependencies.value(for: OtherKey.self) === before)
+            }
+        }
+    }
+
+    @Test func `child tasks inherit overrides, detached tasks get them by the container`() async throws {
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.with { $0.resource = .named("override") } operation: {
+                async let child = Self.name()
+                try await #expect(child == "override")
+                try await #expect(Task { try await Self.name() }.value == "override")
+                let container = Dependencies.current
+                let detached = Task.detached { try await container.run { try await Self.name() } }
+                try await #expect(detached.value == "override")
+            }
+        }
+    }
+
+    @Test func `a value is made once for its override, however many tasks ask`() async throws {
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.with { $0.resource = .named("override") } operation: {
+                let found = try await withThrowingTaskGroup(of: Resource.self) { group in
+                    for _ in 0..<50 { group.addTask { try await Dependencies.value(for: ResourceKey.self) } }
+                    return try await group.reduce(into: Set<ObjectIdentifier>()) { $0.insert(ObjectIdentifier($1)) }
+                }
+                #expect(found.count == 1)
+            }
+        }
+    }
+
+    @Test func `another context has values of its own`() async throws {
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.prepare { $0.resource = .named("program") }
+            let live = try await Dependencies.value(for: ResourceKey.self)
+            try await Dependencies.with(context: .preview) {
+                let preview = try await Dependencies.value(for: ResourceKey.self)
+                #expect(preview.name == "program")
+                #expect(preview.context == .preview)
+                #expect(preview !== live)
+                try #expect(Dependencies.current.context == .preview)
+                // Overrides inside belong to the context around them.
+                try await Dependencies.with { $0.other = .named("x") } operation: {
+                    try await #expect(Dependencies.value(for: ResourceKey.self) === preview)
+                    try await #expect(Dependencies.value(for: OtherKey.self).context == .preview)
+                }
+            }
+            #expect(live.context == .live)
+            try await #expect(Dependencies.value(for: ResourceKey.self) === live)
+        }
+    }
+
+    @Test func `a factory that throws may be tried again`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let attempts = Closings()
+            let source = ResourceSource { context in
+                attempts.add("")
+                guard attempts.names.count > 1 else { throw Failure() }
+                return Resource("second", context)
+            }
+            try await Dependencies.with { $0.resource = source } operation: {
+                await #expect(throws: Failure.self) { try await Self.name() }
+                try await #expect(Self.name() == "second")
+            }
+        }
+    }
+}

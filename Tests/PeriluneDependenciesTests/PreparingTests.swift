@@ -1,0 +1,196 @@
+import PeriluneDependencies
+import Testing
+
+@Suite struct PreparingTests {
+    @Test func `what is prepared is made once, and is what everybody gets`() async throws {
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.prepare { $0.resource = .named("a") }
+            let first = try await Dependencies.value(for: ResourceKey.self)
+            let second = try await Dependencies.value(for: ResourceKey.self)
+            #expect(first.name == "a")
+            #expect(first === second)
+        }
+    }
+
+    @Test func `preparing twice is an error that names the cure, is reported, and replaces nothing`() async throws {
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.prepare { $0.resource = .named("a") }
+            let before = try await Dependencies.value(for: ResourceKey.self)
+            await withKnownIssue {
+                let error = await #expect(throws: DependencyError.self) {
+                    try await Dependencies.prepare { $0.resource = .named("b") }
+                }
+                #expect(error?.code == .alreadyPrepared)
+                #expect(error?.message.contains("Dependencies.with") == true)
+            } matching: { "\($0)".contains("resource is prepared twice") }
+            try await #expect(Dependencies.value(for: ResourceKey.self) === before)
+        }
+    }
+
+    @Test func `preparing after the default was used is an error, and is reported`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let used = try await Dependencies.value(for: OtherKey.self)
+            await withKnownIssue {
+                let error = await #expect(throws: DependencyError.self) {
+                    try await Dependencies.prepare { $0.other = .named("late") }
+                }
+                #expect(error?.code == .alreadyUsed)
+            } matching: { "\($0)".contains("after it was used") }
+            try await #expect(Dependencies.value(for: OtherKey.self) === used)
+        }
+    }
+
+    @Test func `several dependencies are prepared together or not at all, and then again`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let closings = Closings()
+            await #expect(throws: Failure.self) {
+                try await Dependencies.prepare {
+                    $0.other = .named("other", closings)
+                    $0.resource = .failing(Failure())
+                }
+            }
+            let error = await #expect(throws: DependencyError.self) {
+                try await Dependencies.value(for: ResourceKey.self)
+            }
+            #expect(error?.code == .notPrepared)
+            // Whichever came first: if it was made, it was closed again.
+            #expect(closings.names.count <= 1)
+            try await Dependencies.prepare {
+                $0.other = .named("other again")
+                $0.resource = .named("resource")
+            }
+            try await #expect(Dependencies.value(for: OtherKey.self).name == "other again")
+            try await #expect(Dependencies.value(for: ResourceKey.self).name == "resource")
+        }
+    }
+
+    @Test func `a closure that throws prepares nothing`() async throws {
+        try await Dependencies.inProcess(.live) {
+            await #expect(throws: Failure.self) {
+                try await Dependencies.prepare {
+                    $0.resource = .named("a")
+                    throw Failure()
+                }
+            }
+            try await Dependencies.prepare { $0.resource = .named("b") }
+            try await #expect(Dependencies.value(for: ResourceKey.self).name == "b")
+        }
+    }
+
+    @Test func `of several tasks that prepare at once, one wins and the others are told`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let slow = ResourceSource { context in
+                try await Task.sleep(for: .milliseconds(10))
+                return Resource("slow", context)
+            }
+            await withKnownIssue {
+                let outcomes = await withTaskGroup(of: DependencyError.Code?.self) { group in
+                    for _ in 0..<8 {
+                        group.addTask {
+                            do {
+                                try await Dependencies.prepare { $0.resource = slow }
+                                return nil
+                            } catch {
+                                return (error as? DependencyError)?.code
+                            }
+                        }
+                    }
+                    return await group.reduce(into: []) { $0.append($1) }
+                }
+                #expect(outcomes.count { $0 == nil } == 1)
+                #expect(outcomes.count { $0 == .alreadyPrepared } == 7)
+            } matching: { "\($0)".contains("prepared twice") }
+        }
+    }
+
+    @Test func `whoever asks while something is prepared waits for it`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let slow = ResourceSource { context in
+                try await Task.sleep(for: .milliseconds(20))
+                return Resource("slow", context)
+            }
+            async let prepared: Void = Dependencies.prepare { $0.resource = slow }
+            var found: Resource?
+            while found == nil {
+                do {
+                    found = try await Dependencies.value(for: ResourceKey.self)
+                } catch let error as DependencyError {
+                    // The other task has not begun.
+                    #expect(error.code == .notPrepared)
+                    await Task.yield()
+                }
+            }
+            try await prepared
+            #expect(found?.name == "slow")
+        }
+    }
+
+    @Test func `what is made while preparing sees what else is prepared`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let uuids = UUIDSource.counting
+            _ = uuids()
+            try await Dependencies.prepare {
+                $0.uuid = uuids
+                $0.dependent = DependentSource()
+            }
+            try await #expect(Dependencies.value(for: DependentKey.self).hasSuffix("0001"))
+        }
+    }
+
+    @Test func `an unprepared dependency is an error in live`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let error = await #expect(throws: DependencyError.self) {
+                try await Dependencies.value(for: ResourceKey.self)
+            }
+            #expect(error?.code == .notPrepared)
+            #expect(error?.message == "the dependency resource is used before it was prepared: prepare it")
+        }
+    }
+
+    @Test(arguments: [DependencyContext.test, .preview])
+    func `an unprepared dependency is a reported default in tests and previews`(_ context: DependencyContext) async throws {
+        try await Dependencies.inProcess(context) {
+            try await withKnownIssue {
+                _ = try await Dependencies.value(for: ResourceKey.self)
+            } matching: { "\($0)".contains("was not given: give it") }
+            // Once is enough.
+            let second = try await Dependencies.value(for: ResourceKey.self)
+            #expect(second.name == "default")
+            #expect(second.context == context)
+        }
+    }
+
+    @Test func `closing closes the last first, and lets prepare again`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let closings = Closings()
+            try await Dependencies.prepare { $0.resource = .named("first", closings) }
+            try await Dependencies.prepare { $0.other = .named("second", closings) }
+            try await Dependencies.close()
+            #expect(closings.names == ["second", "first"])
+            try await Dependencies.prepare { $0.resource = .named("third", closings) }
+            try await #expect(Dependencies.value(for: ResourceKey.self).name == "third")
+        }
+    }
+}
+
+/// A dependency that is made of another one.
+struct DependentSource: Sendable {}
+
+enum DependentKey: DependencyKey {
+    static let name = "dependent"
+
+    static func defaultSource(in context: DependencyContext) -> DependencyDefault<DependentSource> {
+        .value(DependentSource())
+    }
+
+    static func makeValue(of source: DependentSource, in scope: Dependencies) async throws -> String {
+        try await scope.value(for: UUIDKey.self)().uuidString
+    }
+}
+
+extension DependencyValues {
+    var dependent: DependentSource? {
+        get { self[DependentKey.self] }
+        set { self[DependentKey.self] = newValue }
+    }
+}

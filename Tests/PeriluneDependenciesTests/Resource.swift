@@ -1,0 +1,93 @@
+import PeriluneDependencies
+import Synchronization
+
+/// Something that is made, and closed, by a container.
+final class Resource: Sendable {
+    let name: String
+    let context: DependencyContext
+    private let closings: Closings?
+
+    init(_ name: String, _ context: DependencyContext, _ closings: Closings? = nil) {
+        self.name = name
+        self.context = context
+        self.closings = closings
+    }
+
+    func close() { closings?.add(name) }
+}
+
+/// The names of what was closed, in this order.
+final class Closings: Sendable {
+    private let list = Mutex<[String]>([])
+    var names: [String] { list.withLock { $0 } }
+    func add(_ name: String) { list.withLock { $0.append(name) } }
+}
+
+/// What a resource is made from.
+struct ResourceSource: Sendable {
+    let make: @Sendable (DependencyContext) async throws -> Resource
+
+    static func named(_ name: String, _ closings: Closings? = nil) -> ResourceSource {
+        ResourceSource { Resource(name, $0, closings) }
+    }
+
+    static func failing(_ error: any Error) -> ResourceSource {
+        ResourceSource { _ in throw error }
+    }
+}
+
+/// A dependency as the default database is one: made by context, needed in live, reported in tests.
+enum ResourceKey: DependencyKey {
+    static let name = "resource"
+    static let belongsToOneTest = true
+
+    static func defaultSource(in context: DependencyContext) -> DependencyDefault<ResourceSource> {
+        context == .live ? .none(cure: "prepare it") : .reported(.named("default"), cure: "give it")
+    }
+
+    static func makeValue(of source: ResourceSource, in scope: Dependencies) async throws -> Resource {
+        try await source.make(scope.context)
+    }
+
+    static func close(_ value: Resource) { value.close() }
+}
+
+/// A second one, without surprises.
+enum OtherKey: DependencyKey {
+    static let name = "other"
+
+    static func defaultSource(in context: DependencyContext) -> DependencyDefault<ResourceSource> {
+        .value(.named("default other"))
+    }
+
+    static func makeValue(of source: ResourceSource, in scope: Dependencies) async throws -> Resource {
+        try await source.make(scope.context)
+    }
+
+    static func close(_ value: Resource) { value.close() }
+}
+
+extension DependencyValues {
+    var resource: ResourceSource? {
+        get { self[ResourceKey.self] }
+        set { self[ResourceKey.self] = newValue }
+    }
+
+    var other: ResourceSource? {
+        get { self[OtherKey.self] }
+        set { self[OtherKey.self] = newValue }
+    }
+}
+
+struct Failure: Error, Equatable {}
+
+extension Dependencies {
+    /// Runs an operation in a container of its own, as if a program of that context had just been started.
+    static func inProcess<Result: Sendable>(
+        _ context: DependencyContext, identity: @escaping @Sendable () -> TestIdentity = { .notRunByTests },
+        operation: nonisolated(nonsending) () async throws -> Result
+    ) async throws -> Result {
+        let container = Dependencies(.process(identity), context: .success(context))
+        return try await container.run(operation: operation)
+    }
+}
