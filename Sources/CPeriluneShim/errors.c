@@ -85,6 +85,45 @@ int perilune_raise(lua_State *L, const char *kind, const char *format, ...) {
     return lua_error(L);
 }
 
+/* Sets each string key of the table on top of the stack as a field of the error below it, if it has none of that name. [-1, +0] */
+static void add_fields(lua_State *L) {
+    lua_getiuservalue(L, -2, 1);
+    int fields = lua_gettop(L), source = fields - 1;
+    for (lua_pushnil(L); lua_next(L, source);) {
+        lua_pushvalue(L, -2);
+        bool is_new = lua_type(L, -1) == LUA_TSTRING && lua_rawget(L, fields) == LUA_TNIL;
+        perilune_pop(L, 1);
+        if (is_new) {
+            lua_pushvalue(L, -2);
+            lua_insert(L, -2);
+            lua_rawset(L, fields);
+        } else {
+            perilune_pop(L, 1);
+        }
+    }
+    perilune_pop(L, 2);
+}
+
+int perilune_raise_error(lua_State *L) {
+    const char *kind = luaL_checkstring(L, 1);
+    perilune_push_error(L, kind, "%s", luaL_checkstring(L, 2));
+    lua_pushvalue(L, 2); /* with the NULs that the text may have */
+    perilune_set_error_field(L, "message");
+    if (lua_type(L, 3) == LUA_TTABLE) {
+        lua_pushvalue(L, 3);
+        add_fields(L);
+    }
+    perilune_add_position(L);
+    return lua_error(L);
+}
+
+int perilune_add_error_fields(lua_State *L) {
+    lua_settop(L, 2);
+    if (perilune_is_error(L, 1) && lua_type(L, 2) == LUA_TTABLE) add_fields(L);
+    lua_settop(L, 1);
+    return 1;
+}
+
 const char *perilune_type_name(lua_State *L, int index) {
     switch (lua_type(L, index)) {
         case LUA_TNONE: return "no value";

@@ -59,9 +59,6 @@ final class ScriptLibrary {
         try internals.setFunction("describe") { arguments in
             [.string(LuaString(arguments[1].shortDescription))]
         }
-        try internals.setFunction("raise") { arguments in
-            throw BindingError(try arguments.get(1), try arguments.get(2))
-        }
         try internals.setFunction("raise_unknown") { arguments in
             let what: String = try arguments.get(1)
             guard case .string(let name) = arguments[2] else {
@@ -89,12 +86,13 @@ final class ScriptLibrary {
         })))
     }
 
-    /// What only C can find: the columns and the metatable of a row, the plain value of a converted one.
+    /// What only C can do: the columns and the metatable of a row, the plain value of a converted one, errors with fields.
     private func defineRowAccess() throws {
         let core = state.core
         for (name, function) in [
             ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable), ("make_row", perilune_make_row),
-            ("plain", perilune_plain_value), ("define", perilune_define),
+            ("plain", perilune_plain_value), ("define", perilune_define), ("raise", perilune_raise_error),
+            ("add_error_fields", perilune_add_error_fields),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])

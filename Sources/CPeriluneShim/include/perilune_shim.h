@@ -181,6 +181,12 @@ int perilune_argument_error(lua_State *L, const char *function, int argument, co
 /* Raises an error object with position. C only. */
 int perilune_raise(lua_State *L, const char *kind, const char *format, ...);
 
+/* For libraries written in Lua. (kind, message[, fields]) raises an error object with these fields. */
+int perilune_raise_error(lua_State *L);
+
+/* (value, fields) returns the value; if it is an error object, it has the fields then, save those that it had already. */
+int perilune_add_error_fields(lua_State *L);
+
 /* The name of the value's type as messages give it: "a string", "an integer", "nil", __name of userdata. The result may
 ** live in the value. Never fails. */
 const char *perilune_type_name(lua_State *L, int index);
