@@ -44,6 +44,10 @@ perilune_database *perilune_database_at(lua_State *L, int index) {
     return handle->database->owner ? handle->database : NULL;
 }
 
+bool perilune_is_database(lua_State *L, int index) {
+    return perilune_block_of(L, index, perilune_rows_of(L)->database_metatable) != NULL;
+}
+
 bool perilune_database_is_closable(perilune_database *database) {
     return database->flags & PERILUNE_DATABASE_CLOSABLE;
 }
@@ -298,6 +302,8 @@ static int run_block(lua_State *L) {
                           access->mode == PERILUNE_EXCLUSIVE || access->mode == PERILUNE_SAVEPOINT;
     return has_completion ? take_completion(L, access->entry, base + 1) : lua_gettop(L) - base;
 }
+
+void perilune_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }
 
 static bool is_transaction(perilune_access_mode mode) {
     return mode == PERILUNE_DEFERRED || mode == PERILUNE_IMMEDIATE || mode == PERILUNE_EXCLUSIVE;

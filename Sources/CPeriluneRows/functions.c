@@ -461,6 +461,18 @@ static void add_definition(lua_State *L, perilune_database *database, int index)
     database->definition_count++;
 }
 
+void perilune_copy_definitions(lua_State *L, perilune_database *from, perilune_database *to) {
+    if (from->definitions == 0) return;
+    lua_rawgeti(L, LUA_REGISTRYINDEX, from->definitions);
+    for (int i = 1; i <= from->definition_count; i++) {
+        lua_rawgeti(L, -1, i);
+        add_definition(L, to, lua_gettop(L));
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    to->has_collations = from->has_collations;
+}
+
 /* Arguments: the database or handle, the definition. Runs in an access. */
 static int define_now(lua_State *L) {
     perilune_rows *rows = perilune_rows_of(L);

@@ -18,6 +18,7 @@ struct perilune_rows {
     const char *forbidden_place; /* where no database may be used now, or NULL */
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
     uint64_t cache_run;          /* the run that it is counted for */
+    size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
     /* Metatables by address: a userdata is one of ours if its metatable is. */

@@ -84,6 +84,12 @@ static bool is_one_of(token word, const char *const *texts) {
     return false;
 }
 
+size_t perilune_blank_length(const char *sql, size_t length) {
+    scanner text = {sql, sql + length};
+    skip_blanks(&text);
+    return (size_t)(text.bytes - sql);
+}
+
 bool perilune_is_blank(const char *sql, size_t length) {
     scanner text = {sql, sql + length};
     token word;

@@ -239,6 +239,10 @@ static void check_keyword(lua_State *L, perilune_access *access, const perilune_
         case PERILUNE_KEYWORD_CONTROL:
             /* The handle of an outer block reaches the same connection. */
             if (!perilune_current_access(L, access->database)->in_transaction) break;
+            if (perilune_current_access(L, access->database)->mode == PERILUNE_MIGRATION) {
+                perilune_raise(L, "transaction_control",
+                               "%s cannot be used in a migration, which is one transaction: all of it is kept, or nothing", word);
+            }
             perilune_raise(L, "transaction_control",
                            "%s cannot be used inside a block that is a transaction: return \"rollback\" from "
                            "in_transaction, use in_savepoint, or write_without_transaction for transactions in SQL", word);
@@ -358,6 +362,7 @@ static perilune_statement *prepare(lua_State *L, perilune_access *access, int sq
 perilune_statement *perilune_compile(lua_State *L, perilune_access *access, int sql_index) {
     perilune_connection *connection = access->connection;
     if (connection->has_abandoned) perilune_tidy_connection(connection);
+    access->database->rows->statement_start = 0;
     perilune_statement *statement = find_cached(L, connection, sql_index);
     bool is_taken = statement != NULL;
     if (statement && !statement->in_use) {
@@ -377,6 +382,7 @@ perilune_statement *perilune_next_in_batch(lua_State *L, perilune_access *access
     const char *rest = batch->sql + batch->offset;
     perilune_screening screening = perilune_screen(rest, batch->length - batch->offset);
     if (screening.keyword == PERILUNE_KEYWORD_EMPTY) return NULL;
+    rows->statement_start = batch->offset;
     check_keyword(L, access, &screening);
     perilune_statement *statement = new_statement(L, sql_index);
     statement->screening = screening;
@@ -395,6 +401,8 @@ perilune_statement *perilune_next_in_batch(lua_State *L, perilune_access *access
     perilune_check_allowed(L, access, statement);
     return statement;
 }
+
+size_t perilune_statement_start(lua_State *L) { return perilune_rows_of(L)->statement_start; }
 
 /* MARK: - Columns */
 

@@ -15,13 +15,14 @@ final class ScriptLibrary {
     /// Puts the library together. The row path must be open.
     ///
     /// - Parameter now: The clock of scripts.
-    init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
+    init(in state: LuaState, now: @escaping () throws -> DateTime, migrations: MigrationBinding) throws {
         self.state = state
         perilune = try state.makeTable()
         internals = try state.makeTable()
         dates = try DateBinding(in: state, now: now)
         try defineValues()
         try defineInternals()
+        try migrations.install(in: internals)
         try loadModules()
         try perilune.setFunction("now") { [dates] _ in [try dates.make(now())] }
         try state.globals.set("perilune", .table(perilune))

@@ -1,3 +1,4 @@
+internal import Foundation
 package import GRDB
 package import PeriluneLua
 package import PeriluneRecords
@@ -10,6 +11,10 @@ package struct ScriptSetup {
     package var allowsFiles: Bool
     /// The clock of scripts.
     package var now: () throws -> DateTime
+    /// Is told what a person should know; by default standard error is.
+    package var warn: (String) -> Void = { text in
+        FileHandle.standardError.write(Data("warning: \(text)\n".utf8))
+    }
 
     package init(
         database: any DatabaseWriter, allowsFiles: Bool, now: @escaping () throws -> DateTime = SystemClock.now
@@ -22,7 +27,8 @@ package struct ScriptSetup {
     /// Installs it. Once for each state.
     package func install(in state: LuaState) throws {
         try DatabaseCallbacks.open(in: state)
-        let library = try ScriptLibrary(in: state, now: now)
+        let migrations = MigrationBinding(allowsFiles: allowsFiles, warn: warn)
+        let library = try ScriptLibrary(in: state, now: now, migrations: migrations)
         try DatabaseOpener(allowsFiles: allowsFiles).install(in: library.perilune, of: state)
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)

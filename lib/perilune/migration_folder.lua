@@ -1,5 +1,51 @@
---- A folder of .lua and .sql files as a migrator.
+--- A folder of migrations: a file each, run in the order of the bytes of their names.
+--
+-- `0002_add_pages.sql` is SQL. `0003_fill_pages.lua` returns a function, or a table with the function `up` and the options
+-- of `m:register`:
+--
+--     return function(db) db:execute("UPDATE book SET pages = 0") end
+--
+--     return {
+--       foreign_keys = "immediate",
+--       merges = { "0001_create", "0002_add_pages" },
+--       up = function(db, applied) ... end,
+--     }
+--
+-- The name of the migration is that of the file without its extension. Other files are left out, hidden ones too.
 
 local internal = ...
 
-return {}
+--- What the file returns that a person may have meant.
+local function mistake(path, got)
+  internal.raise("argument", path .. ": expected it to return a function(db), or a table with the function `up`, got "
+    .. (got == nil and "nothing" or internal.describe(got)))
+end
+
+--- The options and the function of a migration in Lua.
+local function read(path, value)
+  if type(value) == "function" then return {}, value end
+  if type(value) ~= "table" then mistake(path, value) end
+  if type(value.up) ~= "function" then mistake(path, value) end
+  local options = {}
+  for name, option in pairs(value) do
+    if name ~= "up" then options[name] = option end
+  end
+  return options, value.up
+end
+
+--- Registers the migrations of a folder.
+-- @tparam table functions what Swift gives
+-- @tparam string path
+-- @tparam function add gets name, options, body and source
+return function(functions, path, add)
+  if type(path) ~= "string" then
+    internal.raise("argument", "m:register_folder: argument 1: expected the path of a folder, got " .. internal.describe(path))
+  end
+  local files = functions.folder(path)
+  for _, file in ipairs(files) do
+    if not file.is_sql then file.options, file.up = read(file.path, (functions.load(file.text, file.path))) end
+  end
+  for _, file in ipairs(files) do
+    add(file.name, file.options or {}, file.up, { sql = file.is_sql and file.text or nil, file = file.path })
+  end
+end

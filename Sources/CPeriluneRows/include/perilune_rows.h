@@ -42,6 +42,7 @@ typedef enum {
     PERILUNE_DEFERRED,        /* blocks: a transaction of the kind that the script asked for */
     PERILUNE_IMMEDIATE,
     PERILUNE_EXCLUSIVE,
+    PERILUNE_MIGRATION,           /* in a transaction that GRDB has begun for it */
     PERILUNE_WITHOUT_TRANSACTION, /* a block on the writer, in autocommit */
     PERILUNE_SAVEPOINT,           /* a block inside another one */
     PERILUNE_GUARD,               /* one call that must be undone if it fails: a transaction, or a savepoint inside one */
@@ -87,6 +88,10 @@ int perilune_rows_run(perilune_entry *entry, sqlite3 *handle, void *grdb);
 /* Runs the body of an entry for a transaction or savepoint inside an open access. */
 int perilune_rows_run_nested(perilune_entry *entry);
 
+/* Pushes the function that an entry of mode PERILUNE_MIGRATION runs. Its arguments are the database object, a function, and what
+** that is given after the handle. [-0, +1, m] */
+void perilune_push_block(lua_State *L);
+
 /* A transaction of PERILUNE_READ, without GRDB, so that observers hear nothing of it. Returns SQLite's code. */
 int perilune_rows_begin_read(sqlite3 *handle);
 int perilune_rows_end_read(sqlite3 *handle);
@@ -113,6 +118,9 @@ void perilune_push_database(lua_State *L, void *owner, perilune_release_list *le
 /* The database behind a userdata (a database object, or a handle that is alive), or NULL. Never fails. */
 perilune_database *perilune_database_at(lua_State *L, int index);
 
+/* Whether a value is a database object or a handle, be it dead. Never fails. */
+bool perilune_is_database(lua_State *L, int index);
+
 /* Whether scripts may close the database. */
 bool perilune_database_is_closable(perilune_database *database);
 
@@ -133,6 +141,9 @@ void perilune_push_handle(lua_State *L, perilune_access *access);
 ** its errors. Leaves its results and returns their number. */
 int perilune_with_access(lua_State *L, int handle_index, perilune_access_mode mode, int argument_count);
 
+/* Gives a database that has none the functions and collations that scripts have added to another one. [-0, +0, m] */
+void perilune_copy_definitions(lua_State *L, perilune_database *from, perilune_database *to);
+
 /* Hands over every statement of a database to the release list, for closing. Returns false if an access is open. */
 bool perilune_database_detach(lua_State *L, perilune_database *database);
 
@@ -145,6 +156,12 @@ typedef struct {
 } perilune_prepared;
 
 void *perilune_statement_object(perilune_statement *statement);
+
+/* Where in its text the statement begins that the last call has come to: not at 0 in a text of several. Never fails. */
+size_t perilune_statement_start(lua_State *L);
+
+/* The number of bytes before the first token of a text: blanks and comments. Never fails. */
+size_t perilune_blank_length(const char *sql, size_t length);
 
 /* What becomes of the rows of an execution. */
 typedef enum {

@@ -44,7 +44,7 @@ enum DatabaseCallbacks {
         into prepared: UnsafeMutablePointer<perilune_prepared>
     ) -> CInt {
         let db = connection(grdb)
-        return guarding(L, sql: sql, of: db) {
+        return guarding(L, preparingOn: db) {
             // Not makeStatement, which refuses texts of several statements: the row path goes on with the rest.
             prepared.pointee = perilune_prepared()
             guard let statement = try db.allStatements(sql: String(cString: sql)).next() else { return }
@@ -57,7 +57,7 @@ enum DatabaseCallbacks {
         into batch: UnsafeMutablePointer<UnsafeMutableRawPointer?>
     ) -> CInt {
         let db = connection(grdb)
-        return guarding(L, sql: sql, of: db) {
+        return guarding(L, preparingOn: db) {
             let statements = try db.allStatements(sql: String(cString: sql))
             batch.pointee = Unmanaged.passRetained(statements).toOpaque()
         }
@@ -68,7 +68,8 @@ enum DatabaseCallbacks {
         into prepared: UnsafeMutablePointer<perilune_prepared>
     ) -> CInt {
         let statements = Unmanaged<SQLStatementCursor>.fromOpaque(batch).takeUnretainedValue()
-        return guarding(L, of: connection(grdb)) {
+        let db = connection(grdb)
+        return guarding(L, preparingOn: db) {
             guard let statement = try statements.next() else {
                 prepared.pointee = perilune_prepared()
                 return
@@ -114,15 +115,14 @@ enum DatabaseCallbacks {
     }
 
     /// Runs a closure; what it throws becomes the error on the stack.
-    private static func guarding(
-        _ L: OpaquePointer, sql: UnsafePointer<CChar>? = nil, of db: Database? = nil, _ body: () throws -> Void
-    ) -> CInt {
+    ///
+    /// - Parameter db: Where the closure prepares a statement, if it does: SQLite knows where in the text it has failed.
+    private static func guarding(_ L: OpaquePointer, preparingOn db: Database? = nil, _ body: () throws -> Void) -> CInt {
         do {
             try body()
             return 0
         } catch {
-            let offset = sql == nil ? -1 : db.map { sqlite3_error_offset($0.sqliteConnection) } ?? -1
-            return raise(error, on: L, offset: offset)
+            return raise(error, on: L, offset: db.map { sqlite3_error_offset($0.sqliteConnection) } ?? -1)
         }
     }
 

@@ -15,8 +15,8 @@ package final class ScriptDatabase {
     var schema = DatabaseSchema(generation: 0)
     /// Its tables as the Lua part sees them, by folded name, with the id of what they were made from.
     var schemaTables: [String: (id: UInt32, table: LuaTable)] = [:]
-    /// Whether the state is in an access of the database, or opens or ends one.
-    private var isEntered = false
+    /// Why nothing may open an access now: the state is in one, or opens or ends one.
+    private var enteredFor: String?
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<perilune_release_list>
 
@@ -75,12 +75,14 @@ package final class ScriptDatabase {
 
     /// Runs what opens an access. Nothing may do so while another one is opened or ended, for which GRDB would stop the
     /// process; callbacks like a trace function come here then.
-    func entering<Result>(_ body: () throws -> Result) throws -> Result {
-        if isEntered {
-            throw BindingError("nested_access", "the database is in use: a transaction begins or ends at this moment")
-        }
-        isEntered = true
-        defer { isEntered = false }
+    ///
+    /// - Parameter reason: Why nothing else may, for messages.
+    func entering<Result>(
+        _ reason: String = "a transaction begins or ends at this moment", _ body: () throws -> Result
+    ) throws -> Result {
+        if let enteredFor { throw BindingError("nested_access", "the database is in use: \(enteredFor)") }
+        enteredFor = reason
+        defer { enteredFor = nil }
         return try body()
     }
 
@@ -88,6 +90,12 @@ package final class ScriptDatabase {
     func close() throws {
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         try writer.close()
+        isClosed = true
+    }
+
+    /// Lets no script use the database any more, which others will close.
+    func abandon() {
+        writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         isClosed = true
     }
 

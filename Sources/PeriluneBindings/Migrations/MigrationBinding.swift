@@ -1,0 +1,77 @@
+internal import CPeriluneRows
+internal import GRDB
+package import PeriluneLua
+package import PeriluneRecords
+
+/// What the Lua part of migrations gets from Swift: a table of functions, made when it is first asked for.
+struct MigrationBinding {
+    /// Whether scripts may read folders of migrations, and use SQL that reaches files.
+    let allowsFiles: Bool
+    /// Is told what a person should know.
+    let warn: (String) -> Void
+
+    /// Adds `migrations` to the internals.
+    func install(in internals: LuaTable) throws {
+        try internals.setFunction("migrations") { arguments in
+            [.table(try makeFunctions(in: arguments.state))]
+        }
+    }
+
+    private func makeFunctions(in state: LuaState) throws -> LuaTable {
+        let functions = try state.makeTable()
+        try functions.setFunction("make") { arguments in
+            try ScriptMigrator(allowsFiles: allowsFiles, warn: warn).makeFunctions(in: arguments.state)
+        }
+        try functions.set("is_database", .function(state.core.makeFunction("is_database", raw: { core, _ in
+            lua_pushboolean(core.L, perilune_is_database(core.L, 1) ? 1 : 0)
+            return 1
+        })))
+        try functions.setFunction("folder") { arguments in [.table(try readFolder(arguments))] }
+        try functions.setFunction("load", Self.load)
+        return functions
+    }
+
+    /// The files of a folder, in order: tables with name, path, is_sql and text.
+    private func readFolder(_ arguments: LuaArguments) throws -> LuaTable {
+        let path: String = try arguments.get(1)
+        guard allowsFiles else {
+            throw BindingError("sandbox", "this script may not read files, such as the migrations in \(path)")
+        }
+        let list = try arguments.state.makeTable()
+        for (index, file) in try MigrationFolder(path).files.enumerated() {
+            let entry = try arguments.state.makeTable()
+            try entry.set("name", .string(LuaString(file.name)))
+            try entry.set("path", .string(LuaString(file.path)))
+            try entry.set("is_sql", .boolean(file.isSQL))
+            try entry.set("text", .string(LuaString(file.read())))
+            try list.rawSet(.integer(Int64(index + 1)), .table(entry))
+        }
+        return list
+    }
+
+    /// Runs the text of a file in Lua, which is to return the migration: nothing in it may use a database yet.
+    private static func load(_ arguments: LuaArguments) throws -> [LuaValue] {
+        let core = try arguments.state.core
+        let chunk = try arguments.state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))
+        let outer = perilune_rows_forbid(core.L, mainPart)
+        defer { _ = perilune_rows_forbid(core.L, outer) }
+        return try chunk.call([])
+    }
+
+    /// Where no database can be used, for messages. Constant, in memory that lasts.
+    private static var mainPart: UnsafePointer<CChar> {
+        let text: StaticString = "the main part of a migration file: return a function(db) that uses it"
+        return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
+    }
+}
+
+extension MigrationFolderError: LuaErrorDescribing {
+    package var luaKind: String {
+        switch kind {
+        case .unreadable: "cannot_open"
+        case .mistake: "argument"
+        }
+    }
+    package var luaMessage: String { message }
+    package var luaFields: [String: LuaScalar] { ["path": .string(LuaString(path))] }
+}

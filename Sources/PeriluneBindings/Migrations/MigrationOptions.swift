@@ -1,0 +1,39 @@
+internal import Foundation
+internal import GRDB
+internal import PeriluneLua
+
+/// What `m:migrate` is asked for, as the Lua part of the library hands it over.
+struct MigrationOptions {
+    /// The last migration to run; `nil` for all.
+    let target: String?
+    /// Whether the database is erased if its schema is not what the migrations make.
+    let erases: Bool
+    /// The name of the file that may be erased.
+    private let erasableFile: String?
+    /// Is called after each migration, with its name and the seconds that it took.
+    let didApply: LuaFunction?
+
+    /// - Throws: `BindingError` if the file named is not that of the database.
+    init(_ table: LuaTable, _ writer: any DatabaseWriter) throws {
+        target = try table.get("up_to")
+        erasableFile = try table.get("erase")
+        didApply = try table.get("did_apply")
+        erases = try table.get("erases") || erasableFile != nil
+        guard let erasableFile, erasableFile != Self.fileName(of: writer) else { return }
+        let name = Self.fileName(of: writer).map { "the file `\($0)`" } ?? "in memory"
+        throw BindingError("argument", "m:migrate: option erase: the database is \(name), not `\(erasableFile)`")
+    }
+
+    /// A database in memory holds nothing that lasts; a file has to be named.
+    func requireErasing(_ writer: any DatabaseWriter, _ differences: [String]) throws {
+        guard let name = Self.fileName(of: writer), erasableFile == nil else { return }
+        throw BindingError(
+            "forbidden",
+            "the schema of \(name) is not what the migrations make; erase_on_schema_change would erase all its data for that. "
+                + "To let it: m:migrate(db, { erase = \"\(name)\" })\n" + differences.joined(separator: "\n"))
+    }
+
+    private static func fileName(of writer: any DatabaseWriter) -> String? {
+        writer.path == ":memory:" ? nil : URL(filePath: writer.path).lastPathComponent
+    }
+}

@@ -1,0 +1,107 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// Runs functions of scripts in the transactions that GRDB opens for migrations.
+struct MigrationRunner {
+    let core: LuaCore
+    /// The database that is migrated, and the value through which scripts use it.
+    let database: ScriptDatabase
+    let value: LuaValue
+
+    /// What GRDB hands to a migration.
+    struct Step {
+        let db: Database
+        let applied: Set<String>
+    }
+
+    /// Runs a migration with a handle that is dead afterwards.
+    func run(_ migration: ScriptMigration, _ step: Step) throws {
+        var arguments: [LuaValue] = []
+        if !migration.merges.isEmpty { arguments.append(.table(try makeSet(step.applied))) }
+        try enter(migration.body, arguments, in: step.db) {
+            MigrationFailure.annotate(core.L, migration)
+        }
+        guard sqlite3_get_autocommit(step.db.sqliteConnection) == 0 else {
+            throw BindingError(
+                "abort", "the migration `\(migration.name)` was rolled back by an error that it has caught",
+                fields: ["migration": .string(LuaString(migration.name))])
+        }
+    }
+
+    /// Runs what may take long in SQLite so that the limits of the script end it.
+    func watch(_ db: Database, _ body: @escaping () throws -> Void) throws {
+        // The function is garbage afterwards; a script that has got at it must find nothing in it.
+        let box = Box(body: body)
+        defer { box.body = nil }
+        let function = try core.makeFunction("migration", { _ in
+            try box.body?()
+            return []
+        })
+        // A collation of a script may have failed: its error counts, not that of the check, which it has ended.
+        try enter(function, [], in: db) { _ = perilune_take_pending_error(core.L) }
+    }
+
+    private final class Box {
+        var body: (() throws -> Void)?
+
+        init(body: @escaping () throws -> Void) {
+            self.body = body
+        }
+    }
+
+    /// Calls a function in an access to the connection.
+    ///
+    /// - Parameter annotate: Adds what is known to the error on the stack.
+    private func enter(
+        _ function: LuaFunction, _ arguments: [LuaValue], in db: Database, annotate: () -> Void
+    ) throws {
+        database.releaseLeftover()
+        try core.prepare()
+        let base = lua_gettop(core.L)
+        defer { lua_settop(core.L, base) }
+        let pointer = try pointer()
+        perilune_push_block(core.L)
+        try core.push(contentsOf: [value, .function(function)] + arguments)
+        var entry = perilune_entry()
+        entry.L = core.L
+        entry.database = pointer
+        entry.mode = PERILUNE_MIGRATION
+        entry.argument_count = CInt(arguments.count + 2)
+        let status = perilune_rows_run(&entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+        guard status == 0 else {
+            annotate()
+            let error = core.takeError(status: status)
+            perilune_drop_pending_error(core.L)
+            throw error
+        }
+    }
+
+    /// What the row path knows of the database.
+    private func pointer() throws -> OpaquePointer {
+        core.push(value)
+        defer { lua_settop(core.L, -2) }
+        guard let pointer = perilune_database_at(core.L, -1) else { throw BindingError("closed", "the database is closed") }
+        return pointer
+    }
+
+    // MARK: - Scratch databases
+
+    /// Gives the database the functions and collations that scripts have added to another one.
+    func copyDefinitions(of other: MigrationRunner) throws {
+        try perilune_copy_definitions(core.L, other.pointer(), pointer())
+    }
+
+    /// Releases what scripts have left of a database that nobody will use any more.
+    func abandon() {
+        if let pointer = try? pointer() { _ = perilune_database_detach(core.L, pointer) }
+        database.abandon()
+    }
+
+    private func makeSet(_ names: Set<String>) throws -> LuaTable {
+        let set = try core.openState().makeTable()
+        for name in names { try set.rawSet(.string(LuaString(name)), .boolean(true)) }
+        return set
+    }
+}

@@ -1,0 +1,178 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// What is behind a migrator of a script. It keeps nothing of Lua's: the migrations are handed over with each call.
+final class ScriptMigrator {
+    private let allowsFiles: Bool
+    private let warn: (String) -> Void
+    private var names = MigrationNames()
+    private var isRunning = false
+
+    init(allowsFiles: Bool, warn: @escaping (String) -> Void) {
+        self.allowsFiles = allowsFiles
+        self.warn = warn
+    }
+
+    /// The functions `register(name, merges)`, `migrate(database, list, options)` and `differences(database, list)`.
+    func makeFunctions(in state: LuaState) throws -> [LuaValue] {
+        let register = try state.core.makeFunction("m:register", { arguments in
+            try self.requireIdle("register")
+            try Self.attempt { try self.names.register(arguments.get(1), merges: arguments.get(2)) }
+            return []
+        })
+        let migrate = try state.core.makeFunction("m:migrate", raw: { core, _ in
+            try self.entering("migrate", core) { try self.migrate($0, core) }
+        })
+        let differences = try state.core.makeFunction("m:has_schema_changes", raw: { core, _ in
+            try self.entering("has_schema_changes", core) { try self.differences($0, core) }
+        })
+        return [.function(register), .function(migrate), .function(differences)]
+    }
+
+    private func requireIdle(_ method: String) throws {
+        guard !isRunning else {
+            throw BindingError("nested_access", "m:\(method): this migrator is running: it cannot be used by its own migrations")
+        }
+    }
+
+    private static func attempt(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as MigrationError {
+            throw BindingError(error)
+        }
+    }
+
+    // MARK: - Entering
+
+    /// Runs a closure while nothing else can use the database, which stands first among the arguments.
+    private func entering(_ method: String, _ core: LuaCore, _ body: (MigrationRunner) throws -> CInt) throws -> CInt {
+        try requireIdle(method)
+        let runner = try makeRunner(method, core)
+        isRunning = true
+        defer { isRunning = false }
+        return try runner.database.entering("it is being migrated") { try body(runner) }
+    }
+
+    private func makeRunner(_ method: String, _ core: LuaCore) throws -> MigrationRunner {
+        guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
+            let got = core.value(at: 1).shortDescription
+            throw BindingError("argument", "m:\(method): argument 1: expected a database that is alive, got \(got)")
+        }
+        try database.requireOpen()
+        guard perilune_current_access(core.L, pointer) == nil else {
+            throw BindingError("nested_access", "m:\(method): not inside a block, or a migration, of the same database")
+        }
+        return MigrationRunner(core: core, database: database, value: core.value(at: 1))
+    }
+
+    // MARK: - Migrating
+
+    private func migrate(_ runner: MigrationRunner, _ core: LuaCore) throws -> CInt {
+        let list = try LuaTable.fromLua(core.value(at: 2))
+        let options = try MigrationOptions(LuaTable.fromLua(core.value(at: 3)), runner.database.writer)
+        var applied: [String] = []
+        var run = MigrationList.Run()
+        run.didApply = { name, duration in
+            applied.append(name)
+            try options.didApply?.call([.string(LuaString(name)), .number(duration / .seconds(1))])
+        }
+        let erased = try reporting(&run, core) { run in
+            let migrations = try ScriptMigration.list(list, run: runner.run)
+            try migrations.check(runner.database.writer, upTo: options.target)
+            let erased = options.erases ? try erase(for: runner, list, options, &run) : []
+            run.checking = runner.watch
+            try migrations.migrate(runner.database.writer, upTo: options.target, run: &run)
+            return erased
+        }
+        guard let erased else { return CInt(PERILUNE_RAISE) }
+        core.push(.table(try Self.makeList(applied, core)))
+        core.push(.table(try Self.makeList(erased, core)))
+        return 2
+    }
+
+    /// Runs migrations. If they fail, leaves the error that the script is to see on the stack, and returns `nil`.
+    private func reporting<Result>(
+        _ run: inout MigrationList.Run, _ core: LuaCore, _ body: (inout MigrationList.Run) throws -> Result
+    ) throws -> Result? {
+        do {
+            return try body(&run)
+        } catch let error as MigrationError {
+            throw BindingError(error)
+        } catch {
+            MigrationFailure.push(error, migration: run.current, on: core)
+            return nil
+        }
+    }
+
+    private func erase(
+        for runner: MigrationRunner, _ list: LuaTable, _ options: MigrationOptions, _ run: inout MigrationList.Run
+    ) throws -> [String] {
+        let differences = try differences(for: runner, list, &run)
+        guard !differences.isEmpty else { return [] }
+        try options.requireErasing(runner.database.writer, differences)
+        warn("the schema is not what the migrations make, and all data is erased\n" + differences.joined(separator: "\n"))
+        try runner.database.writer.erase()
+        return differences
+    }
+
+    // MARK: - Differences
+
+    private func differences(_ runner: MigrationRunner, _ core: LuaCore) throws -> CInt {
+        let list = try LuaTable.fromLua(core.value(at: 2))
+        var run = MigrationList.Run()
+        let found = try reporting(&run, core) { run in try differences(for: runner, list, &run) }
+        guard let found else { return CInt(PERILUNE_RAISE) }
+        core.push(.table(try Self.makeList(found, core)))
+        return 1
+    }
+
+    private func differences(
+        for runner: MigrationRunner, _ list: LuaTable, _ run: inout MigrationList.Run
+    ) throws -> [String] {
+        let migrations = try ScriptMigration.list(list, run: runner.run)
+        let found = try migrations.schemaDifferences(of: runner.database.writer) { scratch, target in
+            try migrate(scratch, upTo: target, list, for: runner, &run)
+        }
+        return found.map(\.description)
+    }
+
+    /// Runs migrations in a database that only they see.
+    private func migrate(
+        _ scratch: DatabaseQueue, upTo target: String, _ list: LuaTable, for runner: MigrationRunner,
+        _ run: inout MigrationList.Run
+    ) throws {
+        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)
+        let (database, value) = try ScriptDatabase.makeValue(for: scratch, rights: rights, in: runner.core.openState())
+        let scratchRunner = MigrationRunner(core: runner.core, database: database, value: value)
+        defer { scratchRunner.abandon() }
+        try scratchRunner.copyDefinitions(of: runner)
+        let didApply = run.didApply
+        run.didApply = { _, _ in }
+        run.checking = scratchRunner.watch
+        try database.entering("it is being migrated") {
+            try ScriptMigration.list(list, run: scratchRunner.run).migrate(scratch, upTo: target, run: &run)
+        }
+        run.didApply = didApply
+    }
+
+    private static func makeList(_ texts: [String], _ core: LuaCore) throws -> LuaTable {
+        let list = try core.openState().makeTable(arrayCount: texts.count)
+        for (index, text) in texts.enumerated() {
+            try list.rawSet(.integer(Int64(index + 1)), .string(LuaString(text)))
+        }
+        return list
+    }
+}
+
+extension BindingError {
+    init(_ error: MigrationError) {
+        switch error.kind {
+        case .argument: self.init("argument", error.message)
+        case .unknown(let name, let names): self = .unknown("migration", name, among: names)
+        case .readonly: self.init("readonly", error.message)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+package import GRDB
+
+/// Rows that refer to rows which are not there.
+package struct ForeignKeyError: Error {
+    package struct Violation: Equatable, Sendable {
+        package let table: String
+        /// `nil` in a table without row ids.
+        package let rowID: Int64?
+        package let referencedTable: String
+    }
+
+    /// The first of them.
+    package let violations: [Violation]
+    /// Whether there are more.
+    package let hasMore: Bool
+
+    /// More would help nobody.
+    private static let longestList = 100
+
+    /// Checks all foreign keys of a database.
+    ///
+    /// - Throws: ``ForeignKeyError``.
+    package static func check(_ db: Database) throws {
+        var violations: [Violation] = []
+        var hasMore = false
+        let found = try db.foreignKeyViolations()
+        while let violation = try found.next() {
+            hasMore = violations.count == longestList
+            if hasMore { break }
+            violations.append(
+                Violation(
+                    table: violation.originTable, rowID: violation.originRowID, referencedTable: violation.destinationTable))
+        }
+        if !violations.isEmpty { throw ForeignKeyError(violations: violations, hasMore: hasMore) }
+    }
+
+    /// `book 3 and 7 → author; page 1 → book`.
+    package var summary: String {
+        var groups: [(table: String, referenced: String, rows: [Int64?])] = []
+        for violation in violations {
+            let index = groups.firstIndex { $0.table == violation.table && $0.referenced == violation.referencedTable }
+            if let index { groups[index].rows.append(violation.rowID) } else {
+                groups.append((violation.table, violation.referencedTable, [violation.rowID]))
+            }
+        }
+        return groups.map { Self.describe($0.table, $0.referenced, $0.rows) }.joined(separator: "; ")
+    }
+
+    private static func describe(_ table: String, _ referenced: String, _ rows: [Int64?]) -> String {
+        let shown = rows.prefix(5).compactMap { $0 }.map(String.init)
+        guard !shown.isEmpty else { return "\(rows.count) of `\(table)` to `\(referenced)`" }
+        let list = shown.joined(separator: ", ") + (rows.count > shown.count ? ", ..." : "")
+        return "row \(list) of `\(table)` to `\(referenced)`"
+    }
+}

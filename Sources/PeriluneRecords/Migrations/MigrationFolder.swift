@@ -1,0 +1,100 @@
+internal import Foundation
+
+/// A folder of migrations: a file each, in Lua or SQL.
+package struct MigrationFolder {
+    package struct File: Equatable, Sendable {
+        /// The name of the migration: that of the file without its extension.
+        package let name: String
+        package let path: String
+        package let isSQL: Bool
+
+        /// Reads the file.
+        package func read() throws(MigrationFolderError) -> [UInt8] {
+            guard let data = FileManager.default.contents(atPath: path) else {
+                throw MigrationFolderError(.unreadable, path, "cannot read the migration \(path)")
+            }
+            return Array(data)
+        }
+    }
+
+    /// In the order in which they run: that of the bytes of their names.
+    package let files: [File]
+
+    /// Reads the names of the files. Those that are neither Lua nor SQL are left out, hidden ones too.
+    ///
+    /// - Throws: ``MigrationFolderError`` if the folder cannot be read, or if it has a mistake.
+    package init(_ path: String) throws(MigrationFolderError) {
+        let names: [String]
+        do {
+            names = try FileManager.default.contentsOfDirectory(atPath: path)
+        } catch {
+            throw MigrationFolderError(.unreadable, path, "cannot read the folder of migrations \(path): \(Self.reason(path))")
+        }
+        files = try Self.files(among: names, in: path)
+    }
+
+    /// The files of migrations among names of files.
+    static func files(among names: [String], in folder: String) throws(MigrationFolderError) -> [File] {
+        var files: [File] = []
+        for name in names.sorted(by: isBefore) where !name.hasPrefix(".") {
+            guard let dot = name.lastIndex(of: ".") else { continue }
+            let suffix = String(name[dot...].dropFirst())
+            guard ["lua", "sql"].contains(suffix.lowercased()) else { continue }
+            guard suffix == suffix.lowercased() else {
+                throw MigrationFolderError(.mistake, folder, "\(folder)/\(name): write the extension in small letters")
+            }
+            files.append(File(name: String(name[..<dot]), path: "\(folder)/\(name)", isSQL: suffix == "sql"))
+        }
+        files.sort { isBefore($0.name, $1.name) }
+        for (file, next) in zip(files, files.dropFirst()) { try check(file, before: next, in: folder) }
+        return files
+    }
+
+    /// As `LC_ALL=C sort` has it; Swift's own order is that of Unicode.
+    private static func isBefore(_ name: String, _ other: String) -> Bool {
+        name.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+
+    private static func check(_ file: File, before next: File, in folder: String) throws(MigrationFolderError) {
+        guard file.name != next.name else {
+            throw MigrationFolderError(
+                .mistake, folder, "\(folder): `\(file.name)` is there twice, in Lua and in SQL: a migration has one file")
+        }
+        guard let first = number(before: file.name), let second = number(before: next.name), first > second
+        else { return }
+        throw MigrationFolderError(
+            .mistake, folder,
+            "\(folder): `\(file.name)` would run before `\(next.name)`, since names are compared by their characters; "
+                + "give their numbers the same number of digits")
+    }
+
+    /// The number that a name begins with.
+    private static func number(before name: String) -> Int? {
+        Int(name.prefix { $0.isASCII && $0.isNumber })
+    }
+
+    private static func reason(_ path: String) -> String {
+        var isFolder: ObjCBool = false
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return "there is none" }
+        return isFolder.boolValue ? "permission denied" : "it is a file"
+    }
+}
+
+/// A folder of migrations that cannot be used.
+package struct MigrationFolderError: Error, Equatable {
+    package enum Kind: Sendable {
+        case unreadable
+        /// Its files contradict each other.
+        case mistake
+    }
+
+    package let kind: Kind
+    package let path: String
+    package let message: String
+
+    init(_ kind: Kind, _ path: String, _ message: String) {
+        self.kind = kind
+        self.path = path
+        self.message = message
+    }
+}

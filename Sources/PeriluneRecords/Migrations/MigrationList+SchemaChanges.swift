@@ -1,0 +1,34 @@
+package import GRDB
+
+extension MigrationList {
+    /// What a database differs in from what its migrations make of an empty one.
+    ///
+    /// For that, the migrations that the database has seen run again, in a scratch database in memory.
+    ///
+    /// - Parameter migrateScratch: Migrates the scratch database up to a name.
+    package func schemaDifferences(
+        of writer: any DatabaseWriter, migrateScratch: (DatabaseQueue, _ target: String) throws -> Void
+    ) throws -> [SchemaDifference] {
+        let (applied, contents) = try writer.unsafeRead { db in (try Self.appliedNames(db), try SchemaContents(db)) }
+        let unknown = applied.filter { !names.isKnown($0) }.sorted()
+        var differences = unknown.map { SchemaDifference(.added, "migration \($0)") }
+        if let last = names.registered.last(where: applied.contains) {
+            let scratch = try DatabaseQueue(configuration: Self.scratchConfiguration(for: writer))
+            defer { try? scratch.close() }
+            try migrateScratch(scratch, last)
+            differences += contents.differences(from: try scratch.unsafeRead(SchemaContents.init))
+        }
+        return differences
+    }
+
+    /// As the database is configured, as far as that means anything in memory.
+    private static func scratchConfiguration(for writer: any DatabaseWriter) -> Configuration {
+        var configuration = writer.configuration
+        configuration.readonly = false
+        configuration.journalMode = .default
+        configuration.targetQueue = nil
+        configuration.writeTargetQueue = nil
+        configuration.label = "migrations"
+        return configuration
+    }
+}

@@ -1,0 +1,84 @@
+/// The names in a list of migrations, and the rules for them.
+package struct MigrationNames {
+    /// In the order of registration.
+    package private(set) var registered: [String] = []
+    private var registeredSet: Set<String> = []
+    /// Which migration replaces a former one.
+    private var merging: [String: String] = [:]
+
+    package init() {}
+
+    /// Adds a migration.
+    ///
+    /// - Throws: ``MigrationError``; nothing is added then.
+    package mutating func register(_ name: String, merges: [String] = []) throws(MigrationError) {
+        try Self.check(name)
+        guard !registeredSet.contains(name) else {
+            throw MigrationError("there are two migrations named `\(name)`")
+        }
+        if let other = merging[name] {
+            throw MigrationError("the migration `\(other)` merges `\(name)`, which must not be registered any more")
+        }
+        // A migration that keeps the name of one that it merges has seen it.
+        let merged = merges.filter { $0 != name }
+        for former in merged { try checkMerging(former, into: name) }
+        registered.append(name)
+        registeredSet.insert(name)
+        for former in merged { merging[former] = name }
+    }
+
+    /// Names are stored as text, which ends at a NUL for some readers.
+    private static func check(_ name: String) throws(MigrationError) {
+        guard !name.isEmpty, !name.utf8.contains(0) else {
+            throw MigrationError("expected the name of a migration, got \(name.isEmpty ? "an empty string" : "a NUL in it")")
+        }
+    }
+
+    private func checkMerging(_ former: String, into name: String) throws(MigrationError) {
+        try Self.check(former)
+        guard !registeredSet.contains(former) else {
+            throw MigrationError(
+                "`\(name)` cannot merge `\(former)`, which is registered, too: a merged migration takes the place of the others")
+        }
+        if let other = merging[former] {
+            throw MigrationError("`\(name)` cannot merge `\(former)`, which `\(other)` merges")
+        }
+    }
+
+    /// Whether a name is registered, or merged by a registered migration.
+    package func isKnown(_ name: String) -> Bool {
+        registeredSet.contains(name) || merging[name] != nil
+    }
+
+    /// Checks that a database can be brought to a migration: it is registered, and none after it has been applied.
+    ///
+    /// - Throws: ``MigrationError``.
+    package func check(target: String, applied: Set<String>) throws(MigrationError) {
+        guard let index = registered.firstIndex(of: target) else {
+            throw MigrationError("there is no migration `\(target)`", kind: .unknown(name: target, names: registered))
+        }
+        if let later = registered[(index + 1)...].last(where: applied.contains) {
+            throw MigrationError(
+                "the database cannot be migrated back to `\(target)`: `\(later)`, which comes after it, has been applied")
+        }
+    }
+}
+
+/// A mistake in a list of migrations, or in what is asked of it.
+package struct MigrationError: Error, Equatable {
+    package enum Kind: Equatable, Sendable {
+        case argument
+        /// There is no migration of that name, but there are others.
+        case unknown(name: String, names: [String])
+        /// The database may only be read.
+        case readonly
+    }
+
+    package let message: String
+    package let kind: Kind
+
+    init(_ message: String, kind: Kind = .argument) {
+        self.message = message
+        self.kind = kind
+    }
+}

@@ -1,0 +1,151 @@
+--- Folders of migrations.
+
+--- Makes a folder of files and returns its path.
+local function folder(files)
+  local path = temporary_path("migrations")
+  os.execute("mkdir -p '" .. path .. "'")
+  for name, text in pairs(files) do
+    local file = assert(io.open(path .. "/" .. name, "wb"))
+    file:write(text)
+    file:close()
+  end
+  return path
+end
+
+test("files of both kinds run in the order of their names", function()
+  local path = folder{
+    ["0001_create.sql"] = "CREATE TABLE book (id INTEGER PRIMARY KEY);\nINSERT INTO book VALUES (1);\n",
+    ["0003_fill.lua"] = 'return function(db) db:execute("UPDATE book SET pages = 12") end',
+    ["0002_pages.sql"] = "ALTER TABLE book ADD COLUMN pages INTEGER;",
+  }
+  local m = perilune.migrator{ folder = path }
+  equal(m:names(), { "0001_create", "0002_pages", "0003_fill" })
+  equal(m:migrate(db), { "0001_create", "0002_pages", "0003_fill" })
+  equal(db:fetch_value("SELECT pages FROM book"), 12)
+  equal(perilune.migrator{ folder = path }:migrate(db), {})
+end)
+
+test("names are compared by their bytes, without the extension", function()
+  local path = folder{ ["a-b.sql"] = "", ["a.sql"] = "", ["B.lua"] = "return function() end", ["é.sql"] = "", ["z.sql"] = "" }
+  equal(perilune.migrator{ folder = path }:names(), { "B", "a", "a-b", "z", "é" })
+end)
+
+test("other files are left out", function()
+  local path = folder{ ["README.md"] = "x", [".hidden.sql"] = "x", ["1.sql~"] = "x", ["sql"] = "x", ["1.sql"] = "SELECT 1" }
+  equal(perilune.migrator{ folder = path }:names(), { "1" })
+end)
+
+test("a folder may be empty, and registered beside other migrations", function()
+  local m = perilune.migrator()
+  m:register("first", "SELECT 1")
+  m:register_folder(folder{})
+  m:register_folder(folder{ ["second.sql"] = "SELECT 1" }):register("third", "SELECT 1")
+  equal(m:names(), { "first", "second", "third" })
+end)
+
+test("a file in Lua may return a table with options", function()
+  local path = folder{
+    ["v2.lua"] = [[
+      return {
+        merges = { "v1" },
+        foreign_keys = "disabled",
+        up = function(db, applied)
+          db:execute("CREATE TABLE seen (name)")
+          for name in pairs(applied) do db:execute("INSERT INTO seen VALUES (?)", name) end
+        end,
+      }]],
+  }
+  perilune.migrator():register("v1", "SELECT 1"):migrate(db)
+  perilune.migrator{ folder = path }:migrate(db)
+  equal(db:fetch_values("SELECT name FROM seen"), { "v1" })
+end)
+
+test("an error in a file names the file and the line", function()
+  local path = folder{ ["a.lua"] = 'return function(db)\n  db:execute("SELECT 1")\n  db:execute("SELECT nothing")\nend' }
+  local m = perilune.migrator{ folder = path }
+  local err = fails("sql", m.migrate, m, db)
+  equal({ err.migration, err.line }, { "a", 3 })
+  matches(err.file, "/a.lua")
+end)
+
+test("an error in a file of SQL names the line in it", function()
+  for _, case in ipairs{
+    { 1, "sql", "CREATE TABL a (x);" },
+    { 4, "sql", "CREATE TABLE a (x);\n\n-- so\nCREATE TABL b (x);\n" },
+    { 3, "sql", "CREATE TABLE a (x);\nINSERT INTO a\n  VALUES (nothing);\n" },
+    { 4, "constraint_unique", "CREATE TABLE a (x UNIQUE);\nINSERT INTO a VALUES (1);\n/* and\n*/ INSERT INTO a VALUES (1);\n" },
+    { 3, "transaction_control", "\nCREATE TABLE a (x);\nCOMMIT;" },
+    { 2, "sql", "\nSELECT nothing" },
+    { 2, "argument", "SELECT 1;\nSELECT ?" },
+  } do
+    local path = folder{ ["a.sql"] = case[3] }
+    local m = perilune.migrator{ folder = path }
+    local err = fails(case[2], m.migrate, m, db)
+    equal({ err.migration, err.file, err.line }, { "a", path .. "/a.sql", case[1] })
+    equal(db:tables(), { "grdb_migrations" })
+  end
+end)
+
+test("a file that does not parse is refused when it is read", function()
+  local path = folder{ ["a.lua"] = "return function(db)\n  db:execute(\nend" }
+  local err = fails(nil, perilune.migrator, { folder = path })
+  matches(err, "/a.lua:3:")
+end)
+
+test("a file has to return a migration", function()
+  for _, text in ipairs{ "", "return 7", "return {}", "return { up = 7 }", "return 'SELECT 1'" } do
+    local path = folder{ ["a.lua"] = text }
+    local err = fails("argument", perilune.migrator, { folder = path })
+    matches(err, path .. "/a.lua: expected it to return a function(db)")
+  end
+  local path = folder{ ["a.lua"] = "return { up = function() end, foreign_key = 'immediate' }" }
+  fails("unknown_option", perilune.migrator, { folder = path })
+end)
+
+test("the main part of a file cannot use a database", function()
+  local path = folder{ ["a.lua"] = 'db:execute("CREATE TABLE a (x)")' }
+  local err = fails("nested_access", perilune.migrator, { folder = path })
+  matches(err, "return a function(db)")
+  matches(err.file, "a.lua")
+  equal(db:tables(), {})
+  db:execute("CREATE TABLE b (x)")
+end)
+
+test("two files of one name are refused", function()
+  local path = folder{ ["a.lua"] = "return function() end", ["a.sql"] = "" }
+  matches(fails("argument", perilune.migrator, { folder = path }), "`a` is there twice")
+end)
+
+test("extensions in capitals are refused", function()
+  matches(fails("argument", perilune.migrator, { folder = folder{ ["a.SQL"] = "" } }), "/a.SQL: write the extension")
+  matches(fails("argument", perilune.migrator, { folder = folder{ ["a.Lua"] = "" } }), "/a.Lua: write the extension")
+end)
+
+test("numbers that would not run in their order are refused", function()
+  local path = folder{ ["1_a.sql"] = "", ["2_b.sql"] = "", ["10_c.sql"] = "" }
+  matches(fails("argument", perilune.migrator, { folder = path }), "`10_c` would run before `1_a`")
+  equal(perilune.migrator{ folder = folder{ ["1_a.sql"] = "", ["1_b.sql"] = "", ["2.sql"] = "" } }:names(), { "1_a", "1_b", "2" })
+end)
+
+test("a folder that is not there is an error", function()
+  local path = temporary_path("nowhere")
+  local err = fails("cannot_open", perilune.migrator, { folder = path })
+  matches(err, path .. ": there is none")
+  equal(err.path, path)
+  local file = folder{ ["x"] = "" } .. "/x"
+  matches(fails("cannot_open", perilune.migrator, { folder = file }), "it is a file")
+  fails("argument", perilune.migrator, { folder = 7 })
+end)
+
+test("a mistake in a file keeps the others from being registered", function()
+  local path = folder{ ["a.sql"] = "SELECT 1", ["b.lua"] = "return 7" }
+  local m = perilune.migrator()
+  fails("argument", m.register_folder, m, path)
+  equal(m:names(), {})
+end)
+
+test("SQL in a file is taken as it is, bytes and all", function()
+  local path = folder{ ["a.sql"] = "\xEF\xBB\xBFCREATE TABLE \"größe\" (x);\r\nINSERT INTO größe VALUES ('a;b -- c');\r\n" }
+  perilune.migrator{ folder = path }:migrate(db)
+  equal(db:fetch_values('SELECT x FROM "größe"'), { "a;b -- c" })
+end)

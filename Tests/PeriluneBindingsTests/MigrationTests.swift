@@ -1,0 +1,154 @@
+import Foundation
+import Perilune
+import PeriluneLua
+import Testing
+
+/// Migrations where the host sets limits, grants no files or is cancelled. What they do is tested in `Lua/migrator.lua`.
+@Suite(.serialized, .timeLimit(.minutes(3))) struct MigrationTests {
+    private static let endlessRows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
+
+    /// Migrations that never end by themselves.
+    private static let endless = [
+        "m:register('b', function(db) db:execute('CREATE TABLE b (x)') while true do end end)",
+        "m:register('b', function(db) db:execute('CREATE TABLE b (x)') while true do pcall(function() while true do end end) end end)",
+        "m:register('b', [[CREATE TABLE b (x); \(endlessRows)]])",
+        "m:register('b', function(db) db:execute('CREATE TABLE b (x)') pcall(db.fetch_value, db, [[\(endlessRows)]]) end)",
+        // The check of foreign keys, by a collation that never ends.
+        """
+        db:add_collation('c', function(a, b) while slow do end return a < b and -1 or a > b and 1 or 0 end)
+        m:register('b', function(db)
+          db:execute("CREATE TABLE p (id TEXT COLLATE c PRIMARY KEY); CREATE TABLE q (p REFERENCES p)")
+          db:execute("INSERT INTO p VALUES ('a'), ('b'); INSERT INTO q VALUES ('b')")
+          slow = true
+        end)
+        """,
+    ]
+
+    private static let settings = """
+        m = perilune.migrator()
+        m:register('a', 'CREATE TABLE a (x)')
+        """
+
+    @Test(arguments: endless) func `a deadline ends a migration, which is rolled back`(source: String) async throws {
+        let host = try testHost { $0.limits = LuaLimits(time: .milliseconds(300)) }
+        try await host.runChecked(Self.settings)
+        let error = await #expect(throws: LuaError.self) {
+            try await host.runChecked("\(source) while true do pcall(m.migrate, m, db) end")
+        }
+        #expect(error?.code == .timeout)
+        try await host.runChecked(Self.checks)
+    }
+
+    @Test func `a cancelled host rolls the migration back`() async throws {
+        let host = try testHost { $0.limits = LuaLimits(isCancellable: true) }
+        try await host.runChecked(Self.settings)
+        let run = Task { try await host.runChecked("\(Self.endless[0]) m:migrate(db)") }
+        try await Task.sleep(for: .milliseconds(100))
+        host.cancel()
+        let error = await #expect(throws: LuaError.self) { try await run.value }
+        #expect(error?.code == .cancelled)
+        try await host.runChecked(Self.checks)
+    }
+
+    @Test func `a migration that uses too much memory is rolled back`() async throws {
+        let host = try testHost { $0.limits = LuaLimits(memoryInBytes: 20 << 20) }
+        try await host.runChecked(Self.settings)
+        let error = await #expect(throws: LuaError.self) {
+            try await host.runChecked("""
+                m:register('b', function(db)
+                  db:execute('CREATE TABLE b (x)')
+                  local list = {}
+                  for i = 1, 1e9 do list[i] = "text " .. i end
+                end)
+                m:migrate(db)
+                """)
+        }
+        #expect(error?.code == .memory)
+        try await host.runChecked(Self.checks)
+    }
+
+    private static let checks = """
+        slow = false
+        equal(m:applied(db), { "a" })
+        equal(db:table_exists("b"), false)
+        equal(db:is_inside_transaction(), false)
+        equal(db:fetch_value("PRAGMA foreign_keys"), 1)
+        fails("unknown_migration", m.migrate, m, db, "nothing at all")
+        local n = perilune.migrator()
+        n:register("c", "CREATE TABLE c (x)")
+        equal(n:migrate(db), { "c" })
+        """
+
+    @Test func `a script without files cannot read a folder`() async throws {
+        try await script(
+            """
+            fails("sandbox", perilune.migrator, { folder = "/tmp" })
+            local m = perilune.migrator()
+            m:register("a", "CREATE TABLE a (x)")
+            m:register("b", function(db) db:execute("ATTACH 'x.sqlite' AS x") end)
+            fails("forbidden", m.migrate, m, db)
+            equal(m:applied(), { "a" })
+            """
+        ) { $0.allowsFiles = false }
+    }
+
+    @Test func `a read-only default database is not migrated`() async throws {
+        let path = temporaryPath("readonly.sqlite")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        try await script("db:execute('CREATE TABLE a (x)')") { $0.database = .file(path) }
+        try await script("""
+            local m = perilune.migrator():register("a", "SELECT 1")
+            fails("readonly", m.migrate, m)
+            equal(m:pending(), { "a" })
+            """
+        ) {
+            $0.database = .file(path)
+            $0.isReadonly = true
+        }
+    }
+
+    @Test func `an error of a migration reaches Swift with its fields`() async throws {
+        let error = await failure(of: """
+            local m = perilune.migrator()
+            m:register("a", function(db)
+              db:execute("CREATE TABL a (x)")
+            end)
+            m:migrate()
+            """)
+        #expect(error?.kind == "sql")
+        #expect(error?.line == 3)
+        #expect(error?.fields["migration"] == .string("a"))
+        let plain = await failure(of: """
+            local m = perilune.migrator()
+            m:register("a", function(db)
+              error("no")
+            end)
+            m:migrate()
+            """)
+        #expect(plain?.message == "no")
+        #expect(plain?.line == 3)
+        #expect(plain?.traceback?.contains("test:3:") == true)
+    }
+
+    @Test func `two hosts that migrate one file do it once`() async throws {
+        let path = temporaryPath("two.sqlite")
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let source = """
+            local file = perilune.queue("\(path)", { busy_timeout = 20 })
+            local m = perilune.migrator()
+            for i = 1, 20 do m:register("v" .. i, "CREATE TABLE t" .. i .. " (x)") end
+            for try = 1, 20 do
+              local ok, err = pcall(m.migrate, m, file)
+              if ok then break end
+              -- The other one was faster.
+              matches(err.kind, err.kind == "sql" and "sql" or "constraint")
+            end
+            equal(m:has_completed(file), true)
+            """
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 1...3 { group.addTask { try await script(source) } }
+            try await group.waitForAll()
+        }
+        #expect(openFiles(at: path) == 0)
+    }
+}
