@@ -32,10 +32,11 @@ local function lazily(target, module, names)
   end
 end
 
-lazily(internal.database, "table_definition", { "create_table", "drop_table", "create_index", "drop_index", "create_view",
-  "drop_view" })
+lazily(internal.database, "table_creation", { "create_table", "drop_table" })
+lazily(internal.database, "indexes", { "create_index", "drop_index" })
+lazily(internal.database, "view_creation", { "create_view", "drop_view" })
 lazily(internal.database, "table_alteration", { "alter_table", "rename_table" })
-lazily(internal.database, "full_text", { "create_fts5", "synchronize_fts5" })
+lazily(internal.database, "full_text", { "create_fts5", "drop_fts5_synchronization" })
 lazily(perilune, "migrator", { "migrator" })
 lazily(perilune, "record", { "record" })
 lazily(perilune, "single_row", { "single_row" })

@@ -1,0 +1,102 @@
+--- Checks of what schema definitions are given, and the classes that they hand out.
+
+local internal = ...
+
+local checks = {}
+
+function checks.fail(place, message)
+  internal.raise("argument", place .. ": " .. message)
+end
+
+--- Raises that a definition does not hold together.
+function checks.refuse(place, message)
+  internal.raise("definition", place .. ": " .. message)
+end
+
+local function sorted_keys(map)
+  local keys = {}
+  for key in pairs(map) do keys[#keys + 1] = key end
+  table.sort(keys)
+  return keys
+end
+
+--- Checks a table of options, nil for none. Returns it, or an empty one.
+-- @tparam {[string]=string} kinds the options there are, with the type each must have ("any" for what is checked elsewhere)
+function checks.options(place, options, kinds)
+  if options == nil then return {} end
+  if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. internal.describe(options)) end
+  for name, value in pairs(options) do
+    if type(name) ~= "string" then checks.fail(place, "options have names, got " .. internal.describe(name)) end
+    local kind = kinds[name]
+    if not kind then internal.raise_unknown("option", name, sorted_keys(kinds)) end
+    if kind ~= "any" and type(value) ~= kind then
+      checks.fail(place, "option `" .. name .. "`: expected a " .. kind .. ", got " .. internal.describe(value))
+    end
+  end
+  return options
+end
+
+--- Checks that a value is one of some words, in any case, with spaces or underscores. Returns it in capitals; nil for nil.
+function checks.choice(place, what, value, words)
+  if value == nil then return nil end
+  if type(value) ~= "string" then checks.fail(place, "expected a string, got " .. internal.describe(value)) end
+  local wanted = value:lower():gsub("_", " ")
+  for _, word in ipairs(words) do
+    if wanted == word then return word:upper() end
+  end
+  internal.raise_unknown(what, value, words)
+end
+
+local conflict_policies = { "rollback", "abort", "fail", "ignore", "replace" }
+
+--- Reads a conflict policy, given as a string or as the option `on_conflict`. Returns " ON CONFLICT X", or "".
+function checks.on_conflict(place, policy)
+  if type(policy) == "table" then policy = checks.options(place, policy, { on_conflict = "string" }).on_conflict end
+  local clause = checks.choice(place, "conflict_policy", policy, conflict_policies)
+  return clause and " ON CONFLICT " .. clause or ""
+end
+
+--- Checks a list of names that is not empty and has none twice. One string stands for a list of one.
+function checks.names(place, names)
+  if type(names) == "string" then return { names } end
+  if type(names) ~= "table" or #names == 0 then
+    checks.fail(place, "expected a list of columns, got " .. (type(names) == "table" and "an empty one" or internal.describe(names)))
+  end
+  local seen = {}
+  for _, name in ipairs(names) do
+    if type(name) ~= "string" then checks.fail(place, "expected the name of a column, got " .. internal.describe(name)) end
+    if seen[name:lower()] then checks.fail(place, "column `" .. name .. "` is named twice") end
+    seen[name:lower()] = true
+  end
+  return table.move(names, 1, #names, 1, {})
+end
+
+function checks.block(place, block)
+  if type(block) ~= "function" then checks.fail(place, "expected a function, got " .. internal.describe(block)) end
+  return block
+end
+
+function checks.same_name(left, right)
+  return left:lower() == right:lower()
+end
+
+--- The metatable of objects with these methods only, all others being errors.
+function checks.class(name, methods)
+  return {
+    __name = name,
+    __index = function(_, key)
+      local method = methods[key]
+      if method then return method end
+      internal.raise_unknown("method", key, sorted_keys(methods))
+    end,
+  }
+end
+
+--- Raises unless an object is of a class, which it is not after `t.column(...)`.
+function checks.receiver(object, class, place)
+  if type(object) ~= "table" or getmetatable(object) ~= class then
+    checks.fail(place, "call it with a colon, got " .. internal.describe(object) .. " before the arguments")
+  end
+end
+
+return checks

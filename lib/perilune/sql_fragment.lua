@@ -1,0 +1,76 @@
+--- Pieces of SQL inside of definitions: conditions, defaults, expressions of indexes.
+
+local internal = ...
+local checks = internal.load("definition_checks")
+
+local sql_fragment = {}
+
+local closing = { ["'"] = "'", ['"'] = '"', ["`"] = "`", ["["] = "]" }
+
+--- The position after something quoted or a comment that begins at a position; nil if it is neither.
+local function skip(text, start, mark, place)
+  if closing[mark] then
+    local stop = text:find(closing[mark], start + 1, true)
+    return stop and stop + 1 or checks.fail(place, "the SQL has a " .. mark .. " that is not closed")
+  elseif text:find("^%-%-", start) then
+    return (text:find("\n", start, true) or #text) + 1
+  elseif text:find("^/%*", start) then
+    local _, stop = text:find("*/", start + 2, true)
+    return (stop or #text) + 1
+  end
+end
+
+--- A value that would have to be bound: `?`, `:name`, `@name`, `$name`.
+local function is_parameter(text, position, mark)
+  if mark == "?" then return true end
+  return mark:find("[:@$]") and text:find("^[%w_]", position + 1) and not text:sub(1, position - 1):find("[%w_$]$")
+end
+
+--- Checks that a text stays inside the parentheses that will be around it, and that no values are to be bound.
+local function check(text, place)
+  local depth, position = 0, 1
+  while true do
+    local start, mark = text:match("()([%-/'\"`%[%(%)%?:@%$;])", position)
+    if not start then break end
+    position = skip(text, start, mark, place) or start + 1
+    if mark == "(" then depth = depth + 1 end
+    if mark == ")" then depth = depth - 1 end
+    if depth < 0 then checks.fail(place, "the SQL has a ) too many") end
+    if mark == ";" then checks.fail(place, "the SQL must be one expression, without ;") end
+    if is_parameter(text, start, mark) then checks.fail(place, "a schema has no values bound: write them into the SQL") end
+  end
+  if depth > 0 then checks.fail(place, "the SQL has a ( that is not closed") end
+end
+
+--- Checks SQL text and returns it.
+function sql_fragment.text(text, place)
+  if type(text) ~= "string" then checks.fail(place, "expected SQL as a string, got " .. internal.describe(text)) end
+  if not text:find("%S") then checks.fail(place, "the SQL is empty") end
+  if text:find("\0", 1, true) then checks.fail(place, "the SQL has a NUL byte") end
+  check(text, place)
+  -- A comment must not swallow what follows.
+  return text:find("--", 1, true) and text .. "\n" or text
+end
+
+--- What functions in definitions are given for a column.
+local function column(name)
+  return internal.column_expression and internal.column_expression(name)
+end
+
+--- What functions in definitions are given for a table: `c.title` is its column.
+local columns = setmetatable({}, { __index = function(_, name) return column(name) end })
+
+--- The SQL of a condition or value: SQL text, an expression, or a function that gets the column, or all, and gives one of these.
+-- @tparam ?string name the column; nil for a table
+function sql_fragment.expression(value, place, name)
+  if type(value) == "function" and internal.column_expression then
+    value = value(name and column(name) or columns)
+  end
+  if internal.is_expression and internal.is_expression(value) then return internal.inline_sql(value) end
+  if type(value) ~= "string" then
+    checks.fail(place, "expected SQL as a string or an expression, got " .. internal.describe(value))
+  end
+  return sql_fragment.text(value, place)
+end
+
+return sql_fragment
