@@ -15,19 +15,20 @@ local strict_types = { INT = true, INTEGER = true, REAL = true, TEXT = true, BLO
 
 --- Words that would end the type and begin a constraint.
 local constraints = {}
-for word in ("constraint primary not null unique check default collate references generated as on foreign deferrable"):gmatch("%a+") do
-  constraints[word] = true
-end
+local words = "constraint primary not null unique check default collate references generated as on foreign deferrable"
+for word in words:gmatch("%a+") do constraints[word] = true end
 
+--- A type is words, and perhaps one or two numbers in parentheses.
 local function check_words(declared, place)
-  local words = declared:match("^(.-)%s*%(%s*[+-]?%d+%s*%)$") or declared:match("^(.-)%s*%(%s*[+-]?%d+%s*,%s*[+-]?%d+%s*%)$")
-    or declared
+  local words = declared:match("^(.-)%s*%(%s*[+-]?%d+%s*%)$")
+    or declared:match("^(.-)%s*%(%s*[+-]?%d+%s*,%s*[+-]?%d+%s*%)$") or declared
   if not words:find("^[%a_\x80-\xff][%w_ \x80-\xff]*$") or not utf8.len(words) then
     checks.fail(place, "expected a type such as \"text\" or \"VARCHAR(20)\", got " .. internal.describe(declared))
   end
   for word in words:gmatch("[^ ]+") do
     if constraints[word:lower()] then
-      checks.fail(place, "`" .. declared .. "` is more than a type: constraints are methods, as in t:column(\"a\", \"text\"):not_null()")
+      checks.fail(place, "`" .. declared .. "` is more than a type: constraints are methods, as in "
+        .. "t:column(\"a\", \"text\"):not_null()")
     end
   end
 end

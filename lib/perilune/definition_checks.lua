@@ -36,6 +36,16 @@ function checks.options(place, options, kinds)
   return options
 end
 
+--- What a table has beside its first elements: `on_conflict` in `{ "a", "b", on_conflict = "replace" }`.
+-- @tparam integer count how many elements
+function checks.rest(list, count)
+  local rest = {}
+  for key, value in pairs(list) do
+    if not (math.type(key) == "integer" and key >= 1 and key <= count) then rest[key] = value end
+  end
+  return rest
+end
+
 --- Checks that a value is one of some words, in any case, with spaces or underscores. Returns it in capitals; nil for nil.
 function checks.choice(place, what, value, words)
   if value == nil then return nil end
@@ -56,12 +66,17 @@ function checks.on_conflict(place, policy)
   return clause and " ON CONFLICT " .. clause or ""
 end
 
---- Checks a list of names that is not empty and has none twice. One string stands for a list of one.
+--- Checks a list of columns that is not empty. One string stands for a list of one.
+function checks.list(place, list)
+  if type(list) == "string" then return { list } end
+  if type(list) == "table" and #list > 0 then return list end
+  local got = type(list) == "table" and "an empty one" or internal.describe(list)
+  checks.fail(place, "expected a list of columns, got " .. got)
+end
+
+--- Checks a list of names that is not empty and has none twice. Returns a list of its own.
 function checks.names(place, names)
-  if type(names) == "string" then return { names } end
-  if type(names) ~= "table" or #names == 0 then
-    checks.fail(place, "expected a list of columns, got " .. (type(names) == "table" and "an empty one" or internal.describe(names)))
-  end
+  names = checks.list(place, names)
   local seen = {}
   for _, name in ipairs(names) do
     if type(name) ~= "string" then checks.fail(place, "expected the name of a column, got " .. internal.describe(name)) end

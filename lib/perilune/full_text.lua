@@ -16,14 +16,11 @@ local function read_columns(name, list, place)
   end
   local arguments, names = {}, {}
   for index, column in ipairs(list) do
-    local options = {}
+    local options
     if type(column) == "table" then
-      for key, value in pairs(column) do
-        if key ~= 1 then options[key] = value end
-      end
-      column = column[1]
+      options, column = checks.rest(column, 1), column[1]
     end
-    checks.options(place, options, { unindexed = "boolean" })
+    options = checks.options(place, options, { unindexed = "boolean" })
     names[index] = column
     arguments[index] = sql_text.name(column, place) .. (options.unindexed and " UNINDEXED" or "")
     if checks.same_name(column, name) or column:lower() == "rank" or column:lower() == "rowid" then

@@ -37,23 +37,25 @@ local tokenizers = {
   },
 }
 
-local function components(tokenizer, place)
+--- The name of a tokenizer and its options, checked.
+local function read(tokenizer, place)
   if type(tokenizer) == "string" then tokenizer = { tokenizer } end
   if type(tokenizer) ~= "table" or tokenizer[1] == nil then
-    checks.fail(place, "expected the name of a tokenizer, or a table such as { \"unicode61\", remove_diacritics = \"keep\" }, got "
+    checks.fail(place, "expected the name of a tokenizer, or a table such as { \"unicode61\", separators = \"-\" }, got "
       .. (type(tokenizer) == "table" and "a table without a name" or internal.describe(tokenizer)))
   end
   local name = tokenizer[1]
-  local known = tokenizers[name]
-  if not known then internal.raise_unknown("tokenizer", name, { "ascii", "porter", "trigram", "unicode61" }) end
-  local kinds, options = name == "porter" and { wrapping = "any" } or {}, {}
-  for _, option in ipairs(known) do kinds[option[1]] = "any" end
-  for key, value in pairs(tokenizer) do
-    if key ~= 1 then options[key] = value end
-  end
-  checks.options(place, options, kinds)
+  if not tokenizers[name] then internal.raise_unknown("tokenizer", name, { "ascii", "porter", "trigram", "unicode61" }) end
+  local kinds, options = name == "porter" and { wrapping = "any" } or {}, checks.rest(tokenizer, 1)
+  for _, option in ipairs(tokenizers[name]) do kinds[option[1]] = "any" end
+  return name, checks.options(place, options, kinds)
+end
+
+--- The words of a tokenizer's definition: its name, options and values, and those of the one it wraps.
+local function components(tokenizer, place)
+  local name, options = read(tokenizer, place)
   local parts = { name }
-  for _, option in ipairs(known) do
+  for _, option in ipairs(tokenizers[name]) do
     local value = options[option[1]]
     if value ~= nil then
       parts[#parts + 1] = option[2]

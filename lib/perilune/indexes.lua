@@ -32,10 +32,7 @@ local function term_of(columns, term, place)
   if type(term) == "string" then return sql_text.name(check_column(columns, term), place), term end
   local is_plain_table = type(term) == "table" and not (internal.is_expression and internal.is_expression(term))
   if not is_plain_table then return sql_fragment.expression(term, place) end
-  local options = {}
-  for key, value in pairs(term) do
-    if key ~= 1 then options[key] = value end
-  end
+  local options = checks.rest(term, 1)
   checks.options(place, options, { sql = "string", desc = "boolean", collate = "string" })
   if (term[1] == nil) == (options.sql == nil) then checks.fail(place, "a column is given by its name or by `sql`") end
   local sql, column
@@ -50,10 +47,7 @@ end
 
 --- Reads the list of what is indexed. Returns its SQL and the names of the columns, nil if there is more than columns.
 local function read_terms(columns, list, place)
-  if type(list) == "string" then list = { list } end
-  if type(list) ~= "table" or #list == 0 then
-    checks.fail(place, "expected a list of columns, got " .. (type(list) == "table" and "an empty one" or internal.describe(list)))
-  end
+  list = checks.list(place, list)
   local terms, names = {}, {}
   for index, term in ipairs(list) do
     local column
@@ -133,7 +127,8 @@ function database:drop_index(name, columns, options)
   if self:index_exists(name) then
     self:execute("DROP INDEX " .. quoted)
   elseif not options.if_exists then
-    internal.raise_unknown("index", name, self:fetch_values("SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"))
+    internal.raise_unknown("index", name, self:fetch_values(
+      "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"))
   end
 end
 

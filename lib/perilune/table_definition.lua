@@ -182,15 +182,10 @@ function methods:primary_key(first, second, third)
   local definition, place = open(self, "primary_key")
   if type(first) == "string" then return key_column(definition, first, second, third, place) end
   local body = type(first) == "function" and first or type(second) == "function" and second
-  local options = type(first) == "table" and first or {}
   if type(first) ~= "table" and type(first) ~= "function" then
     checks.fail(place, "argument 1: expected a name, a list of names or a function, got " .. internal.describe(first))
   end
-  local named = {}
-  for key, value in pairs(options) do
-    if math.type(key) ~= "integer" then named[key] = value end
-  end
-  local policy = checks.on_conflict(place, checks.options(place, named, { on_conflict = "string" }).on_conflict)
+  local policy = checks.on_conflict(place, type(first) == "table" and checks.rest(first, #first) or nil)
   if body then return key_of_block(definition, body, policy, place) end
   key_of_names(definition, first, policy, place)
 end

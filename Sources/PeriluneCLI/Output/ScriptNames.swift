@@ -4,12 +4,13 @@ internal import PeriluneRecords
 enum ScriptNames {
     /// Methods of databases.
     static let database = [
-        "add_aggregate", "add_collation", "add_function", "backup_to", "close", "columns", "execute", "explain",
-        "fetch_all", "fetch_one", "fetch_set", "fetch_value", "fetch_value_as", "fetch_values", "fetch_values_as",
-        "foreign_key_violations", "foreign_keys", "has_unique_key", "in_savepoint", "in_transaction", "indexes",
-        "interrupt", "is_inside_transaction", "prepare", "primary_key", "read", "remove_collation", "remove_function",
-        "rows", "schema_sql", "table_exists", "tables", "triggers", "tuples", "views", "write",
-        "write_without_transaction",
+        "add_aggregate", "add_collation", "add_function", "alter_table", "backup_to", "close", "columns", "create_fts5",
+        "create_index", "create_table", "create_view", "drop_fts5_synchronization", "drop_index", "drop_table",
+        "drop_view", "execute", "explain", "fetch_all", "fetch_one", "fetch_set", "fetch_value", "fetch_value_as",
+        "fetch_values", "fetch_values_as", "foreign_key_violations", "foreign_keys", "has_unique_key", "in_savepoint",
+        "in_transaction", "indexes", "interrupt", "is_inside_transaction", "prepare", "primary_key", "read",
+        "remove_collation", "remove_function", "rename_table", "rows", "schema_sql", "table_exists", "tables",
+        "triggers", "tuples", "views", "write", "write_without_transaction",
     ]
     /// Functions of `perilune`.
     static let perilune = [

@@ -1,0 +1,234 @@
+--- FTS5 tables.
+
+local function arguments_of(options)
+  db:create_fts5("f", options)
+  local sql = db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = 'f'")
+  db:drop_table("f")
+  return sql:match('^CREATE VIRTUAL TABLE "f" USING fts5%((.*)%)$')
+end
+
+local function make_book()
+  db:create_table("book", function(t)
+    t:primary_key("id", "integer")
+    t:column("title", "text")
+    t:column("body", "text")
+  end)
+  db:execute("INSERT INTO book VALUES (7, 'Moby-Dick', 'Call me Ishmael.')")
+end
+
+local function found(pattern)
+  return db:fetch_values("SELECT rowid FROM f WHERE f MATCH ? ORDER BY rowid", pattern)
+end
+
+--- A full-text table that cannot be made.
+local function refused(kind, options, part)
+  local before = db:schema_sql()
+  local err = fails(kind, db.create_fts5, db, "f", options)
+  if part then matches(err, part) end
+  equal(db:schema_sql(), before)
+  return err
+end
+
+test("a full-text table finds words", function()
+  equal(select("#", db:create_fts5("f", { columns = { "title", { "body", unindexed = true } } })), 0)
+  db:execute("INSERT INTO f VALUES ('Moby-Dick', 'whale'), ('Typee', 'island')")
+  equal(found("moby"), { 1 })
+  equal(found("whale"), {})
+  equal(db:fetch_value("SELECT highlight(f, 0, '[', ']') FROM f WHERE f MATCH 'typee'"), "[Typee]")
+end)
+
+test("options are those of FTS5", function()
+  local columns = { "title", { "body", unindexed = true }, 'a"b' }
+  equal(arguments_of{ columns = columns, prefix = { 3, 2 }, columnsize = false, detail = "column" },
+    '"title", "body" UNINDEXED, "a""b", prefix=\'2 3\', columnsize=0, detail=column')
+  equal(arguments_of{ columns = { "title" }, content = "", prefix = 2, columnsize = true },
+    '"title", content=\'\', prefix=\'2\', columnsize=1')
+  make_book()
+  equal(arguments_of{ columns = { "title" }, content = "book", content_rowid = "id" },
+    '"title", content=\'book\', content_rowid=\'id\'')
+end)
+
+test("tokenizers divide text into words", function()
+  local cases = {
+    { "ascii", "''ascii''" }, { "porter", "''porter''" }, { "unicode61", "''unicode61''" }, { "trigram", "''trigram''" },
+    { { "porter", wrapping = "ascii" }, "''porter'' ''ascii''" },
+    { { "unicode61", remove_diacritics = "keep", categories = "L* N*", separators = "'", token_characters = "-_" },
+      "''unicode61'' ''remove_diacritics'' ''0'' ''categories'' ''L* N*'' ''separators'' '''''''' ''tokenchars'' ''-_''" },
+    { { "unicode61", remove_diacritics = 2 }, "''unicode61'' ''remove_diacritics'' ''2''" },
+    { { "porter", wrapping = { "unicode61", token_characters = "-" } }, "''porter'' ''unicode61'' ''tokenchars'' ''-''" },
+    { { "trigram", case_sensitive = true }, "''trigram'' ''case_sensitive'' ''1''" },
+  }
+  for _, case in ipairs(cases) do
+    equal(arguments_of{ columns = { "a" }, tokenizer = case[1] }, '"a", tokenize=\'' .. case[2] .. "'")
+  end
+end)
+
+test("tokenizers do what they say", function()
+  local function finds(tokenizer, text, pattern)
+    db:create_fts5("f", { columns = { "a" }, tokenizer = tokenizer })
+    db:execute("INSERT INTO f VALUES (?)", text)
+    local count = #found(pattern)
+    db:drop_table("f")
+    return count == 1
+  end
+  equal(finds("porter", "whales", "whale"), true)
+  equal(finds("unicode61", "whales", "whale"), false)
+  equal(finds({ "unicode61", remove_diacritics = "keep" }, "été", "ete"), false)
+  equal(finds({ "unicode61", remove_diacritics = "remove" }, "été", "ete"), true)
+  equal(finds({ "unicode61", token_characters = "-" }, "moby-dick", "dick"), false)
+  equal(finds({ "ascii", separators = "x" }, "fooxbar", "bar"), true)
+  equal(finds("trigram", "Leviathan", "viath"), true)
+end)
+
+test("a synchronized table is filled, and follows", function()
+  make_book()
+  db:create_fts5("f", { synchronize_with = "book", columns = { "title", "body" }, tokenizer = "porter" })
+  equal(found("ishmael"), { 7 })
+  db:execute("INSERT INTO book VALUES (8, 'Typee', 'whales')")
+  equal(found("whale"), { 8 })
+  db:execute("UPDATE book SET body = 'islands' WHERE id = 8")
+  equal(found("whale"), {})
+  equal(found("island"), { 8 })
+  db:execute("UPDATE book SET id = 9 WHERE id = 8")
+  equal(found("island"), { 9 })
+  db:execute("DELETE FROM book WHERE id = 9")
+  equal(found("island"), {})
+  equal(db:fetch_value("SELECT title FROM f WHERE f MATCH 'moby'"), "Moby-Dick")
+  db:execute("INSERT INTO f(f, rank) VALUES('integrity-check', 1)")
+end)
+
+test("a synchronized table is made of what GRDB makes it of", function()
+  make_book()
+  db:create_fts5("f", { synchronize_with = "book", columns = { "title" }, prefix = { 2 } })
+  equal(db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = 'f'"),
+    'CREATE VIRTUAL TABLE "f" USING fts5("title", content=\'book\', content_rowid=\'id\', prefix=\'2\')')
+  local names = {}
+  for index, trigger in ipairs(db:triggers("book")) do names[index] = trigger.name end
+  equal(names, { "__f_ad", "__f_ai", "__f_au" })
+  matches(db:triggers()[2].sql, 'INSERT INTO "f"("rowid", "title") VALUES (new."id", new."title");')
+end)
+
+test("a table without an integer key is followed by its row ids", function()
+  db:create_table("note", function(t) t:column("rowid", "text") t:column("text", "text") end)
+  db:execute("INSERT INTO note VALUES ('x', 'first')")
+  db:create_fts5("f", { synchronize_with = "note", columns = { "text" } })
+  db:execute("INSERT INTO note VALUES ('y', 'second'); UPDATE note SET text = 'third' WHERE text = 'first'")
+  equal(found("second"), { 2 })
+  equal(found("third"), { 1 })
+  equal(found("first"), {})
+  db:create_table("hidden", function(t) t:column("rowid") t:column("OID") t:column("_rowid_") end)
+  refused("definition", { columns = { "OID" }, synchronize_with = "hidden" }, "hide its row ids")
+end)
+
+test("names of synchronized tables may be anything that is text", function()
+  db:create_table('the "book"', function(t) t:primary_key('the "id"', "integer") t:column("it's, a (title)", "text") end)
+  db:create_fts5('it\'s "f"', { synchronize_with = 'the "book"', columns = { "it's, a (title)" } })
+  db:execute([[INSERT INTO "the ""book""" VALUES (3, 'word')]])
+  equal(db:fetch_values([[SELECT rowid FROM "it's ""f""" WHERE "it's ""f""" MATCH 'word']]), { 3 })
+  db:execute([[DELETE FROM "the ""book"""]])
+  db:drop_table('it\'s "f"')
+  equal(db:triggers(), {})
+end)
+
+test("dropping a synchronized table leaves no triggers", function()
+  make_book()
+  db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
+  db:drop_table("f")
+  equal(db:triggers(), {})
+  db:execute("INSERT INTO book VALUES (8, 'a', 'b')")
+end)
+
+test("synchronization can be ended", function()
+  make_book()
+  db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
+  db:drop_fts5_synchronization("f")
+  equal(db:triggers(), {})
+  equal(found("moby"), { 7 })
+  db:execute("INSERT INTO book VALUES (8, 'Omoo', '')")
+  equal(found("omoo"), {})
+  db:drop_fts5_synchronization("f")
+end)
+
+test("what a full-text table is synchronized with keeps its names", function()
+  make_book()
+  db:create_fts5("f", { synchronize_with = "book", columns = { "title" } })
+  local function alter(change) return fails("definition", db.alter_table, db, "book", change) end
+  matches(alter(function(t) t:rename_column("title", "name") end), "`f` is synchronized with column `title`")
+  alter(function(t) t:drop_column("TITLE") end)
+  matches(fails("definition", db.rename_table, db, "book", "volume"), "`f` is synchronized with `book`")
+  matches(fails("definition", db.rename_table, db, "f", "g"), "make it again under the new name")
+  db:alter_table("book", function(t) t:rename_column("body", "text") t:add_column("pages", "integer") end)
+  db:execute("INSERT INTO book VALUES (8, 'Omoo', '', 3)")
+  equal(found("omoo"), { 8 })
+end)
+
+test("it is made only if it is missing, where that is wanted", function()
+  make_book()
+  for _ = 1, 2 do db:create_fts5("f", { synchronize_with = "book", columns = { "title" }, if_not_exists = true }) end
+  equal(found("moby"), { 7 })
+  refused("sql", { columns = { "title" } }, "already exists")
+end)
+
+test("it can be temporary, unless it is synchronized", function()
+  make_book()
+  db:create_fts5("f", { columns = { "title" }, temporary = true })
+  equal(db:fetch_value("SELECT COUNT(*) FROM sqlite_temp_schema WHERE name = 'f'"), 1)
+  db:drop_table("f")
+  refused("definition", { columns = { "title" }, temporary = true, synchronize_with = "book" }, "cannot be synchronized")
+end)
+
+test("a full-text table has columns", function()
+  refused("argument", {}, "at least one column, got nil")
+  refused("argument", nil, "at least one column")
+  refused("argument", { columns = {} }, "got an empty list")
+  refused("argument", { columns = "title" }, "got the string")
+  refused("argument", { columns = { "a", "A" } }, "named twice")
+  refused("argument", { columns = { "f" } }, "which FTS5 uses itself")
+  refused("argument", { columns = { "rank" } }, "which FTS5 uses itself")
+  refused("argument", { columns = { 12 } }, "expected a name")
+  refused("argument", { columns = { {} } }, "expected a name")
+  equal(refused("unknown_option", { columns = { { "a", unindxed = true } } }).suggestion, "unindexed")
+end)
+
+test("options that do not fit are told", function()
+  local function with(options) options.columns = { "title" } return options end
+  make_book()
+  equal(refused("unknown_tokenizer", with{ tokenizer = "portr" }).suggestion, "porter")
+  equal(refused("unknown_option", with{ tokenizer = { "unicode61", seperators = "x" } }).suggestion, "separators")
+  refused("argument", with{ tokenizer = {} }, "a table without a name")
+  refused("argument", with{ tokenizer = 1 }, "expected the name of a tokenizer")
+  refused("argument", with{ tokenizer = { "porter", wrapping = "porter" } }, "cannot wrap itself")
+  refused("argument", with{ tokenizer = { "unicode61", separators = "" } }, "expected characters")
+  refused("argument", with{ tokenizer = { "unicode61", remove_diacritics = "all" } }, "remove_legacy")
+  refused("argument", with{ tokenizer = { "trigram", case_sensitive = 1 } }, "expected a boolean")
+  for _, prefix in ipairs{ 0, 1000, 1.5, "2", { 0 }, {} } do refused("argument", with{ prefix = prefix }, "option `prefix`") end
+  equal(refused("unknown_detail", with{ detail = "ful" }).suggestion, "full")
+  refused("argument", with{ columnsize = 1 }, "expected a boolean")
+  equal(refused("unknown_option", with{ tokeniser = "porter" }).suggestion, "tokenizer")
+  refused("definition", with{ synchronize_with = "book", content = "book" }, "one of them")
+  refused("definition", with{ synchronize_with = "book", content_rowid = "id" }, "one of them")
+end)
+
+test("it is synchronized with a table that has row ids and these columns", function()
+  make_book()
+  db:create_table("keyed", { without_rowid = true }, function(t) t:primary_key("title", "text") end)
+  db:create_view("v", "SELECT * FROM book")
+  db:create_fts5("other", { columns = { "title" } })
+  local function with(name, column) return { columns = { column or "title" }, synchronize_with = name } end
+  equal(refused("unknown_table", with("bok")).suggestion, "book")
+  equal(refused("unknown_column", with("book", "titel")).suggestion, "title")
+  refused("definition", with("keyed"), "has no row ids")
+  refused("definition", with("v"), "is a view")
+  refused("definition", with("other"), "has no row ids")
+end)
+
+test("a read block makes no full-text tables", function()
+  make_book()
+  db:create_fts5("g", { synchronize_with = "book", columns = { "title" } })
+  db:read(function(db)
+    fails("readonly", db.create_fts5, db, "f", { columns = { "title" } })
+    fails("readonly", db.create_fts5, db, "f", { columns = { "title" }, synchronize_with = "book" })
+    fails("readonly", db.drop_fts5_synchronization, db, "g")
+    fails("readonly", db.drop_table, db, "g")
+  end)
+end)

@@ -1,0 +1,112 @@
+--- Making and dropping indexes.
+
+local function sql_of(name)
+  return db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name)
+end
+
+local function make_book()
+  db:create_table("book", function(t)
+    t:primary_key("id", "integer")
+    t:column("title", "text")
+    t:column("year", "integer")
+  end)
+end
+
+--- An index that cannot be made.
+local function refused(kind, part, ...)
+  local err = fails(kind, db.create_index, db, ...)
+  if part then matches(err, part) end
+  equal(#db:indexes("book"), 0)
+  return err
+end
+
+test("an index has a name and a table", function()
+  make_book()
+  equal(select("#", db:create_index("by_title", { on = "book", columns = { "title", "year" } })), 0)
+  equal(sql_of("by_title"), 'CREATE INDEX "by_title" ON "book"("title", "year")')
+  equal(db:indexes("book"),
+    { { name = "by_title", columns = { "title", "year" }, unique = false, partial = false, origin = "create index" } })
+end)
+
+test("an index that is given no name is called after table and columns", function()
+  make_book()
+  db:create_index("book", { "title" })
+  db:create_index("book", { "year", { "title", desc = true } }, { unique = true })
+  db:create_index("book", "year")
+  equal(sql_of("book_on_title"), 'CREATE INDEX "book_on_title" ON "book"("title")')
+  equal(sql_of("book_on_year_title"), 'CREATE UNIQUE INDEX "book_on_year_title" ON "book"("year", "title" DESC)')
+  equal(sql_of("book_on_year"), 'CREATE INDEX "book_on_year" ON "book"("year")')
+end)
+
+test("an index can be unique, partial, and made only if it is missing", function()
+  make_book()
+  for _ = 1, 2 do
+    db:create_index("recent", { on = "book", columns = "title", unique = true, where = "year > 2000", if_not_exists = true })
+  end
+  equal(sql_of("recent"), 'CREATE UNIQUE INDEX "recent" ON "book"("title") WHERE year > 2000')
+  db:execute("INSERT INTO book (title, year) VALUES ('a', 1999), ('a', 1999), ('a', 2001)")
+  fails("constraint_unique", db.execute, db, "INSERT INTO book (title, year) VALUES ('a', 2002)")
+  matches(fails("sql", db.create_index, db, "recent", { on = "book", columns = "title" }), "already exists")
+end)
+
+test("an index can be on expressions, with order and collation", function()
+  make_book()
+  db:create_index("i", { on = "book", columns = {
+    { sql = "lower(title)" }, { "title", collate = "nocase", desc = true }, { sql = "year / 10", desc = true },
+    { "id", desc = false },
+  } })
+  equal(sql_of("i"), 'CREATE INDEX "i" ON "book"(lower(title), "title" COLLATE "nocase" DESC, year / 10 DESC, "id")')
+  matches(tostring(db:explain("SELECT 1 FROM book WHERE lower(title) = 'a'")), "USING COVERING INDEX i")
+end)
+
+test("what cannot be indexed is told", function()
+  make_book()
+  equal(refused("unknown_column", nil, "book", { "titel" }).suggestion, "title")
+  equal(refused("unknown_column", nil, "i", { on = "book", columns = { { "titel", desc = true } } }).suggestion, "title")
+  equal(refused("unknown_table", nil, "i", { on = "boook", columns = { "title" } }).suggestion, "book")
+  equal(refused("unknown_table", nil, "boook", { "title" }).suggestion, "book")
+  refused("argument", "needs a name", "book", { { sql = "lower(title)" } })
+  refused("argument", "expected the option `on`", "i", { columns = { "title" } })
+  refused("argument", "expected a list of columns, got nil", "i", { on = "book" })
+  refused("argument", "an empty one", "i", { on = "book", columns = {} })
+  refused("argument", "by its name or by `sql`", "i", { on = "book", columns = { { desc = true } } })
+  refused("argument", "by its name or by `sql`", "i", { on = "book", columns = { { "title", sql = "1" } } })
+  refused("argument", "expected a boolean", "i", { on = "book", columns = { { "title", desc = 1 } } })
+  refused("argument", "no values bound", "i", { on = "book", columns = { "title" }, where = "year > ?" })
+  refused("argument", "expected SQL as a string", "i", { on = "book", columns = { 12 } })
+  equal(refused("unknown_option", nil, "i", { on = "book", columns = { "title" }, uniq = true }).suggestion, "unique")
+  equal(refused("unknown_option", nil, "book", { "title" }, { wher = "1" }).suggestion, "where")
+  refused("argument", nil, "book")
+  db:create_view("v", "SELECT 1 AS a")
+  refused("definition", "is a view", "v", { "a" })
+end)
+
+test("an index is dropped by its name, or by table and columns", function()
+  make_book()
+  db:create_index("book", { "title" })
+  db:drop_index("BOOK_on_title")
+  db:create_index("i", { on = "book", columns = { "Title", "year" } })
+  db:drop_index("book", { "title", "YEAR" })
+  equal(#db:indexes("book"), 0)
+end)
+
+test("an index that is dropped must be there, and be the only one", function()
+  make_book()
+  db:create_index("book", { "title" })
+  equal(fails("unknown_index", db.drop_index, db, "book_on_titel").suggestion, "book_on_title")
+  fails("unknown_index", db.drop_index, db, "book", { "year" })
+  db:drop_index("nothing", { if_exists = true })
+  db:drop_index("book", { "year" }, { if_exists = true })
+  db:create_index("again", { on = "book", columns = { "title" } })
+  matches(fails("definition", db.drop_index, db, "book", { "title" }), "again, book_on_title")
+  fails("unknown_table", db.drop_index, db, "bok", { "title" })
+end)
+
+test("a read block makes and drops no indexes", function()
+  make_book()
+  db:create_index("book", { "title" })
+  db:read(function(db)
+    fails("readonly", db.create_index, db, "book", { "year" })
+    fails("readonly", db.drop_index, db, "book_on_title")
+  end)
+end)
