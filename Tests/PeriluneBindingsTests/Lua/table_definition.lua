@@ -400,7 +400,8 @@ test("rows can belong to rows with a key of several columns", function()
   end)
   equal(sql_of("person"), 'CREATE TABLE "person" ("place_country" TEXT NOT NULL, "place_city" TEXT NOT NULL, '
     .. '"born_country" TEXT, "born_city" TEXT, '
-    .. 'FOREIGN KEY ("place_country", "place_city") REFERENCES "place"("country", "city") ON UPDATE CASCADE, '
+    .. 'FOREIGN KEY ("place_country", "place_city") REFERENCES "place"("country", "city") '
+    .. 'ON UPDATE CASCADE, '
     .. 'FOREIGN KEY ("born_country", "born_city") REFERENCES "place"("country", "city"))')
   equal(sql_of("person_on_place_country_place_city"),
     'CREATE INDEX "person_on_place_country_place_city" ON "person"("place_country", "place_city")')
@@ -418,7 +419,8 @@ test("a key can consist of what rows belong to", function()
     end)
   end)
   equal(sql_of("authorship"), 'CREATE TABLE "authorship" ("author_id" INTEGER NOT NULL REFERENCES "author"("id"), '
-    .. '"book_id" INTEGER NOT NULL REFERENCES "book"("id") ON DELETE CASCADE, PRIMARY KEY ("author_id", "book_id")) WITHOUT ROWID')
+    .. '"book_id" INTEGER NOT NULL REFERENCES "book"("id") ON DELETE CASCADE, '
+    .. 'PRIMARY KEY ("author_id", "book_id")) WITHOUT ROWID')
   equal(sql_of("authorship_on_author_id"), nil)
   refused("definition", function(t) t:primary_key(function(t) t:belongs_to("t") end) end, "cannot refer to itself")
 end)
