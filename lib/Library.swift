@@ -35,6 +35,7 @@ package enum PeriluneModules {
         "index_text": { PackageResources.index_text_lua },
         "indexes": { PackageResources.indexes_lua },
         "init": { PackageResources.init_lua },
+        "json": { PackageResources.json_lua },
         "migration_folder": { PackageResources.migration_folder_lua },
         "migrator": { PackageResources.migrator_lua },
         "record": { PackageResources.record_lua },

@@ -40,3 +40,5 @@ lazily(internal.database, "full_text", { "create_fts5", "drop_fts5_synchronizati
 lazily(perilune, "migrator", { "migrator" })
 lazily(perilune, "record", { "record" })
 lazily(perilune, "single_row", { "single_row" })
+perilune.json = {}
+lazily(perilune.json, "json", { "array", "object", "encode", "decode" })

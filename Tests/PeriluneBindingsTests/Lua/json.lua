@@ -1,0 +1,83 @@
+--- perilune.json.
+
+local encode, decode = perilune.json.encode, perilune.json.decode
+
+test("what is written is compact, with the names in order", function()
+  equal(encode{ b = { 1, 2.5, "x" }, a = true, c = perilune.null }, '{"a":true,"b":[1,2.5,"x"],"c":null}')
+  equal(encode"text", '"text"')
+  equal(encode(perilune.null), "null")
+end)
+
+test("integers stay integers, floats stay floats, and both keep every digit", function()
+  equal(encode{ math.maxinteger, math.mininteger, 1.0, -0.0, 1e100, 0.1, 5e-324, 1 / 3 },
+    "[9223372036854775807,-9223372036854775808,1.0,-0.0,1e+100,0.1,4.94065645841247e-324,0.3333333333333333]")
+  for _, number in ipairs{ 1, 1.0, 0.1 + 0.2, 1 / 3, 2 ^ 53, 1.7976931348623157e308, 5e-324, math.mininteger, -1.5e-7 } do
+    equal(decode(encode(number)), number)
+  end
+  equal(math.type(decode "1.0"), "float")
+  equal(math.type(decode "1e3"), "float")
+  equal(decode "123456789012345678901", 123456789012345678901.0)
+  matches(fails("conversion", encode, { x = { 0 / 0 } }), "the value.x[1]: JSON has no")
+  matches(fails("conversion", encode, math.huge), "JSON has no inf")
+end)
+
+test("an empty table is an object, unless it was marked or read as an array", function()
+  equal(encode{}, "{}")
+  equal(encode(perilune.json.array()), "[]")
+  equal(encode(perilune.json.array{ 1 }), "[1]")
+  equal(encode(perilune.json.object()), "{}")
+  equal(encode(decode '{"a":[],"b":{},"c":[[]]}'), '{"a":[],"b":{},"c":[[]]}')
+  local tags = decode "[]"
+  tags[1] = "new"
+  equal(encode(tags), '["new"]')
+end)
+
+test("strings are escaped, and read with their escapes", function()
+  equal(encode 'a"b\\c\n\t\0\127é😀', '"a\\"b\\\\c\\n\\t\\u0000\\u007fé😀"')
+  equal(decode '"a\\"b\\\\c\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\127é"', 'a"b\\c/\b\f\n\r\té😀\127é')
+  equal(decode(encode(("\1\31\"\\x"):rep(1000))), ("\1\31\"\\x"):rep(1000))
+  matches(fails("conversion", encode, { name = "\255" }), "the value.name: a string that is not valid UTF-8")
+  matches(fails("conversion", decode, '"\255"'), "not valid UTF-8")
+  fails("conversion", encode, "\xed\xa0\x80")
+end)
+
+test("blanks are skipped, words and nulls are read", function()
+  equal(decode " \t\r\n{ \"a\" : [ true , false , null ] , \"b\" : { } } \n", { a = { true, false, perilune.null }, b = {} })
+  equal(decode "null", perilune.null)
+  equal(decode '{"a":1,"a":2}', { a = 2 })
+end)
+
+test("text that is not JSON is refused with the place", function()
+  for _, text in ipairs{ "", " ", "[", "[1", "[1,", "[1,]", "{", '{"a"', '{"a":', '{"a":1', '{"a":1,}', "{a:1}", "'a'", '"a', '"\\',
+    '"\\x"', '"\\u12"', '"\\ud800"', '"\\ud800\\u0041"', '"\\udc00"', '"a\nb"', "01", "-", "+1", ".5", "1.", "1e", "0x10", "nul",
+    "nan", "Infinity", "true false", "1 2", "]", "-01", "[1}", '{"a":1]', "tru", "\0" } do
+    fails("conversion", decode, text)
+  end
+  matches(fails("conversion", decode, '{"a": nope}'), 'at byte 7, near "nope}"')
+  matches(fails("conversion", decode, 12), "expected JSON, got the integer 12")
+end)
+
+test("what JSON cannot hold is refused with the way to it", function()
+  matches(fails("conversion", encode, { a = { b = print } }), "the value.a.b: JSON cannot hold")
+  matches(fails("conversion", encode, { 1, nil, 3 }), "a list with a hole")
+  matches(fails("conversion", encode, { 1, 2, x = 3 }), 'a table with positions and the name "x"')
+  matches(fails("conversion", encode, { [1.5] = 1 }), "expected names or positions as keys")
+  fails("conversion", encode, { [true] = 1 })
+  fails("conversion", encode, { [0] = 1 })
+  fails("conversion", encode, { x = perilune.blob "a" })
+  fails("conversion", encode, perilune.json.array{ x = 1 })
+end)
+
+test("a table that contains itself, and text without end, are refused", function()
+  local loop = {}
+  loop.me = { loop }
+  matches(fails("conversion", encode, loop), "more than 200 tables inside each other")
+  matches(fails("conversion", decode, ("["):rep(1000000)), "more than 200 values inside each other")
+  local deep = ("["):rep(200) .. ("]"):rep(200)
+  equal(encode(decode(deep)), deep)
+end)
+
+test("dates, enums and value types are written as the database has them", function()
+  local Color = perilune.enum{ red = 1 }
+  equal(encode{ due = perilune.date "2026-03-01", color = Color.red }, '{"color":1,"due":"2026-03-01 00:00:00.000"}')
+end)

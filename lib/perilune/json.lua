@@ -1,0 +1,284 @@
+--- JSON: tables to text and back.
+-- Integers and floats stay what they are, and floats keep every digit. The members of an object are written in the order of
+-- their names, so that equal values have equal texts.
+
+local internal = ...
+
+--- Deeper values are refused: few mean them, and one that contains itself is never done.
+local deepest = 200
+
+local json = {}
+
+local array_metatable = { __name = "JSON array" }
+local object_metatable = { __name = "JSON object" }
+
+--- Marks a table as an array, so that it is `[]` even when it is empty.
+-- @tparam ?table list the table, which is returned; a new one by default
+function json.array(list)
+  return setmetatable(list or {}, array_metatable)
+end
+
+--- Marks a table as an object. An empty table without a mark is one as well.
+function json.object(members)
+  return setmetatable(members or {}, object_metatable)
+end
+
+-- MARK: - Writing
+
+--- What went wrong, on its way out of the functions below.
+local function fail(message, ...)
+  error(setmetatable({ message:format(...) }, { __name = "JSON mistake" }), 0)
+end
+
+--- Fails for the value at a path: a list of the names and positions on the way to it, so long as the depth.
+local function fail_at(path, depth, message, ...)
+  local parts = { "the value" }
+  for level = 1, math.min(depth, 8) do
+    local key = path[level]
+    parts[#parts + 1] = type(key) == "string" and "." .. key or "[" .. key .. "]"
+  end
+  if depth > 8 then parts[#parts + 1] = "..." end
+  fail("%s: " .. message, table.concat(parts), ...)
+end
+
+local escapes = {
+  ['"'] = '\\"', ["\\"] = "\\\\", ["\b"] = "\\b", ["\f"] = "\\f", ["\n"] = "\\n", ["\r"] = "\\r", ["\t"] = "\\t",
+}
+
+local function escape(character)
+  return escapes[character] or ("\\u%04x"):format(character:byte())
+end
+
+local function write_string(text, path, depth)
+  if not utf8.len(text) then fail_at(path, depth, "a string that is not valid UTF-8") end
+  if text:find('[%c"\\]') then text = text:gsub('[%c"\\]', escape) end
+  return '"' .. text .. '"'
+end
+
+--- The shortest text that reads as the same float, and as a float.
+local function write_float(number, path, depth)
+  if number ~= number or number == math.huge or number == -math.huge then
+    fail_at(path, depth, "JSON has no %s", tostring(number))
+  end
+  for precision = 15, 17 do
+    local text = ("%." .. precision .. "g"):format(number)
+    if tonumber(text) == number then return text:find("[.e]") and text or text .. ".0" end
+  end
+end
+
+local write
+
+--- How many values a list has; nil if the table is none, because it has names.
+local function list_length(value, path, depth)
+  local count, last, named = 0, 0, nil
+  for key in next, value do
+    if math.type(key) == "integer" and key >= 1 then
+      count, last = count + 1, math.max(last, key)
+    elseif type(key) == "string" then
+      named = key
+    else
+      fail_at(path, depth, "expected names or positions as keys, got %s", internal.describe(key))
+    end
+  end
+  if named and count > 0 then fail_at(path, depth, "a table with positions and the name \"%s\"", named) end
+  if count < last then
+    fail_at(path, depth, "a list with a hole (%d values, the last at %d): write perilune.null into it", count, last)
+  end
+  return not named and count or nil
+end
+
+local function write_list(value, count, path, depth)
+  local parts = {}
+  for index = 1, count do
+    path[depth + 1] = index
+    parts[index] = write(rawget(value, index), path, depth + 1)
+  end
+  return "[" .. table.concat(parts, ",") .. "]"
+end
+
+local function write_object(value, path, depth)
+  local names, parts = {}, {}
+  for name in next, value do names[#names + 1] = name end
+  table.sort(names)
+  for index, name in ipairs(names) do
+    path[depth + 1] = name
+    parts[index] = write_string(name, path, depth + 1) .. ":" .. write(rawget(value, name), path, depth + 1)
+  end
+  return "{" .. table.concat(parts, ",") .. "}"
+end
+
+local function write_table(value, path, depth)
+  if depth >= deepest then fail_at(path, depth, "more than %d tables inside each other", deepest) end
+  local count, is_array = list_length(value, path, depth), getmetatable(value) == array_metatable
+  if count == nil and is_array then fail_at(path, depth, "an array with names") end
+  if count and (count > 0 or is_array) then return write_list(value, count, path, depth) end
+  return write_object(value, path, depth)
+end
+
+function write(value, path, depth)
+  value = internal.plain(value)
+  if value == internal.null then return "null" end
+  local kind = math.type(value) or type(value)
+  if kind == "integer" then return ("%d"):format(value) end
+  if kind == "float" then return write_float(value, path, depth) end
+  if kind == "string" then return write_string(value, path, depth) end
+  if kind == "boolean" then return tostring(value) end
+  if kind == "table" then return write_table(value, path, depth) end
+  fail_at(path, depth, "JSON cannot hold %s", internal.describe(value))
+end
+
+-- MARK: - Reading
+
+local read
+
+local function raise_at(text, position, message)
+  fail("%s at byte %d, near \"%s\"", message, position, text:sub(position, position + 15))
+end
+
+local function skip(text, position)
+  return text:find("[^ \t\r\n]", position) or #text + 1
+end
+
+local unescaped = { ['"'] = '"', ["\\"] = "\\", ["/"] = "/", b = "\b", f = "\f", n = "\n", r = "\r", t = "\t" }
+
+--- The character of \uXXXX; of two for those beyond the first 65,536.
+local function read_code(text, position)
+  local digits = text:match("^%x%x%x%x", position) or raise_at(text, position, "expected four hexadecimal digits")
+  local code = tonumber(digits, 16)
+  if code < 0xD800 or code > 0xDFFF then return utf8.char(code), position + 4 end
+  local low = code < 0xDC00 and tonumber(text:match("^\\u(%x%x%x%x)", position + 4) or "0", 16)
+  if not low or low < 0xDC00 or low > 0xDFFF then raise_at(text, position, "half a character") end
+  return utf8.char(0x10000 + (code - 0xD800) * 0x400 + (low - 0xDC00)), position + 10
+end
+
+local function read_escape(text, position)
+  local letter = text:sub(position, position)
+  if letter == "u" then return read_code(text, position + 1) end
+  return unescaped[letter] or raise_at(text, position, "no such escape"), position + 1
+end
+
+--- Reads a string whose first quote is before the position.
+local function read_string(text, position)
+  local stop = text:find('["\\%c]', position) or raise_at(text, #text + 1, "a string has no end")
+  if text:byte(stop) == 34 then return text:sub(position, stop - 1), stop + 1 end
+  local parts = {}
+  repeat
+    parts[#parts + 1] = text:sub(position, stop - 1)
+    if text:byte(stop) < 32 then raise_at(text, stop, "a control character in a string") end
+    position = stop
+    if text:byte(stop) == 92 then
+      parts[#parts + 1], position = read_escape(text, stop + 1)
+    elseif text:byte(stop) == 127 then
+      parts[#parts + 1], position = "\127", stop + 1
+    end
+    stop = text:find('["\\%c]', position) or raise_at(text, #text + 1, "a string has no end")
+  until text:byte(stop) == 34
+  parts[#parts + 1] = text:sub(position, stop - 1)
+  return table.concat(parts), stop + 1
+end
+
+local function read_number(text, position)
+  local digits, stop = text:match("^(%-?%d+)()", position)
+  if not digits or digits:find("^%-?0%d") then raise_at(text, position, "expected a value") end
+  local fraction, after = text:match("^(%.%d+)()", stop)
+  local exponent, last = text:match("^([eE][+-]?%d+)()", after or stop)
+  -- An integer beyond 64 bits is a float to Lua, as it is to SQLite.
+  return tonumber(digits .. (fraction or "") .. (exponent or "")), last or after or stop
+end
+
+local words = { t = { "true", true }, f = { "false", false }, n = { "null", internal.null } }
+
+local function read_array(text, position, depth)
+  local list, count = {}, 0
+  position = skip(text, position)
+  if text:byte(position) == 93 then return json.array(list), position + 1 end
+  while true do
+    count = count + 1
+    list[count], position = read(text, position, depth)
+    position = skip(text, position)
+    local byte = text:byte(position)
+    if byte == 93 then return json.array(list), position + 1 end
+    if byte ~= 44 then raise_at(text, position, "expected `,` or `]`") end
+    position = position + 1
+  end
+end
+
+local function read_object(text, position, depth)
+  local members, name = {}, nil
+  position = skip(text, position)
+  if text:byte(position) == 125 then return json.object(members), position + 1 end
+  while true do
+    position = skip(text, position)
+    if text:byte(position) ~= 34 then raise_at(text, position, "expected a name") end
+    name, position = read_string(text, position + 1)
+    position = skip(text, position)
+    if text:byte(position) ~= 58 then raise_at(text, position, "expected `:`") end
+    members[name], position = read(text, position + 1, depth)
+    position = skip(text, position)
+    local byte = text:byte(position)
+    if byte == 125 then return json.object(members), position + 1 end
+    if byte ~= 44 then raise_at(text, position, "expected `,` or `}`") end
+    position = position + 1
+  end
+end
+
+function read(text, position, depth)
+  position = skip(text, position)
+  local byte = text:sub(position, position)
+  if byte == '"' then return read_string(text, position + 1) end
+  if byte == "{" or byte == "[" then
+    if depth > deepest then fail("more than %d values inside each other", deepest) end
+    return (byte == "{" and read_object or read_array)(text, position + 1, depth + 1)
+  end
+  local word = words[byte]
+  if word and text:sub(position, position + #word[1] - 1) == word[1] then return word[2], position + #word[1] end
+  return read_number(text, position)
+end
+
+local function read_whole(text)
+  local value, position = read(text, 1, 1)
+  position = skip(text, position)
+  if position <= #text then raise_at(text, position, "something follows the value") end
+  return value
+end
+
+-- MARK: - For scripts, and for columns
+
+--- Calls a function that may fail. Returns its result; or nil and what is wrong.
+local function attempt(f, ...)
+  local is_done, result = pcall(f, ...)
+  if is_done then return result end
+  local metatable = type(result) == "table" and getmetatable(result)
+  if metatable and metatable.__name == "JSON mistake" then return nil, result[1] end
+  error(result, 0)
+end
+
+--- The text of a value; or nil and what is wrong with it.
+function json.try_encode(value)
+  return attempt(write, value, {}, 0)
+end
+
+--- The value of a text (`perilune.null` for null); or nil and what is wrong with it.
+function json.try_decode(text)
+  if type(text) ~= "string" then return nil, "expected JSON, got " .. internal.describe(text) end
+  if not utf8.len(text) then return nil, "the text is not valid UTF-8" end
+  return attempt(read_whole, text)
+end
+
+--- The text of a value. A table is an array if it is a list of at least one value or was marked by `json.array`.
+function json.encode(value)
+  local text, message = json.try_encode(value)
+  if text == nil then internal.raise("conversion", "perilune.json.encode: " .. message) end
+  return text
+end
+
+--- The value of a text. Arrays and objects are marked, so that they are written as what they were; null is `perilune.null`.
+function json.decode(text)
+  local value, message = json.try_decode(text)
+  if value == nil then internal.raise("conversion", "perilune.json.decode: " .. message) end
+  return value
+end
+
+for _, name in ipairs{ "array", "object", "encode", "decode" } do internal.perilune.json[name] = json[name] end
+
+return json
