@@ -305,6 +305,27 @@ static int run_block(lua_State *L) {
 
 void perilune_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }
 
+/* The same, for a guard that more than one call is made in. */
+static int run_guarded_block(lua_State *L) {
+    perilune_rows_of(L)->access->is_taken = true;
+    return run_block(L);
+}
+
+int perilune_run_guarded(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *handle = perilune_check_handle(L, rows, 1, "guarded");
+    perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
+    perilune_database *database = handle->database;
+    luaL_checktype(L, 2, LUA_TFUNCTION);
+    perilune_push_database_object(L, 1);
+    lua_replace(L, 1);
+    lua_pushcfunction(L, run_guarded_block);
+    lua_insert(L, 1);
+    int argument_count = lua_gettop(L) - 1;
+    if (access == NULL) return perilune_enter(L, rows, database, PERILUNE_GUARD, argument_count);
+    return perilune_enter_nested(L, rows, access_to(rows, database), PERILUNE_GUARD, argument_count);
+}
+
 static bool is_transaction(perilune_access_mode mode) {
     return mode == PERILUNE_DEFERRED || mode == PERILUNE_IMMEDIATE || mode == PERILUNE_EXCLUSIVE;
 }

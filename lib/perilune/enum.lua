@@ -7,6 +7,9 @@
 
 local internal = ...
 
+--- All enums, so that others can tell them from tables.
+internal.enums = setmetatable({}, { __mode = "k" })
+
 local reserved = { name = true, from_database = true, to_database = true, cases = true, from = true }
 
 local function check_case(name, raw)
@@ -90,7 +93,7 @@ local function enum(definition)
   end
 
   -- The table itself stays empty, so that every access comes by here.
-  return setmetatable({}, {
+  local type_of_cases = setmetatable({}, {
     __name = "enum",
     __metatable = false,
     __newindex = function() internal.raise("argument", "an enum cannot be changed") end,
@@ -101,6 +104,8 @@ local function enum(definition)
         .. list_cases(cases) .. ")")
     end,
   })
+  internal.enums[type_of_cases] = true
+  return type_of_cases
 end
 
 return enum
