@@ -29,6 +29,7 @@ package enum PeriluneModules {
         "enum": { PackageResources.enum_lua },
         "expression": { PackageResources.expression_lua },
         "full_text": { PackageResources.full_text_lua },
+        "full_text_pattern": { PackageResources.full_text_pattern_lua },
         "full_text_synchronization": { PackageResources.full_text_synchronization_lua },
         "full_text_tokenizers": { PackageResources.full_text_tokenizers_lua },
         "functions": { PackageResources.functions_lua },

@@ -62,9 +62,10 @@ local function components(tokenizer, place)
       parts[#parts + 1] = option[3](value, place .. ": option `" .. option[1] .. "`")
     end
   end
-  if options.wrapping == nil then return parts end
-  local wrapped = components(options.wrapping, place .. ": option `wrapping`")
-  if wrapped[1] == "porter" then checks.fail(place, "porter cannot wrap itself") end
+  local inner = options.wrapping
+  if inner == nil then return parts end
+  if inner == "porter" or type(inner) == "table" and inner[1] == "porter" then checks.fail(place, "porter cannot wrap itself") end
+  local wrapped = components(inner, place .. ": option `wrapping`")
   return table.move(wrapped, 1, #wrapped, #parts + 1, parts)
 end
 

@@ -26,12 +26,17 @@ local function check_column(columns, name)
   return name
 end
 
---- One term of an index: a name, or a table with a name or `sql`, `desc`, `collate`; or an expression.
--- Returns its SQL, and the column if it is nothing else.
-local function term_of(columns, term, place)
+--- What is indexed: a column or an expression. Returns its SQL, and the name of the column.
+local function indexed(columns, term, place)
   if type(term) == "string" then return sql_text.name(check_column(columns, term), place), term end
+  return sql_fragment.expression(term, place)
+end
+
+--- One term of an index: what is indexed, or a table with that or `sql`, `desc`, `collate`.
+-- Returns its SQL, and the name of the column if it is one.
+local function term_of(columns, term, place)
   local is_plain_table = type(term) == "table" and not (internal.is_expression and internal.is_expression(term))
-  if not is_plain_table then return sql_fragment.expression(term, place) end
+  if not is_plain_table then return indexed(columns, term, place) end
   local options = checks.rest(term, 1)
   checks.options(place, options, { sql = "string", desc = "boolean", collate = "string" })
   if (term[1] == nil) == (options.sql == nil) then checks.fail(place, "a column is given by its name or by `sql`") end
@@ -39,7 +44,7 @@ local function term_of(columns, term, place)
   if options.sql then
     sql = sql_fragment.text(options.sql, place)
   else
-    sql, column = term_of(columns, term[1], place)
+    sql, column = indexed(columns, term[1], place)
   end
   if options.collate then sql = sql .. " COLLATE " .. sql_text.name(options.collate, place) end
   return sql .. (options.desc and " DESC" or ""), column

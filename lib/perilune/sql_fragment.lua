@@ -52,19 +52,17 @@ function sql_fragment.text(text, place)
   return text:find("--", 1, true) and text .. "\n" or text
 end
 
---- What functions in definitions are given for a column.
-local function column(name)
-  return internal.column_expression and internal.column_expression(name)
-end
-
 --- What functions in definitions are given for a table: `c.title` is its column.
-local columns = setmetatable({}, { __index = function(_, name) return column(name) end })
+local columns = setmetatable({}, {
+  __name = "columns",
+  __index = function(_, name) return internal.perilune.column(name) end,
+})
 
 --- The SQL of a condition or value: SQL text, an expression, or a function that gets the column, or all, and gives one of these.
 -- @tparam ?string name the column; nil for a table
 function sql_fragment.expression(value, place, name)
-  if type(value) == "function" and internal.column_expression then
-    value = value(name and column(name) or columns)
+  if type(value) == "function" and internal.perilune.column then
+    value = value(name and internal.perilune.column(name) or columns)
   end
   if internal.is_expression and internal.is_expression(value) then return internal.inline_sql(value) end
   if type(value) ~= "string" then

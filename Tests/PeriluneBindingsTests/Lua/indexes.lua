@@ -74,6 +74,10 @@ test("what cannot be indexed is told", function()
   refused("argument", "expected a boolean", "i", { on = "book", columns = { { "title", desc = 1 } } })
   refused("argument", "no values bound", "i", { on = "book", columns = { "title" }, where = "year > ?" })
   refused("argument", "expected SQL as a string", "i", { on = "book", columns = { 12 } })
+  local endless = {}
+  endless[1] = endless
+  refused("argument", "expected SQL as a string", "i", { on = "book", columns = endless })
+  refused("argument", "options have names", "i", { on = "book", columns = { { "title", "year" } } })
   equal(refused("unknown_option", nil, "i", { on = "book", columns = { "title" }, uniq = true }).suggestion, "unique")
   equal(refused("unknown_option", nil, "book", { "title" }, { wher = "1" }).suggestion, "where")
   refused("argument", nil, "book")
