@@ -18,12 +18,12 @@ local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix 
 -- @tparam string text
 -- @tparam ?string kind "all_words" (the default): in any order; "any_word"; "all_prefixes": words that begin like these, for
 --   search while somebody types; "phrase": next to each other; "prefix_phrase": that at the beginning of a column
--- @treturn ?string nil if there are no words in it, with which MATCH finds nothing
+-- @treturn string one that finds nothing if there are no words in the text
 function internal.perilune.fts5_pattern(text, kind)
   local place = "perilune.fts5_pattern"
   if type(text) ~= "string" then checks.fail(place, "argument 1: expected a string, got " .. internal.describe(text)) end
   local form = kinds[(checks.choice(place, "kind", kind, kind_names) or "ALL WORDS"):lower()]
   local words = {}
   for word in text:gmatch("[0-9A-Za-z\x80-\xff]+") do words[#words + 1] = form.word:format(word) end
-  return #words > 0 and form.all:format(table.concat(words, form.between)) or nil
+  return #words > 0 and form.all:format(table.concat(words, form.between)) or '""'
 end
