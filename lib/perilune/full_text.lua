@@ -89,7 +89,8 @@ end
 --
 -- A table that is synchronized keeps no content of its own: it is filled from the other's rows, and follows them. Row ids
 -- that are no column of the other table are changed by VACUUM, so it had better have an integer primary key.
--- `INSERT OR REPLACE` runs triggers for the row that goes only with `PRAGMA recursive_triggers`.
+-- `INSERT OR REPLACE` runs triggers for the row that goes only with `PRAGMA recursive_triggers`. To drop it, use
+-- `db:drop_table`: SQL would leave the triggers on the other table, which could not be written to any more.
 -- @tparam table options `columns`: names, or `{ "body", unindexed = true }`; `tokenizer`: "unicode61", "porter", "ascii",
 --   "trigram", or a table with options; `prefix`: lengths of prefixes to be indexed; `synchronize_with`: a table; or
 --   `content`: a table, "" for none, with `content_rowid`; `columnsize = false`; `detail`: "full", "column", "none";

@@ -23,7 +23,9 @@ end
 --- A value that would have to be bound: `?`, `:name`, `@name`, `$name`.
 local function is_parameter(text, position, mark)
   if mark == "?" then return true end
-  return mark:find("[:@$]") and text:find("^[%w_]", position + 1) and not text:sub(1, position - 1):find("[%w_$]$")
+  if not mark:find("[:@$]") or not text:find("^[%w_]", position + 1) then return false end
+  -- Names may contain a $.
+  return position == 1 or not text:find("^[%w_$\x80-\xff]", position - 1)
 end
 
 --- Checks that a text stays inside the parentheses that will be around it, and that no values are to be bound.
