@@ -311,7 +311,7 @@ static int run_guarded_block(lua_State *L) {
     return run_block(L);
 }
 
-int perilune_run_guarded(lua_State *L) {
+int perilune_call_guarded(lua_State *L) {
     perilune_rows *rows = perilune_rows_of(L);
     perilune_handle *handle = perilune_check_handle(L, rows, 1, "guarded");
     perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);

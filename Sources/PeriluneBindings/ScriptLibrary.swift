@@ -93,7 +93,7 @@ final class ScriptLibrary {
         for (name, function) in [
             ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable), ("make_row", perilune_make_row),
             ("plain", perilune_plain_value), ("define", perilune_define), ("raise", perilune_raise_error),
-            ("add_error_fields", perilune_add_error_fields), ("guarded", perilune_run_guarded),
+            ("add_error_fields", perilune_add_error_fields), ("guarded", perilune_call_guarded),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])

@@ -261,7 +261,7 @@ int perilune_plain_value(lua_State *L);
 int perilune_define(lua_State *L);
 
 /* (database, f, ...) calls f(handle, ...) in a transaction, or in a savepoint inside one, which an error undoes. */
-int perilune_run_guarded(lua_State *L);
+int perilune_call_guarded(lua_State *L);
 
 /* Pushes the value at `index`, or what its __to_database makes of it. C only. [-0, +1] */
 void perilune_push_plain(lua_State *L, int index);
