@@ -3,6 +3,8 @@ enum ExitStatus {
     static let success: Int32 = 0
     /// The script or the query failed.
     static let failure: Int32 = 1
+    /// With `--check`: there is work to be done.
+    static let pending: Int32 = 2
     /// A limit was passed.
     static let limit: Int32 = 5
     /// The command was called wrongly.

@@ -15,9 +15,10 @@ struct PeriluneCommand: ParsableCommand {
               perilune run report.lua --database shop.sqlite
               perilune run -e 'print(db:fetch_value("SELECT sqlite_version()"))'
               perilune query --database shop.sqlite 'SELECT * FROM customer'
+              perilune migrate --database shop.sqlite --status
             """,
         version: Version.perilune,
-        subcommands: [RunCommand.self, QueryCommand.self, VersionCommand.self])
+        subcommands: [RunCommand.self, QueryCommand.self, MigrateCommand.self, VersionCommand.self])
 }
 
 @main

@@ -14,7 +14,8 @@ enum ScriptNames {
     ]
     /// Functions of `perilune`.
     static let perilune = [
-        "blob", "date", "date_components", "enum", "fts5_pattern", "now", "pool", "queue", "storage_class", "value_type",
+        "blob", "date", "date_components", "enum", "fts5_pattern", "migrator", "now", "pool", "queue", "storage_class",
+        "value_type",
     ]
 
     /// The name that was probably meant in a message such as `attempt to call a nil value (method 'fetch_al')`.

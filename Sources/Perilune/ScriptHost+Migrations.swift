@@ -1,0 +1,26 @@
+package import PeriluneBindings
+internal import PeriluneLua
+
+extension ScriptHost {
+    /// What the default database has seen of the migrations in a folder.
+    package func migrationStatus(ofFolder folder: String) throws -> ScriptMigrations.Status {
+        try migrations(inFolder: folder).status()
+    }
+
+    /// Runs the migrations of a folder that the default database has not seen.
+    ///
+    /// - Parameters:
+    ///   - target: The last one to run; all are by default.
+    ///   - didApply: Is told of each that was committed, and the seconds that it took.
+    package func migrate(
+        folder: String, upTo target: String?, didApply: @escaping @Sendable (String, Double) -> Void
+    ) throws {
+        try migrations(inFolder: folder).migrate(upTo: target, didApply: didApply)
+    }
+
+    private func migrations(inFolder folder: String) throws -> ScriptMigrations {
+        let migrations = try ScriptMigrations(in: state)
+        try migrations.register(folder: folder)
+        return migrations
+    }
+}

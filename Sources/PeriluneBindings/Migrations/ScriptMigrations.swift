@@ -1,0 +1,87 @@
+internal import CPeriluneRows
+internal import GRDB
+package import PeriluneLua
+package import PeriluneRecords
+
+/// A migrator of scripts in the hands of Swift: migrations in Lua, in files and in Swift are one list.
+///
+/// The state must have been set up by ``ScriptSetup``; the default database is the one that is migrated.
+package struct ScriptMigrations {
+    private let migrator: LuaTable
+    private let state: LuaState
+
+    /// What the database has seen of the list.
+    package struct Status: Equatable, Sendable {
+        /// In order.
+        package let names: [String]
+        package let pending: [String]
+        /// What it has seen and the list does not have, in the order in which it has.
+        package let unknown: [String]
+    }
+
+    package init(in state: LuaState) throws {
+        self.state = state
+        migrator = try LuaTable.fromLua(Self.run("return perilune.migrator()", [], in: state).first ?? .nil)
+    }
+
+    /// Adds the migrations of a folder.
+    ///
+    /// - Throws: `LuaError`; its ``LuaError/underlying`` is a ``MigrationFolderError`` if the folder is at fault.
+    package func register(folder: String) throws {
+        try run("m:register_folder(...)", .string(LuaString(folder)))
+    }
+
+    /// Adds a migration in Swift.
+    package func register(_ migration: Migration) throws {
+        let body = try state.core.makeFunction(migration.name, raw: { core, _ in
+            guard let access = perilune_current_access(core.L, perilune_database_at(core.L, 1)) else {
+                throw BindingError("dead_handle", "the migration `\(migration.name)` was called outside of its migrator")
+            }
+            let applied = try core.value(at: 2).isNil ? [:] : [String: Bool].fromLua(core.value(at: 2))
+            let db = Unmanaged<Database>.fromOpaque(perilune_access_grdb(access)).takeUnretainedValue()
+            try migration.body(db, Set(applied.keys))
+            return 0
+        })
+        let merges = try state.makeTable()
+        for (index, name) in migration.merges.enumerated() {
+            try merges.rawSet(.integer(Int64(index + 1)), .string(LuaString(name)))
+        }
+        try run(
+            "local name, checks, merges, body = ... m:register(name, { foreign_keys = checks, merges = merges }, body)",
+            .string(LuaString(migration.name)), .string(LuaString(migration.foreignKeyChecks.rawValue)), .table(merges),
+            .function(body))
+    }
+
+    /// What the database has seen.
+    package func status() throws -> Status {
+        let lists = try run("return m:names(), m:pending(), m:unknown()").map { try [String].fromLua($0) }
+        return Status(names: lists[0], pending: lists[1], unknown: lists[2])
+    }
+
+    /// Runs the migrations that the database has not seen.
+    ///
+    /// - Parameters:
+    ///   - target: The last one to run; all are by default.
+    ///   - didApply: Is told of each that was committed, and the seconds that it took.
+    package func migrate(upTo target: String? = nil, didApply: @escaping (String, Double) -> Void = { _, _ in }) throws {
+        let callback = try state.makeFunction("did_apply") { arguments in
+            didApply(try arguments.get(1), try arguments.get(2))
+            return []
+        }
+        try run(
+            "local target, did_apply = ... m:migrate(perilune.database, { up_to = target, did_apply = did_apply })",
+            target.map { .string(LuaString($0)) } ?? .nil, .function(callback))
+    }
+
+    // MARK: - Calling Lua
+
+    @discardableResult
+    private func run(_ code: String, _ arguments: LuaValue...) throws -> [LuaValue] {
+        let chunk = "local m = ... return (function(...) \(code) end)(select(2, ...))"
+        return try Self.run(chunk, [.table(migrator)] + arguments, in: state)
+    }
+
+    private static func run(_ code: String, _ arguments: [LuaValue], in state: LuaState) throws -> [LuaValue] {
+        try state.loadLibrary(code, named: "migrations").call(arguments)
+    }
+}

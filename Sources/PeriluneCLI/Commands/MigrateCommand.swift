@@ -1,0 +1,85 @@
+import ArgumentParser
+
+struct MigrateCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate",
+        abstract: "Bring the schema of a database up to date.",
+        discussion: """
+            Runs the migrations in FOLDER that the database has not seen, in the order of the bytes of their names, each in
+            a transaction of its own. A migration is a file NAME.sql, or NAME.lua, which returns a function(db), or a table
+            with the function `up` and the options `foreign_keys` and `merges`. The first failure is rolled back and ends it;
+            what was applied before is kept.
+
+            A database that holds anything is copied before, to FILE.before-NAME.sqlite, unless --no-backup is given.
+
+            EXAMPLES:
+              perilune migrate --database shop.sqlite
+              perilune migrate db/migrations --database shop.sqlite --to 0007_add_prices
+              perilune migrate --database shop.sqlite --status
+              perilune migrate --database shop.sqlite --check || echo "not up to date"
+
+            EXIT STATUS: 0 success, 1 a migration failed, 2 migrations are pending (with --check), 64 wrong usage, 65 a
+            migration does not parse or the database is none, 74 a file cannot be used, 75 the database is locked, 130 Ctrl-C.
+            """)
+
+    @Argument(help: "The folder of the migrations.")
+    var folder = "migrations"
+
+    @Option(help: ArgumentHelp("The database; a file is made if there is none.", valueName: "path"))
+    var database: String?
+
+    @Option(help: ArgumentHelp("The last migration to run.", valueName: "name"))
+    var to: String?
+
+    @Flag(help: "Only show which migrations are applied and which are pending.")
+    var status = false
+
+    @Flag(help: "Only end with status 2 if migrations are pending.")
+    var check = false
+
+    @Flag(help: "Run the migrations on a private copy of the database, which is thrown away.")
+    var dryRun = false
+
+    @Flag(help: "Do not copy the database before.")
+    var noBackup = false
+
+    @Option(help: "How tables are written.")
+    var format: ResultFormat?
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        guard try OptionValue.databasePath(database) != nil else {
+            throw ValidationError("expected --database with the path of a file")
+        }
+        if folder.isEmpty { throw ValidationError("expected the path of a folder, got nothing") }
+        if to?.isEmpty == true { throw ValidationError("--to: expected the name of a migration, got nothing") }
+        if dryRun && (status || check) { throw ValidationError("--dry-run runs migrations; --status and --check do not") }
+    }
+
+    func run() async throws {
+        let colours = CommandOutput.errorColours(common.color)
+        var request = MigrationRequest(folder: Self.trimmed(folder), database: try OptionValue.databasePath(database) ?? "")
+        request.target = to
+        request.isDryRun = dryRun
+        request.makesBackup = !noBackup
+        if common.verbose {
+            CommandOutput.note("database: \(request.database)", colours)
+            CommandOutput.note("migrations: \(request.folder)", colours)
+        }
+        let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
+        let runner = MigrationCommandRunner(request: request, colours: colours) { columns in
+            format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(common.color))
+        }
+        let exitStatus = status || check ? try await runner.show(status: status, check: check) : try await runner.migrate()
+        try StandardStreams.flush()
+        if exitStatus != 0 { throw ExitCode(exitStatus) }
+    }
+
+    /// Without slashes at the end, which would show up in the names of files.
+    private static func trimmed(_ path: String) -> String {
+        var path = path[...]
+        while path.count > 1, path.last == "/" { path.removeLast() }
+        return String(path)
+    }
+}

@@ -1,0 +1,78 @@
+internal import Foundation
+internal import GRDB
+
+/// Copies of a database that are made before it is changed.
+enum DatabaseBackup {
+    /// Whether the database holds anything that could be lost.
+    static func isWorthwhile(for path: String) throws -> Bool {
+        try reading(path) { db in
+            try Bool.fetchOne(db, sql: "SELECT EXISTS (SELECT 1 FROM sqlite_schema)") ?? false
+        }
+    }
+
+    /// Copies the database beside itself, under a name that no file has yet.
+    ///
+    /// - Parameter migration: The one before which the copy is made.
+    /// - Returns: The path of the copy.
+    static func make(of path: String, before migration: String) throws -> String {
+        let copy = try reserve(path, migration)
+        do {
+            try self.copy(path, to: copy)
+        } catch {
+            try? FileManager.default.removeItem(atPath: copy)
+            throw error
+        }
+        return copy
+    }
+
+    /// Copies a database into a file, through SQLite, so that what others have committed is there and nothing half.
+    static func copy(_ path: String, to copy: String) throws {
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            let source = try DatabaseQueue(path: path, configuration: configuration)
+            let target = try DatabaseQueue(path: copy)
+            try source.backup(to: target)
+            try target.close()
+            try source.close()
+        } catch let error as DatabaseError {
+            throw CommandFailure(failure("cannot copy the database \(path) to \(copy)", error))
+        }
+    }
+
+    private static func reading<Result>(_ path: String, _ body: (Database) throws -> Result) throws -> Result {
+        var configuration = Configuration()
+        configuration.readonly = true
+        do {
+            return try DatabaseQueue(path: path, configuration: configuration).read(body)
+        } catch let error as DatabaseError {
+            throw CommandFailure(ErrorReport(opening: path, error: error))
+        }
+    }
+
+    private static func failure(_ text: String, _ error: DatabaseError) -> ErrorReport {
+        var report = ErrorReport(error)
+        report.message = "\(text): \(report.message)"
+        report.sql = nil
+        report.help = "--no-backup migrates without a copy"
+        return report
+    }
+
+    /// Makes an empty file: `shop.sqlite.before-0002_prices.sqlite`, or with a number.
+    private static func reserve(_ path: String, _ migration: String) throws -> String {
+        for number in 1...9999 {
+            let copy = "\(path).before-\(migration)\(number == 1 ? "" : "-\(number)").sqlite"
+            let file = open(copy, O_CREAT | O_EXCL | O_WRONLY, 0o600)
+            if file >= 0 {
+                close(file)
+                return copy
+            }
+            guard errno == EEXIST else {
+                let reason = String(cString: strerror(errno))
+                throw CommandFailure(
+                    ErrorReport("cannot make the copy \(copy): \(reason)", kind: "io", help: "--no-backup migrates without a copy"))
+            }
+        }
+        throw CommandFailure(ErrorReport("there are too many copies of \(path)", kind: "io"))
+    }
+}

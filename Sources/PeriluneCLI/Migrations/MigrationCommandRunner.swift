@@ -1,0 +1,169 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneLua
+internal import PeriluneRecords
+internal import Synchronization
+
+/// Runs the migrations of a folder, or shows what a database has seen of them.
+struct MigrationCommandRunner {
+    let request: MigrationRequest
+    let colours: Colours
+    /// Gets the names of the columns.
+    let makeFormatter: ([String]) -> any ResultFormatter
+
+    // MARK: - Showing
+
+    /// Writes a table of the migrations.
+    ///
+    /// - Parameters:
+    ///   - status: Whether to write it.
+    ///   - check: Whether pending migrations give another exit status.
+    /// - Throws: ``CommandFailure``.
+    func show(status showsStatus: Bool, check: Bool) async throws -> Int32 {
+        let texts = try readFolder()
+        try DatabaseFile.requireExisting(request.database)
+        let session = try await open(.file(request.database), isReadonly: true, texts)
+        let status = try await session.status()
+        if showsStatus { try write(status) }
+        guard check, !status.pending.isEmpty else { return ExitStatus.success }
+        let count = status.pending.count
+        note("\(count == 1 ? "1 migration is" : "\(count) migrations are") pending: \(Self.list(status.pending))")
+        return ExitStatus.pending
+    }
+
+    private func write(_ status: ScriptMigrations.Status) throws {
+        let pending = Set(status.pending)
+        var rows = status.names.map { [$0, pending.contains($0) ? "pending" : "applied"] }
+        rows += status.unknown.map { [$0, "unknown"] }
+        try write(["migration", "status"], rows.map { row in row.map { .text(Array($0.utf8)) } })
+    }
+
+    private func write(_ columns: [String], _ rows: [[Cell]]) throws {
+        var formatter = makeFormatter(columns)
+        var output: [UInt8] = []
+        formatter.begin(&output)
+        for row in rows { formatter.write(row, to: &output) }
+        formatter.end(&output)
+        try StandardStreams.write(output)
+    }
+
+    // MARK: - Migrating
+
+    /// Runs what is pending.
+    ///
+    /// - Throws: ``CommandFailure``.
+    func migrate() async throws -> Int32 {
+        let texts = try readFolder()
+        let isNew = !FileManager.default.fileExists(atPath: request.database)
+        // Nothing is made or copied for migrations that cannot be read.
+        if isNew { try await check(open(.inMemory, isReadonly: false, texts).status()) }
+        let copy = try makeCopy(isNew: isNew)
+        defer { if let copy { Self.remove(copy) } }
+        let database: ScriptHost.Configuration.Database =
+            request.isDryRun ? copy.map { .file($0) } ?? .inMemory : .file(request.database)
+        let session = try await open(database, isReadonly: false, texts)
+        let status = try await session.status()
+        try check(status)
+        let pending = pending(status)
+        if !status.unknown.isEmpty {
+            note("the database has seen migrations that are not in \(request.folder): \(Self.list(status.unknown))")
+        }
+        guard let first = pending.first else {
+            // Refuses to go back.
+            if request.target != nil, let (failure, _) = await session.migrate(didApply: { _, _ in }) { throw failure }
+            note(status.names.isEmpty ? "there are no migrations in \(request.folder)" : "nothing is pending")
+            return ExitStatus.success
+        }
+        try prepare(isNew: isNew, before: first)
+        try await apply(session)
+        return ExitStatus.success
+    }
+
+    private func pending(_ status: ScriptMigrations.Status) -> [String] {
+        guard let target = request.target, let end = status.names.firstIndex(of: target) else { return status.pending }
+        return status.pending.filter(Set(status.names[...end]).contains)
+    }
+
+    /// Refuses a target that is none, before a copy is made for nothing.
+    private func check(_ status: ScriptMigrations.Status) throws {
+        guard let target = request.target, !status.names.contains(target) else { return }
+        var report = ErrorReport("there is no migration \(target) in \(request.folder)", kind: "usage")
+        if let nearest = nearestName(to: target, among: status.names) {
+            report.help = "did you mean `\(nearest)`?"
+            report.suggestions = [nearest]
+        } else if !status.names.isEmpty {
+            report.help = "there are: " + Self.list(status.names)
+        }
+        throw CommandFailure(report)
+    }
+
+    private func prepare(isNew: Bool, before first: String) throws {
+        guard !request.isDryRun else { return }
+        if isNew { return note("made the database \(request.database)") }
+        guard request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return }
+        note("copied the database to \(try DatabaseBackup.make(of: request.database, before: first))")
+    }
+
+    private func apply(_ session: MigrationSession) async throws {
+        let applied = Mutex<[(name: String, seconds: Double)]>([])
+        let result = await session.migrate { name, seconds in applied.withLock { $0.append((name, seconds)) } }
+        let done = applied.withLock { $0 }
+        if !done.isEmpty {
+            try write(["migration", "seconds"], done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
+        }
+        try StandardStreams.flush()
+        if let (_, migration) = result { note(Self.outcome(done.map(\.name), failed: migration)) }
+        if request.isDryRun { note("this was a dry run: \(request.database) is as it was") }
+        if let (failure, _) = result { throw failure }
+    }
+
+    /// What is so after a failure.
+    private static func outcome(_ applied: [String], failed: String?) -> String {
+        let kept = applied.isEmpty ? "nothing was applied" : "applied: \(list(applied))"
+        return failed.map { "\($0) was rolled back; \(kept)" } ?? kept
+    }
+
+    private static func rounded(_ seconds: Double) -> Double { (seconds * 10000).rounded() / 10000 }
+
+    // MARK: - Files
+
+    /// The texts of the migrations, for reports; fails if the folder cannot be used.
+    private func readFolder() throws -> SourceTexts {
+        var texts = SourceTexts(moduleFolder: request.folder)
+        do {
+            for file in try MigrationFolder(request.folder).files { texts.add(try file.read(), named: file.path) }
+        } catch {
+            throw CommandFailure(ErrorReport(error.message, kind: error.kind == .unreadable ? "io" : "argument"))
+        }
+        return texts
+    }
+
+    /// The copy that a dry run migrates; `nil` if there is nothing to copy.
+    private func makeCopy(isNew: Bool) throws -> String? {
+        guard request.isDryRun, !isNew else { return nil }
+        let path = NSTemporaryDirectory() + "/perilune-" + UUID().uuidString + ".sqlite"
+        try DatabaseBackup.copy(request.database, to: path)
+        return path
+    }
+
+    private static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+    }
+
+    private func open(
+        _ database: ScriptHost.Configuration.Database, isReadonly: Bool, _ texts: SourceTexts
+    ) async throws -> MigrationSession {
+        try await MigrationSession(request: request, texts: texts, database: database, isReadonly: isReadonly)
+    }
+
+    // MARK: - Saying
+
+    private func note(_ text: String) {
+        CommandOutput.note(text, colours)
+    }
+
+    private static func list(_ names: [String]) -> String {
+        names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", and \(names.count - 8) more" : "")
+    }
+}

@@ -1,0 +1,65 @@
+internal import Glibc
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// A host that has a database and a folder of migrations for it. What goes wrong in it is a ``CommandFailure``.
+struct MigrationSession {
+    private let request: MigrationRequest
+    private let texts: SourceTexts
+    private let host: ScriptHost
+
+    /// Opens the database.
+    init(
+        request: MigrationRequest, texts: SourceTexts, database: ScriptHost.Configuration.Database, isReadonly: Bool
+    ) async throws {
+        self.request = request
+        self.texts = texts
+        var configuration = ScriptHost.Configuration(database: database)
+        configuration.isReadonly = isReadonly
+        configuration.libraries = .trusted
+        configuration.allowsFiles = true
+        configuration.moduleFolder = request.folder
+        do {
+            host = try ScriptHost(configuration)
+        } catch {
+            throw CommandFailure(ErrorReport(opening: request.database, error: error))
+        }
+        await host.listen(for: SIGUSR2)
+    }
+
+    func status() async throws -> ScriptMigrations.Status {
+        do {
+            return try await host.migrationStatus(ofFolder: request.folder)
+        } catch {
+            throw await failure(error)
+        }
+    }
+
+    /// Runs what is pending; Ctrl-C ends it.
+    ///
+    /// - Returns: What went wrong, and the migration in which it did, if it was in one.
+    func migrate(
+        didApply: @escaping @Sendable (String, Double) -> Void
+    ) async -> (failure: CommandFailure, migration: String?)? {
+        Interrupts.onFirst { [host] in host.cancel() }
+        do {
+            try await host.migrate(folder: request.folder, upTo: request.target, didApply: didApply)
+            return nil
+        } catch {
+            guard case .string(let name)? = (error as? LuaError)?.fields["migration"] else { return (await failure(error), nil) }
+            return (await failure(error), name.description)
+        }
+    }
+
+    private func failure(_ error: any Error) async -> CommandFailure {
+        guard let error = error as? LuaError else { return CommandFailure(ErrorReport("\(error)", kind: "host")) }
+        var report = ErrorReport(error)
+        report.addSource(from: texts)
+        report.addHelp(for: ScriptRequest(sources: []))
+        if report.help == nil, report.sql != nil, !error.code.isLimit, let names = await host.databaseNames() {
+            report.addSuggestion(from: SchemaNames(names))
+        }
+        return CommandFailure(report)
+    }
+}

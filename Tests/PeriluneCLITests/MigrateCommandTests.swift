@@ -1,0 +1,350 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct MigrateCommandTests {
+    private static let files = [
+        "migrations/0001_create.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL);\n",
+        "migrations/0002_pages.lua": "return function(db)\n  db:execute('ALTER TABLE book ADD COLUMN pages INTEGER')\nend\n",
+    ]
+
+    private func folder(_ more: [String: String] = [:]) throws -> TestFolder {
+        try TestFolder(Self.files.merging(more) { $1 })
+    }
+
+    /// A folder whose database has seen the two migrations.
+    private func migrated(_ more: [String: String] = [:]) throws -> TestFolder {
+        let folder = try folder()
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        try #require(result.status == 0, "\(result.errors)")
+        for (name, text) in more { try folder.write(text, to: name) }
+        return folder
+    }
+
+    private func tables(_ folder: TestFolder, _ database: String = "x.sqlite") throws -> String {
+        try folder.perilune(
+            "query", "--database", database, "--format", "csv",
+            "SELECT group_concat(name, ' ') AS n FROM (SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)"
+        ).output
+    }
+
+    private func copies(_ folder: TestFolder) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.contains(".before-") }.sorted()
+    }
+
+    // MARK: - Migrating
+
+    @Test func `a new database is made and migrated`() throws {
+        let folder = try folder()
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--format", "csv")
+        #expect(result.status == 0)
+        #expect(result.errors == "made the database x.sqlite\n")
+        let lines = result.output.split(separator: "\r\n")
+        #expect(lines.first == "migration,seconds")
+        #expect(lines.dropFirst().map { $0.split(separator: ",")[0] } == ["0001_create", "0002_pages"])
+        #expect(lines.dropFirst().allSatisfy { Double($0.split(separator: ",")[1]) != nil })
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try copies(folder) == [])
+    }
+
+    @Test func `a second run does nothing, and copies nothing`() throws {
+        let folder = try migrated()
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect((result.status, result.output, result.errors) == (0, "", "nothing is pending\n"))
+        #expect(try copies(folder) == [])
+    }
+
+    @Test func `another folder may be named, with slashes at the end`() throws {
+        let folder = try TestFolder(["db/steps/a.sql": "CREATE TABLE a (x)"])
+        #expect(try folder.perilune("migrate", "db/steps//", "--database", "x.sqlite").status == 0)
+        #expect(try tables(folder) == "n\r\na grdb_migrations\r\n")
+    }
+
+    @Test func `the last migration may be named`() throws {
+        let folder = try folder()
+        let first = try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
+        #expect(first.output.hasPrefix("{\"migration\":\"0001_create\",\"seconds\":"))
+        #expect(!first.output.contains("0002"))
+        let second = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(second.output.hasPrefix("{\"migration\":\"0002_pages\",\"seconds\":"))
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0002_pages").errors == "nothing is pending\n")
+    }
+
+    @Test func `a misspelt migration is wrong usage, and nothing is made`() throws {
+        let folder = try folder()
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0002_page")
+        #expect(result.status == 64)
+        #expect(result.errors == "error: there is no migration 0002_page in migrations\n  help  did you mean `0002_pages`?\n")
+        #expect(!folder.exists("x.sqlite"))
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--to", "nothing").errors.contains("there are: 0001_create"))
+    }
+
+    @Test func `a database is not migrated back`() throws {
+        let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("the database cannot be migrated back to `0001_create`"))
+    }
+
+    @Test func `modules beside the migrations can be required`() throws {
+        let folder = try TestFolder([
+            "migrations/a.lua": "local names = require 'lib.names' return function(db) db:execute('CREATE TABLE ' .. names[1] .. ' (x)') end",
+            "migrations/lib/names.lua": "return { 'found' }",
+        ])
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 0)
+        #expect(try tables(folder) == "n\r\nfound grdb_migrations\r\n")
+    }
+
+    // MARK: - Failures
+
+    @Test func `a failure keeps what came before, and shows the place`() throws {
+        let folder = try migrated([
+            "migrations/0003_index.sql": "CREATE INDEX by_title ON book (title);",
+            "migrations/0004_fill.sql": "CREATE TABLE note (x);\n\nINSERT INTO book (titel)\n  VALUES ('x');\n",
+            "migrations/0005_never.sql": "CREATE TABLE never (x);",
+        ])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(result.output.hasPrefix("{\"migration\":\"0003_index\",\"seconds\":"))
+        #expect(result.errors == """
+            copied the database to x.sqlite.before-0003_index.sqlite
+            0004_fill was rolled back; applied: 0003_index
+            error: table book has no column named titel
+              at migrations/0004_fill.sql:3
+              3 | INSERT INTO book (titel)
+              SQL   INSERT INTO book (titel)
+                      VALUES ('x');
+              help  did you mean `title`?  book has: id, title, pages
+
+            """)
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        let status = try folder.perilune("migrate", "--database", "x.sqlite", "--status", "--format", "csv")
+        #expect(status.output.contains("0003_index,applied\r\n0004_fill,pending\r\n0005_never,pending\r\n"))
+    }
+
+    @Test func `a mistake in SQL is pointed at`() throws {
+        let folder = try TestFolder(["migrations/a.sql": "CREATE TABLE a (x);\nCREATE TABLE b (y;\n"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("  at migrations/a.sql:2\n"))
+        #expect(result.errors.contains("CREATE TABLE b (y;\n"))
+        #expect(result.errors.contains("^\n"))
+    }
+
+    @Test func `an error in Lua shows its line`() throws {
+        let folder = try TestFolder(["migrations/a.lua": "return function(db)\n  local t\n  t.x = 1\nend"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("a was rolled back; nothing was applied\n"))
+        #expect(result.errors.contains("  at migrations/a.lua:3\n  3 |   t.x = 1\n"))
+    }
+
+    @Test func `an error may be JSON`() throws {
+        let folder = try TestFolder(["migrations/a.sql": "SELECT nothing"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--error-format", "json")
+        let line = try #require(result.errors.split(separator: "\n").last)
+        let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
+        #expect(object?["kind"] as? String == "sql")
+        #expect(object?["file"] as? String == "migrations/a.sql")
+        #expect(object?["line"] as? Int == 1)
+    }
+
+    @Test func `a file that does not parse is bad data, and nothing is made`() throws {
+        let folder = try TestFolder(["migrations/a.lua": "return function(db)\n  db:execute(\nend"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 65)
+        #expect(result.errors.contains("at migrations/a.lua:3"))
+        #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `a folder that is not there cannot be used`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect((result.status, result.output) == (74, ""))
+        #expect(result.errors == "error: cannot read the folder of migrations migrations: there is none\n")
+        #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `a folder without migrations is said to be one`() throws {
+        let folder = try TestFolder(["migrations/README.md": ""])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect((result.status, result.output, result.errors) == (0, "", "there are no migrations in migrations\n"))
+    }
+
+    @Test func `mistakes in the folder are told`() throws {
+        let folder = try folder(["migrations/0002_pages.sql": "SELECT 1"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(result.errors == "error: migrations: `0002_pages` is there twice, in Lua and in SQL: a migration has one file\n")
+    }
+
+    @Test func `a database that somebody else is writing to is busy`() throws {
+        let folder = try migrated(["migrations/0003.sql": "CREATE TABLE x (y)"])
+        try folder.write(
+            """
+            db:write(function(db)
+              db:execute("CREATE TABLE t (a)")
+              print("holding") io.stdout:flush()
+              while true do end
+            end)
+            """, to: "hold.lua")
+        let holder = try CommandProcess(
+            TestFolder.binary, ["run", "hold.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try holder.readLine() == "holding")
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        holder.interrupt()
+        #expect(try holder.wait().status == 130)
+        #expect(result.status == 75)
+        #expect(result.errors.contains("nothing was applied\nerror: database is locked\n"))
+    }
+
+    @Test func `a file that is no database is bad data`() throws {
+        let folder = try folder(["x.sqlite": String(repeating: "no database ", count: 100)])
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 65)
+        #expect(try copies(folder) == [])
+    }
+
+    @Test func `Ctrl-C rolls the migration back`() throws {
+        let folder = try migrated([
+            "migrations/0003.lua": """
+            return function(db)
+              db:execute("CREATE TABLE half (x)")
+              print("running") io.stdout:flush()
+              while true do end
+            end
+            """
+        ])
+        let process = try CommandProcess(
+            TestFolder.binary, ["migrate", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "running")
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+    }
+
+    // MARK: - Status
+
+    @Test func `the status of each migration is shown`() throws {
+        let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
+        try FileManager.default.removeItem(atPath: folder.path + "/migrations/0001_create.sql")
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--status", "--format", "table")
+        #expect((result.status, result.errors) == (0, ""))
+        #expect(result.output == """
+            ┌─────────────┬─────────┐
+            │ migration   │ status  │
+            ├─────────────┼─────────┤
+            │ 0002_pages  │ applied │
+            │ 0003        │ pending │
+            │ 0001_create │ unknown │
+            └─────────────┴─────────┘
+
+            """)
+        let lines = try folder.perilune("migrate", "--database", "x.sqlite", "--status")
+        #expect(lines.output.hasPrefix("{\"migration\":\"0002_pages\",\"status\":\"applied\"}\n"))
+    }
+
+    @Test func `pending migrations are a status of their own when asked for`() throws {
+        let folder = try migrated()
+        let done = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
+        #expect((done.status, done.output, done.errors) == (0, "", ""))
+        try folder.write("CREATE TABLE c (x)", to: "migrations/0003.sql")
+        let pending = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
+        #expect((pending.status, pending.output, pending.errors) == (2, "", "1 migration is pending: 0003\n"))
+        let both = try folder.perilune("migrate", "--database", "x.sqlite", "--check", "--status", "--format", "csv")
+        #expect(both.status == 2)
+        #expect(both.output.hasSuffix("0003,pending\r\n"))
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+    }
+
+    @Test func `a database that is not there has no status, and is not made`() throws {
+        let folder = try folder()
+        for option in ["--status", "--check"] {
+            let result = try folder.perilune("migrate", "--database", "x.sqlite", option)
+            #expect(result.status == 74)
+            #expect(result.errors == "error: cannot open the database x.sqlite: No such file or directory\n")
+        }
+        #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `what the folder does not know is said before migrating`() throws {
+        let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
+        try FileManager.default.removeItem(atPath: folder.path + "/migrations/0001_create.sql")
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup")
+        #expect(result.status == 0)
+        #expect(result.errors == "the database has seen migrations that are not in migrations: 0001_create\n")
+    }
+
+    // MARK: - Copies
+
+    @Test func `a database that holds something is copied before, and copies are kept`() throws {
+        let folder = try migrated(["migrations/0003_x.sql": "CREATE TABLE c (x); DROP TABLE book; SELECT nothing"])
+        for _ in 1...2 { #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 1) }
+        #expect(try copies(folder) == ["x.sqlite.before-0003_x-2.sqlite", "x.sqlite.before-0003_x.sqlite"])
+        try folder.write("DROP TABLE book", to: "migrations/0003_x.sql")
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.errors == "copied the database to x.sqlite.before-0003_x-3.sqlite\n")
+        #expect(try tables(folder) == "n\r\ngrdb_migrations\r\n")
+        #expect(try tables(folder, "x.sqlite.before-0003_x-3.sqlite") == "n\r\nbook grdb_migrations\r\n")
+        #expect(!folder.exists("x.sqlite.before-0003_x-3.sqlite-wal"))
+    }
+
+    @Test func `a database in WAL mode is copied with what is in its log`() throws {
+        let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
+        try folder.write(
+            """
+            db:execute("PRAGMA journal_mode = WAL")
+            db:execute("INSERT INTO book (title) VALUES ('in the log')")
+            local status = os.execute('"$PERILUNE" migrate --database x.sqlite 2> errors.txt > output.txt')
+            print(status)
+            """, to: "wal.lua")
+        let result = try folder.shell("$PERILUNE run wal.lua --database x.sqlite")
+        #expect(result.output == "true\n", "\(result.errors)")
+        let copied = try folder.perilune(
+            "query", "--database", "x.sqlite.before-0003.sqlite", "--format", "csv", "SELECT title FROM book")
+        #expect(copied.output == "title\r\nin the log\r\n")
+    }
+
+    @Test func `no copy is made of an empty database, nor where none is wanted`() throws {
+        let folder = try folder(["x.sqlite": ""])
+        let empty = try folder.perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
+        #expect((empty.status, empty.errors) == (0, ""))
+        let unwanted = try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup")
+        #expect((unwanted.status, unwanted.errors) == (0, ""))
+        #expect(try copies(folder) == [])
+    }
+
+    @Test func `a dry run changes nothing`() throws {
+        let folder = try migrated(["migrations/0003_x.sql": "CREATE TABLE c (x)"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--dry-run")
+        #expect(result.status == 0)
+        #expect(result.output.hasPrefix("{\"migration\":\"0003_x\",\"seconds\":"))
+        #expect(result.errors == "this was a dry run: x.sqlite is as it was\n")
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try copies(folder) == [])
+        let new = try folder.perilune("migrate", "--database", "new.sqlite", "--dry-run")
+        #expect(new.status == 0)
+        #expect(!folder.exists("new.sqlite"))
+        try folder.write("SELECT nothing", to: "migrations/0004_y.sql")
+        let failed = try folder.perilune("migrate", "--database", "x.sqlite", "--dry-run")
+        #expect(failed.status == 1)
+        #expect(failed.errors.hasPrefix("0004_y was rolled back; applied: 0003_x\nthis was a dry run"))
+    }
+
+    // MARK: - Usage
+
+    @Test(arguments: [
+        [], ["--database", ":memory:"], ["--database", ""], ["", "--database", "x.sqlite"],
+        ["--database", "x.sqlite", "--to", ""], ["--database", "x.sqlite", "--dry-run", "--check"],
+    ])
+    func `wrong usage is told`(arguments: [String]) throws {
+        let folder = try folder()
+        let result = try CommandProcess(TestFolder.binary, ["migrate"] + arguments, in: folder).wait()
+        #expect(result.status == 64)
+        #expect(result.errors.hasPrefix("error: "))
+        #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `what is used is said on request`() throws {
+        let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--verbose")
+        #expect(result.errors == "database: x.sqlite\nmigrations: migrations\nnothing is pending\n")
+    }
+}
