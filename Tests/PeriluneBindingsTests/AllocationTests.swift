@@ -48,6 +48,10 @@ private let verbs: [(name: String, source: String)] = [
     ("a collation", "db:add_collation('c', function(a, b) return #a - #b end) db:fetch_values('SELECT a FROM t ORDER BY a COLLATE c --' .. n)"),
     ("a trace", "local q = perilune.queue(nil, { trace = function(e) local s = e.sql .. n end }) q:execute('CREATE TABLE t (a)') q:close()"),
     ("another database", "local q = perilune.queue() q:execute('CREATE TABLE t (a)') q:rows('SELECT 1')() db:backup_to(q) q:close()"),
+    ("migrations", "local m = perilune.migrator() m:register('a' .. n, function(db) db:execute('CREATE TABLE m (x)') end) m:register('b' .. n, { merges = { 'old' .. n } }, function(db, applied) db:execute('DROP TABLE m') end) m:register('c' .. n, 'DELETE FROM t WHERE id > 3; SELECT 1') m:migrate(db, { did_apply = function(name) return name .. n end }) m:applied(db) m:unknown(db)"),
+    ("a migration that fails", "local m = perilune.migrator() m:register('e' .. n, function(db) db:execute('INSERT INTO t (a) VALUES (1)') error('x' .. n) end) pcall(m.migrate, m, db) local k = perilune.migrator() k:register('f' .. n, 'INSERT INTO t (a) VALUES (1); SELECT missing') pcall(k.migrate, k, db)"),
+    ("a migration with broken foreign keys", "local m = perilune.migrator() m:register('g' .. n, 'CREATE TABLE m (x REFERENCES t); INSERT INTO m VALUES (99)') local ok, e = pcall(m.migrate, m, db) local s = tostring(e) .. tostring(type(e) ~= 'string' and e.violations and e.violations[1].rowid)"),
+    ("changes of migrations", "local q = perilune.queue() q:add_function('f', 0, function() return 1 end) local m = perilune.migrator() m:register('a', 'CREATE TABLE m AS SELECT f() AS x') m:migrate(q) q:execute('CREATE TABLE extra (x)') m:has_schema_changes(q) m.erase_on_schema_change = true q:close()"),
     ("schema", "db:columns('t') db:indexes('t') db:foreign_keys('t') tostring(db:explain('SELECT * FROM t --' .. n))"),
 ]
 

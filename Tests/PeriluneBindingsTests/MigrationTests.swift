@@ -5,7 +5,8 @@ import Testing
 
 /// Migrations where the host sets limits, grants no files or is cancelled. What they do is tested in `Lua/migrator.lua`.
 @Suite(.serialized, .timeLimit(.minutes(3))) struct MigrationTests {
-    private static let endlessRows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
+    private static let endlessRows =
+        "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT MAX(i) FROM n"
 
     /// Migrations that never end by themselves.
     private static let endless = [
@@ -54,7 +55,8 @@ import Testing
         let host = try testHost { $0.limits = LuaLimits(memoryInBytes: 20 << 20) }
         try await host.runChecked(Self.settings)
         let error = await #expect(throws: LuaError.self) {
-            try await host.runChecked("""
+            try await host.runChecked(
+                """
                 m:register('b', function(db)
                   db:execute('CREATE TABLE b (x)')
                   local list = {}
@@ -96,7 +98,8 @@ import Testing
         let path = temporaryPath("readonly.sqlite")
         defer { try? FileManager.default.removeItem(atPath: path) }
         try await script("db:execute('CREATE TABLE a (x)')") { $0.database = .file(path) }
-        try await script("""
+        try await script(
+            """
             local m = perilune.migrator():register("a", "SELECT 1")
             fails("readonly", m.migrate, m)
             equal(m:pending(), { "a" })
@@ -108,23 +111,25 @@ import Testing
     }
 
     @Test func `an error of a migration reaches Swift with its fields`() async throws {
-        let error = await failure(of: """
-            local m = perilune.migrator()
-            m:register("a", function(db)
-              db:execute("CREATE TABL a (x)")
-            end)
-            m:migrate()
-            """)
+        let error = await failure(
+            of: """
+                local m = perilune.migrator()
+                m:register("a", function(db)
+                  db:execute("CREATE TABL a (x)")
+                end)
+                m:migrate()
+                """)
         #expect(error?.kind == "sql")
         #expect(error?.line == 3)
         #expect(error?.fields["migration"] == .string("a"))
-        let plain = await failure(of: """
-            local m = perilune.migrator()
-            m:register("a", function(db)
-              error("no")
-            end)
-            m:migrate()
-            """)
+        let plain = await failure(
+            of: """
+                local m = perilune.migrator()
+                m:register("a", function(db)
+                  error("no")
+                end)
+                m:migrate()
+                """)
         #expect(plain?.message == "no")
         #expect(plain?.line == 3)
         #expect(plain?.traceback?.contains("test:3:") == true)

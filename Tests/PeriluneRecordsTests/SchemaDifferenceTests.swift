@@ -22,7 +22,8 @@ import Testing
     }
 
     @Test func `what belongs to SQLite and GRDB is left out`() throws {
-        let sql = "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE grdb_migrations (x); INSERT INTO a VALUES (1); ANALYZE"
+        let sql =
+            "CREATE TABLE a (id INTEGER PRIMARY KEY AUTOINCREMENT); CREATE TABLE grdb_migrations (x); INSERT INTO a VALUES (1); ANALYZE"
         #expect(try contents(sql).objects.map(\.name) == ["a"])
     }
 
@@ -37,10 +38,14 @@ import Testing
             ["changed: column a.x (INT NOT NULL in the migrations, INT PRIMARY KEY here)"]
         ),
         ("CREATE TABLE a (x, UNIQUE (x))", "CREATE TABLE a (x)", ["changed: table a (its SQL differs)"]),
-        ("CREATE TABLE a (x, y AS (x + 1))", "CREATE TABLE a (x, y)", ["changed: column a.y (no type in the migrations, GENERATED here)"]),
+        (
+            "CREATE TABLE a (x, y AS (x + 1))", "CREATE TABLE a (x, y)",
+            ["changed: column a.y (no type in the migrations, GENERATED here)"]
+        ),
         ("CREATE VIEW v AS SELECT 1", "CREATE VIEW v AS SELECT 2", ["changed: view v (its SQL differs)"]),
         (
-            "CREATE TABLE a (x); CREATE INDEX i ON a (x)", "CREATE TABLE a (x); CREATE TRIGGER i DELETE ON a BEGIN SELECT 1; END",
+            "CREATE TABLE a (x); CREATE INDEX i ON a (x)",
+            "CREATE TABLE a (x); CREATE TRIGGER i DELETE ON a BEGIN SELECT 1; END",
             ["missing: trigger i", "added: index i"]
         ),
     ])

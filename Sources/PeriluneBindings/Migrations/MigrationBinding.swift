@@ -22,10 +22,9 @@ struct MigrationBinding {
         try functions.setFunction("make") { arguments in
             try ScriptMigrator(allowsFiles: allowsFiles, warn: warn).makeFunctions(in: arguments.state)
         }
-        try functions.set("is_database", .function(state.core.makeFunction("is_database", raw: { core, _ in
-            lua_pushboolean(core.L, perilune_is_database(core.L, 1) ? 1 : 0)
-            return 1
-        })))
+        try functions.setFunction("is_database") { arguments in
+            [.boolean(perilune_is_database(try arguments.state.core.L, 1))]
+        }
         try functions.setFunction("folder") { arguments in [.table(try readFolder(arguments))] }
         try functions.setFunction("load", Self.load)
         return functions

@@ -35,10 +35,10 @@ struct MigrationRunner {
         // The function is garbage afterwards; a script that has got at it must find nothing in it.
         let box = Box(body: body)
         defer { box.body = nil }
-        let function = try core.makeFunction("migration", { _ in
+        let function = try core.openState().makeFunction("migration") { _ in
             try box.body?()
             return []
-        })
+        }
         // A collation of a script may have failed: its error counts, not that of the check, which it has ended.
         try enter(function, [], in: db) { _ = perilune_take_pending_error(core.L) }
     }
@@ -82,7 +82,9 @@ struct MigrationRunner {
     private func pointer() throws -> OpaquePointer {
         core.push(value)
         defer { lua_settop(core.L, -2) }
-        guard let pointer = perilune_database_at(core.L, -1) else { throw BindingError("closed", "the database is closed") }
+        guard let pointer = perilune_database_at(core.L, -1) else {
+            throw BindingError("closed", "the database is closed")
+        }
         return pointer
     }
 

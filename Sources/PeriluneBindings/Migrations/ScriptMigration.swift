@@ -30,7 +30,8 @@ struct ScriptMigration {
         for entry in try table.array() {
             let migration = try ScriptMigration(LuaTable.fromLua(entry))
             try list.register(
-                Migration(migration.name, foreignKeyChecks: migration.foreignKeyChecks, merges: migration.merges) { db, applied in
+                Migration(migration.name, foreignKeyChecks: migration.foreignKeyChecks, merges: migration.merges) {
+                    db, applied in
                     try run(migration, MigrationRunner.Step(db: db, applied: applied))
                 })
         }

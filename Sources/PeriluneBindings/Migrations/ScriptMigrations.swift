@@ -33,15 +33,20 @@ package struct ScriptMigrations {
 
     /// Adds a migration in Swift.
     package func register(_ migration: Migration) throws {
-        let body = try state.core.makeFunction(migration.name, raw: { core, _ in
-            guard let access = perilune_current_access(core.L, perilune_database_at(core.L, 1)) else {
-                throw BindingError("dead_handle", "the migration `\(migration.name)` was called outside of its migrator")
-            }
-            let applied = try core.value(at: 2).isNil ? [:] : [String: Bool].fromLua(core.value(at: 2))
-            let db = Unmanaged<Database>.fromOpaque(perilune_access_grdb(access)).takeUnretainedValue()
-            try migration.body(db, Set(applied.keys))
-            return 0
-        })
+        let body = try state.core.makeFunction(
+            migration.name,
+            raw: { core, _ in
+                guard let database = perilune_database_at(core.L, 1),
+                    let access = perilune_current_access(core.L, database)
+                else {
+                    throw BindingError(
+                        "dead_handle", "the migration `\(migration.name)` was called outside of its migrator")
+                }
+                let applied = try core.value(at: 2).isNil ? [:] : [String: Bool].fromLua(core.value(at: 2))
+                let db = Unmanaged<Database>.fromOpaque(perilune_access_grdb(access)).takeUnretainedValue()
+                try migration.body(db, Set(applied.keys))
+                return 0
+            })
         let merges = try state.makeTable()
         for (index, name) in migration.merges.enumerated() {
             try merges.rawSet(.integer(Int64(index + 1)), .string(LuaString(name)))
@@ -63,7 +68,9 @@ package struct ScriptMigrations {
     /// - Parameters:
     ///   - target: The last one to run; all are by default.
     ///   - didApply: Is told of each that was committed, and the seconds that it took.
-    package func migrate(upTo target: String? = nil, didApply: @escaping (String, Double) -> Void = { _, _ in }) throws {
+    package func migrate(
+        upTo target: String? = nil, didApply: @escaping (String, Double) -> Void = { _, _ in }
+    ) throws {
         let callback = try state.makeFunction("did_apply") { arguments in
             didApply(try arguments.get(1), try arguments.get(2))
             return []

@@ -17,23 +17,28 @@ final class ScriptMigrator {
 
     /// The functions `register(name, merges)`, `migrate(database, list, options)` and `differences(database, list)`.
     func makeFunctions(in state: LuaState) throws -> [LuaValue] {
-        let register = try state.core.makeFunction("m:register", { arguments in
+        let register = try state.makeFunction("m:register") { arguments in
             try self.requireIdle("register")
             try Self.attempt { try self.names.register(arguments.get(1), merges: arguments.get(2)) }
             return []
-        })
-        let migrate = try state.core.makeFunction("m:migrate", raw: { core, _ in
-            try self.entering("migrate", core) { try self.migrate($0, core) }
-        })
-        let differences = try state.core.makeFunction("m:has_schema_changes", raw: { core, _ in
-            try self.entering("has_schema_changes", core) { try self.differences($0, core) }
-        })
+        }
+        let migrate = try state.core.makeFunction(
+            "m:migrate",
+            raw: { core, _ in
+                try self.entering("migrate", core) { try self.migrate($0, core) }
+            })
+        let differences = try state.core.makeFunction(
+            "m:has_schema_changes",
+            raw: { core, _ in
+                try self.entering("has_schema_changes", core) { try self.differences($0, core) }
+            })
         return [.function(register), .function(migrate), .function(differences)]
     }
 
     private func requireIdle(_ method: String) throws {
         guard !isRunning else {
-            throw BindingError("nested_access", "m:\(method): this migrator is running: it cannot be used by its own migrations")
+            throw BindingError(
+                "nested_access", "m:\(method): this migrator is running: it cannot be used by its own migrations")
         }
     }
 
@@ -113,8 +118,10 @@ final class ScriptMigrator {
         let differences = try differences(for: runner, list, &run)
         guard !differences.isEmpty else { return [] }
         try options.requireErasing(runner.database.writer, differences)
-        warn("the schema is not what the migrations make, and all data is erased\n" + differences.joined(separator: "\n"))
         try runner.database.writer.erase()
+        warn(
+            "the schema was not what the migrations make, and all data was erased\n"
+                + differences.joined(separator: "\n"))
         return differences
     }
 

@@ -54,12 +54,15 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         if folder.isEmpty { throw ValidationError("expected the path of a folder, got nothing") }
         if to?.isEmpty == true { throw ValidationError("--to: expected the name of a migration, got nothing") }
-        if dryRun && (status || check) { throw ValidationError("--dry-run runs migrations; --status and --check do not") }
+        if dryRun && (status || check) {
+            throw ValidationError("--dry-run runs migrations; --status and --check do not")
+        }
     }
 
     func run() async throws {
         let colours = CommandOutput.errorColours(common.color)
-        var request = MigrationRequest(folder: Self.trimmed(folder), database: try OptionValue.databasePath(database) ?? "")
+        var request = MigrationRequest(
+            folder: Self.trimmed(folder), database: try OptionValue.databasePath(database) ?? "")
         request.target = to
         request.isDryRun = dryRun
         request.makesBackup = !noBackup
@@ -71,7 +74,8 @@ struct MigrateCommand: AsyncParsableCommand {
         let runner = MigrationCommandRunner(request: request, colours: colours) { columns in
             format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(common.color))
         }
-        let exitStatus = status || check ? try await runner.show(status: status, check: check) : try await runner.migrate()
+        let exitStatus =
+            status || check ? try await runner.show(status: status, check: check) : try await runner.migrate()
         try StandardStreams.flush()
         if exitStatus != 0 { throw ExitCode(exitStatus) }
     }

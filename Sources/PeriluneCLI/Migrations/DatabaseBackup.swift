@@ -70,7 +70,9 @@ enum DatabaseBackup {
             guard errno == EEXIST else {
                 let reason = String(cString: strerror(errno))
                 throw CommandFailure(
-                    ErrorReport("cannot make the copy \(copy): \(reason)", kind: "io", help: "--no-backup migrates without a copy"))
+                    ErrorReport(
+                        "cannot make the copy \(copy): \(reason)", kind: "io",
+                        help: "--no-backup migrates without a copy"))
             }
         }
         throw CommandFailure(ErrorReport("there are too many copies of \(path)", kind: "io"))

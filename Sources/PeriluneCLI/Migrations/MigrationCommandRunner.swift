@@ -110,7 +110,8 @@ struct MigrationCommandRunner {
         let result = await session.migrate { name, seconds in applied.withLock { $0.append((name, seconds)) } }
         let done = applied.withLock { $0 }
         if !done.isEmpty {
-            try write(["migration", "seconds"], done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
+            try write(
+                ["migration", "seconds"], done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
         }
         try StandardStreams.flush()
         if let (_, migration) = result { note(Self.outcome(done.map(\.name), failed: migration)) }

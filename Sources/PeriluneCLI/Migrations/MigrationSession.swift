@@ -47,7 +47,9 @@ struct MigrationSession {
             try await host.migrate(folder: request.folder, upTo: request.target, didApply: didApply)
             return nil
         } catch {
-            guard case .string(let name)? = (error as? LuaError)?.fields["migration"] else { return (await failure(error), nil) }
+            guard case .string(let name)? = (error as? LuaError)?.fields["migration"] else {
+                return (await failure(error), nil)
+            }
             return (await failure(error), name.description)
         }
     }

@@ -12,6 +12,11 @@ enum ScriptNames {
         "remove_collation", "remove_function", "rename_table", "rows", "schema_sql", "table_exists", "tables",
         "triggers", "tuples", "views", "write", "write_without_transaction",
     ]
+    /// Methods of migrators.
+    static let migrator = [
+        "applied", "completed", "has_completed", "has_schema_changes", "is_superseded", "migrate", "names", "pending",
+        "register", "register_folder", "unknown",
+    ]
     /// Functions of `perilune`.
     static let perilune = [
         "blob", "date", "date_components", "enum", "fts5_pattern", "migrator", "now", "pool", "queue", "storage_class",
@@ -25,6 +30,6 @@ enum ScriptNames {
         guard parts.count == 3 else { return nil }
         let isMethod = parts[0].hasSuffix("(method ")
         guard isMethod || parts[0].hasSuffix("(field ") else { return nil }
-        return nearestName(to: String(parts[1]), among: isMethod ? database : perilune + database)
+        return nearestName(to: String(parts[1]), among: isMethod ? database + migrator : perilune + database)
     }
 }

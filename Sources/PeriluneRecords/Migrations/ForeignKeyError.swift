@@ -29,7 +29,8 @@ package struct ForeignKeyError: Error {
             if hasMore { break }
             violations.append(
                 Violation(
-                    table: violation.originTable, rowID: violation.originRowID, referencedTable: violation.destinationTable))
+                    table: violation.originTable, rowID: violation.originRowID,
+                    referencedTable: violation.destinationTable))
         }
         if !violations.isEmpty { throw ForeignKeyError(violations: violations, hasMore: hasMore) }
     }
@@ -39,7 +40,9 @@ package struct ForeignKeyError: Error {
         var groups: [(table: String, referenced: String, rows: [Int64?])] = []
         for violation in violations {
             let index = groups.firstIndex { $0.table == violation.table && $0.referenced == violation.referencedTable }
-            if let index { groups[index].rows.append(violation.rowID) } else {
+            if let index {
+                groups[index].rows.append(violation.rowID)
+            } else {
                 groups.append((violation.table, violation.referencedTable, [violation.rowID]))
             }
         }

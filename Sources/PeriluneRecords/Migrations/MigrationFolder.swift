@@ -28,7 +28,8 @@ package struct MigrationFolder {
         do {
             names = try FileManager.default.contentsOfDirectory(atPath: path)
         } catch {
-            throw MigrationFolderError(.unreadable, path, "cannot read the folder of migrations \(path): \(Self.reason(path))")
+            throw MigrationFolderError(
+                .unreadable, path, "cannot read the folder of migrations \(path): \(Self.reason(path))")
         }
         files = try Self.files(among: names, in: path)
     }
@@ -58,7 +59,8 @@ package struct MigrationFolder {
     private static func check(_ file: File, before next: File, in folder: String) throws(MigrationFolderError) {
         guard file.name != next.name else {
             throw MigrationFolderError(
-                .mistake, folder, "\(folder): `\(file.name)` is there twice, in Lua and in SQL: a migration has one file")
+                .mistake, folder,
+                "\(folder): `\(file.name)` is there twice, in Lua and in SQL: a migration has one file")
         }
         guard let first = number(before: file.name), let second = number(before: next.name), first > second
         else { return }

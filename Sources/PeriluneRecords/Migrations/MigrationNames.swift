@@ -30,7 +30,8 @@ package struct MigrationNames {
     /// Names are stored as text, which ends at a NUL for some readers.
     private static func check(_ name: String) throws(MigrationError) {
         guard !name.isEmpty, !name.utf8.contains(0) else {
-            throw MigrationError("expected the name of a migration, got \(name.isEmpty ? "an empty string" : "a NUL in it")")
+            throw MigrationError(
+                "expected the name of a migration, got \(name.isEmpty ? "an empty string" : "a NUL in it")")
         }
     }
 
@@ -38,7 +39,8 @@ package struct MigrationNames {
         try Self.check(former)
         guard !registeredSet.contains(former) else {
             throw MigrationError(
-                "`\(name)` cannot merge `\(former)`, which is registered, too: a merged migration takes the place of the others")
+                "`\(name)` cannot merge `\(former)`, which is registered, too: a merged migration takes the place of the others"
+            )
         }
         if let other = merging[former] {
             throw MigrationError("`\(name)` cannot merge `\(former)`, which `\(other)` merges")
@@ -59,7 +61,8 @@ package struct MigrationNames {
         }
         if let later = registered[(index + 1)...].last(where: applied.contains) {
             throw MigrationError(
-                "the database cannot be migrated back to `\(target)`: `\(later)`, which comes after it, has been applied")
+                "the database cannot be migrated back to `\(target)`: `\(later)`, which comes after it, has been applied"
+            )
         }
     }
 }

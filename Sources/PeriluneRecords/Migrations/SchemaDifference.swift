@@ -56,8 +56,11 @@ extension SchemaContents.Object {
         let missing = expectedNames.filter { !names.contains($0) }.map { SchemaDifference(.missing, title($0)) }
         let added = names.filter { !expectedNames.contains($0) }.map { SchemaDifference(.added, title($0)) }
         let changed = columns.compactMap { column -> SchemaDifference? in
-            guard let other = expected.columns.first(where: { $0.name == column.name }), other != column else { return nil }
-            return SchemaDifference(.changed, title(column.name), "\(other.shown) in the migrations, \(column.shown) here")
+            guard let other = expected.columns.first(where: { $0.name == column.name }), other != column else {
+                return nil
+            }
+            return SchemaDifference(
+                .changed, title(column.name), "\(other.shown) in the migrations, \(column.shown) here")
         }
         return missing + added + changed
     }

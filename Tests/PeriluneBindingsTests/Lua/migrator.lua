@@ -494,8 +494,8 @@ test("what cannot be registered is refused", function()
   local m = perilune.migrator()
   local nothing = function() end
   for _, arguments in ipairs{
-    { nil, nothing }, { "", nothing }, { "\xff", nothing }, { "a\0b", nothing }, { 7, nothing }, { "a" }, { "a", 7 }, { "a", {}, 7 },
-    { "a", 7, nothing }, { "a", { foreign_keys = "sometimes" }, nothing }, { "a", { merges = "b" }, nothing },
+    { nil, nothing }, { "", nothing }, { "\xff", nothing }, { "a\0b", nothing },
+    { 7, nothing }, { "a" }, { "a", 7 }, { "a", {}, 7 }, { "a", 7, nothing }, { "a", { foreign_keys = "sometimes" }, nothing }, { "a", { merges = "b" }, nothing },
     { "a", { merges = { 1 } }, nothing }, { "a", { merges = { b = true } }, nothing }, { "a", { merges = { "" } }, nothing },
   } do
     fails("argument", m.register, m, table.unpack(arguments, 1, 3))
@@ -719,4 +719,36 @@ test("a migrator shows what it is, and can be collected", function()
   collectgarbage()
   collectgarbage()
   equal(kept[1], nil)
+end)
+
+test("the whole of schema building works in migrations", function()
+  local m = perilune.migrator()
+  m:register("create", function(db)
+    db:create_table("author", function(t)
+      t:auto_incremented_primary_key("id")
+      t:column("name", "text"):not_null()
+    end)
+    db:create_table("book", function(t)
+      t:primary_key("id", "integer")
+      t:belongs_to("author", { on_delete = "cascade" }):not_null()
+      t:column("title", "text"):not_null():indexed()
+    end)
+    db:execute("INSERT INTO author (name) VALUES ('Melville')")
+    db:execute("INSERT INTO book (author_id, title) VALUES (1, 'Typee')")
+  end)
+  m:register("alter", function(db)
+    db:alter_table("book", function(t) t:add_column("pages", "integer") end)
+    db:create_view("titles", "SELECT title FROM book")
+    db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+  end)
+  equal(m:migrate(db), { "create", "alter" })
+  equal(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH 'typee'"), "Typee")
+  equal({ m:has_schema_changes(db) }, { false, {} })
+  local failing = perilune.migrator()
+  failing:register("half", function(db)
+    db:create_table("half", function(t) t:column("x", "integer") end)
+    db:create_table("half", function(t) t:column("x", "integer") end)
+  end)
+  fails(nil, failing.migrate, failing, db)
+  equal(db:table_exists("half"), false)
 end)

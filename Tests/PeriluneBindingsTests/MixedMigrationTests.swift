@@ -1,0 +1,84 @@
+import Foundation
+import GRDB
+import PeriluneBindings
+import PeriluneLua
+import PeriluneRecords
+import Testing
+
+/// Migrations in Swift, in Lua and in files as one list, run by Swift.
+@Suite struct MixedMigrationTests {
+    private func makeFolder(_ files: [String: String]) throws -> String {
+        let path = temporaryPath("migrations")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        for (name, text) in files { try Data(text.utf8).write(to: URL(filePath: "\(path)/\(name)")) }
+        return path
+    }
+
+    private func makeState(_ database: any DatabaseWriter) throws -> LuaState {
+        let state = try LuaState(libraries: .trusted)
+        try ScriptSetup(database: database, allowsFiles: true).install(in: state)
+        return state
+    }
+
+    @Test func `they run in the order of registration`() throws {
+        let queue = try DatabaseQueue()
+        let state = try makeState(queue)
+        let folder = try makeFolder([
+            "b.sql": "INSERT INTO t VALUES ('b')",
+            "c.lua": "return function(db) db:execute(\"INSERT INTO t VALUES ('c')\") end",
+        ])
+        let migrations = try ScriptMigrations(in: state)
+        try migrations.register(Migration("a") { db, _ in try db.execute(sql: "CREATE TABLE t (x)") })
+        try migrations.register(folder: folder)
+        try migrations.register(
+            Migration("d", foreignKeyChecks: .immediate, merges: ["b0"]) { db, applied in
+                #expect(applied == [])
+                try db.execute(sql: "INSERT INTO t VALUES ('d')")
+            })
+        let status = try migrations.status()
+        #expect((status.names, status.pending, status.unknown) == (["a", "b", "c", "d"], ["a", "b", "c", "d"], []))
+        var told: [String] = []
+        try migrations.migrate(upTo: "c") { name, _ in told.append(name) }
+        try migrations.migrate { name, _ in told.append(name) }
+        #expect(told == ["a", "b", "c", "d"])
+        #expect(try queue.read { db in try String.fetchAll(db, sql: "SELECT x FROM t") } == ["b", "c", "d"])
+        #expect(try migrations.status().pending == [])
+    }
+
+    @Test func `an error in Swift is an error of that migration`() throws {
+        let queue = try DatabaseQueue()
+        let migrations = try ScriptMigrations(in: makeState(queue))
+        try migrations.register(Migration("a") { db, _ in try db.execute(sql: "CREATE TABLE t (x); SELECT nothing") })
+        let error = #expect(throws: LuaError.self) { try migrations.migrate() }
+        #expect(error?.kind == "sql")
+        #expect(error?.fields["migration"] == .string("a"))
+        #expect((error?.underlying as? DatabaseError)?.message == "no such column: nothing")
+        #expect(try queue.read { db in try db.tableExists("t") } == false)
+    }
+
+    @Test func `a folder at fault is told`() throws {
+        let migrations = try ScriptMigrations(in: makeState(DatabaseQueue()))
+        let error = #expect(throws: LuaError.self) { try migrations.register(folder: "/nowhere/at/all") }
+        #expect(error?.underlying is MigrationFolderError)
+    }
+
+    @Test func `a pool is migrated, and nothing of it stays open`() throws {
+        let path = temporaryPath("pool.sqlite")
+        let pool = try DatabasePool(path: path)
+        do {
+            let state = try makeState(pool)
+            let migrations = try ScriptMigrations(in: state)
+            try migrations.register(Migration("a") { db, _ in try db.execute(sql: "CREATE TABLE t (x)") })
+            try migrations.register(
+                folder: makeFolder([
+                    "b.lua": "return function(db) db:rows('SELECT 1')() kept = db:prepare('SELECT * FROM t') end"
+                ]))
+            try migrations.migrate()
+            #expect(try pool.read { db in try db.tableExists("t") })
+            state.close()
+        }
+        try pool.close()
+        #expect(openFiles(at: path) == 0)
+        try FileManager.default.removeItem(atPath: path)
+    }
+}
