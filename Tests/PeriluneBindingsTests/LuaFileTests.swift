@@ -7,7 +7,8 @@ import Testing
 /// Such a file consists of calls `test("what is so", function() ... end)`, each at the beginning of a line, and of local functions
 /// that they share. Each test runs in a host of its own, over an empty database in memory, with the functions of ``script(_:_:)``.
 @Suite struct LuaFileTests {
-    @Test(arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
+    // One after the other: hundreds of hosts at once, each with a thread of its own, would slow down all other tests.
+    @Test(.serialized, arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
         let host = try testHost()
         let source = checks + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
         try await host.run(source: source, named: test.file, arguments: [test.name])
