@@ -48,11 +48,11 @@ import Testing
     @Test func `an error in Swift is an error of that migration`() throws {
         let queue = try DatabaseQueue()
         let migrations = try ScriptMigrations(in: makeState(queue))
-        try migrations.register(Migration("a") { db, _ in try db.execute(sql: "CREATE TABLE t (x); SELECT nothing") })
+        try migrations.register(Migration("a") { db, _ in try db.execute(sql: "CREATE TABLE t (x); SELECT missing") })
         let error = #expect(throws: LuaError.self) { try migrations.migrate() }
         #expect(error?.kind == "sql")
         #expect(error?.fields["migration"] == .string("a"))
-        #expect((error?.underlying as? DatabaseError)?.message == "no such column: nothing")
+        #expect((error?.underlying as? DatabaseError)?.message == "no such column: missing")
         #expect(try queue.read { db in try db.tableExists("t") } == false)
     }
 

@@ -495,7 +495,8 @@ test("what cannot be registered is refused", function()
   local nothing = function() end
   for _, arguments in ipairs{
     { nil, nothing }, { "", nothing }, { "\xff", nothing }, { "a\0b", nothing },
-    { 7, nothing }, { "a" }, { "a", 7 }, { "a", {}, 7 }, { "a", 7, nothing }, { "a", { foreign_keys = "sometimes" }, nothing }, { "a", { merges = "b" }, nothing },
+    { 7, nothing }, { "a" }, { "a", 7 }, { "a", {}, 7 }, { "a", 7, nothing },
+    { "a", { foreign_keys = "sometimes" }, nothing }, { "a", { merges = "b" }, nothing },
     { "a", { merges = { 1 } }, nothing }, { "a", { merges = { b = true } }, nothing }, { "a", { merges = { "" } }, nothing },
   } do
     fails("argument", m.register, m, table.unpack(arguments, 1, 3))
