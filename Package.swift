@@ -59,9 +59,12 @@ let package = Package(
             swiftSettings: swiftSettings),
         .target(
             name: "PeriluneBindings",
-            dependencies: ["CPeriluneRows", "PeriluneLua", "PeriluneRecords", "PeriluneLibrary"],
+            dependencies: [
+                "CPeriluneRows", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords", "PeriluneLibrary",
+            ],
             swiftSettings: swiftSettings),
-        .target(name: "Perilune", dependencies: ["PeriluneBindings"], swiftSettings: swiftSettings),
+        .target(
+            name: "Perilune", dependencies: ["PeriluneBindings", "PeriluneDependencies"], swiftSettings: swiftSettings),
 
         // Programs.
         .executableTarget(
@@ -97,6 +100,13 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneBindingsTests", dependencies: ["Perilune"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneTests",
+            dependencies: [
+                "Perilune", "PeriluneDependencies",
+                .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
+            ],
+            swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),
     ],

@@ -1,20 +1,26 @@
-internal import GRDB
+public import GRDB
+internal import PeriluneBindings
+internal import PeriluneDependencies
 public import PeriluneLua
 
 extension ScriptHost {
     /// What a host gives its scripts.
     public struct Configuration: Sendable {
         /// Where the default database, `db`, is.
-        public enum Database: Sendable, Equatable {
+        public enum Database: Sendable {
+            /// In the container of dependencies: what `Dependencies.prepare` was given, or the test's.
+            case prepared
             /// A private database in memory, empty at first.
             case inMemory
-            /// A file, which is made if it does not exist.
+            /// A file, which is made if it does not exist. It is opened in every context: whoever names it answers for it.
             case file(String)
+            /// One that is open, and that others may use too.
+            case open(any DatabaseWriter)
         }
 
         /// The default database.
         public var database: Database
-        /// Whether the default database may only be read.
+        /// Whether the default database may only be read. For one that the host opens.
         public var isReadonly = false
         /// Which standard functions scripts have. What can do no harm, by default.
         public var libraries: LuaLibraries = .sandboxed
@@ -24,19 +30,44 @@ extension ScriptHost {
         public var allowsFiles = false
         /// The folder in which `require` looks for modules; `nil`: nowhere.
         public var moduleFolder: String?
-        /// Is told the SQL of each statement of the default database, bound values left out, on the thread that runs it.
+        /// Is told the SQL of each statement of the default database, bound values left out, on the thread that runs it. For
+        /// a database that the host opens.
         public var trace: (@Sendable (String) -> Void)?
 
         /// Makes a configuration for scripts that are not trusted.
-        public init(database: Database = .inMemory) {
+        public init(database: Database = .prepared) {
             self.database = database
         }
     }
 }
 
 extension ScriptHost.Configuration {
+    /// The default database: opened, or the container's.
+    func openDatabase(in container: Dependencies) async throws -> any DatabaseWriter {
+        guard case .prepared = database else { return try openDatabase() }
+        return try checked(await container.value(for: DefaultDatabaseKey.self))
+    }
+
     /// Opens the default database.
     func openDatabase() throws -> any DatabaseWriter {
+        switch database {
+        case .prepared: throw BindingError("usage", "a host without the container of dependencies needs a database of its own")
+        case .open(let writer): return try checked(writer)
+        case .inMemory: return try DatabaseQueue(configuration: openingConfiguration)
+        case .file(let path): return try DatabaseQueue(path: path, configuration: openingConfiguration)
+        }
+    }
+
+    /// What was asked for a database that the host opens is not forgotten for one that is open.
+    private func checked(_ writer: any DatabaseWriter) throws -> any DatabaseWriter {
+        guard !isReadonly || writer.configuration.readonly, trace == nil else {
+            throw BindingError(
+                "usage", "isReadonly and trace are for databases that the host opens; this one is open: configure it there")
+        }
+        return writer
+    }
+
+    private var openingConfiguration: GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.readonly = isReadonly
         if let trace {
@@ -46,9 +77,6 @@ extension ScriptHost.Configuration {
                 }
             }
         }
-        switch database {
-        case .inMemory: return try DatabaseQueue(configuration: configuration)
-        case .file(let path): return try DatabaseQueue(path: path, configuration: configuration)
-        }
+        return configuration
     }
 }

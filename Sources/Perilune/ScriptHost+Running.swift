@@ -1,29 +1,97 @@
-internal import Foundation
-public import PeriluneLua
+internal import PeriluneBindings
+internal import PeriluneLua
 
 extension ScriptHost {
-    /// Runs a file.
+    /// Runs a file and decodes what it returns.
+    ///
+    /// ```swift
+    /// let report: MonthReport = try await host.run(file: "close_month.lua", arguments: Month(2026, 3))
+    /// ```
     ///
     /// - Parameters:
     ///   - path: The file; a first line that begins with `#` is skipped.
-    ///   - arguments: What the script sees as `...` and in the table `arg`.
-    /// - Throws: ``LuaError``, or ``ScriptFileError`` if the file cannot be read.
-    public func run(file path: String, arguments: [String] = []) async throws {
-        try await run(bytes: ScriptFile.read(path), named: path, arguments: arguments)
+    ///   - argument: What the script sees as `...`, encoded: structures are tables, dates `perilune.date`.
+    /// - Throws: `LuaError`, with code `conversion` if an argument or the result does not fit; ``ScriptFileError`` if the
+    ///   file cannot be read.
+    public func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+        file path: String, arguments argument: repeat each Argument
+    ) async throws -> Result {
+        let source = try ScriptFile.read(path)
+        return try await exclusively {
+            let results = try await start(source, named: path, repeat each argument)
+            return try decode(results, of: path)
+        }
     }
 
-    /// Runs source text.
+    /// Runs a file; what it returns is ignored.
+    public func run<each Argument: Encodable & Sendable>(
+        file path: String, arguments argument: repeat each Argument
+    ) async throws {
+        let source = try ScriptFile.read(path)
+        try await exclusively { _ = try await start(source, named: path, repeat each argument) }
+    }
+
+    /// Runs source text and decodes what it returns.
     ///
     /// - Parameter name: What errors call it.
-    public func run(source: String, named name: String = "script", arguments: [String] = []) async throws {
-        try await run(bytes: Array(source.utf8), named: name, arguments: arguments)
+    public func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+        source: String, named name: String = "script", arguments argument: repeat each Argument
+    ) async throws -> Result {
+        try await exclusively {
+            let results = try await start(Array(source.utf8), named: name, repeat each argument)
+            return try decode(results, of: name)
+        }
+    }
+
+    /// Runs source text; what it returns is ignored.
+    public func run<each Argument: Encodable & Sendable>(
+        source: String, named name: String = "script", arguments argument: repeat each Argument
+    ) async throws {
+        try await exclusively { _ = try await start(Array(source.utf8), named: name, repeat each argument) }
+    }
+
+    /// Calls a function that a script has left in a global variable, and decodes its first result.
+    ///
+    /// ```swift
+    /// let total: Double = try await host.call("orders.total", 42)
+    /// let label: String = try await host.call("Author:label_of", 42)
+    /// ```
+    ///
+    /// - Parameter function: Names with dots between; a colon before the last one calls a method of what is before it.
+    public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+        _ function: String, _ argument: repeat each Argument
+    ) async throws -> Result {
+        try await exclusively {
+            try decode(await invoke(function, repeat each argument), of: function)
+        }
+    }
+
+    /// Calls a function that a script has left in a global variable; what it returns is ignored.
+    public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
+        try await exclusively { _ = try await invoke(function, repeat each argument) }
+    }
+
+    // MARK: - As a command
+
+    /// Runs a file as the stand-alone interpreter does, with the table `arg`.
+    ///
+    /// - Parameter arguments: What the script sees as `...` and in the table `arg`.
+    public func run(file path: String, commandLine arguments: [String]) async throws {
+        try await run(bytes: ScriptFile.read(path), named: path, commandLine: arguments)
+    }
+
+    /// Runs source text as the stand-alone interpreter does, with the table `arg`.
+    public func run(source: String, named name: String = "script", commandLine arguments: [String]) async throws {
+        try await run(bytes: Array(source.utf8), named: name, commandLine: arguments)
     }
 
     /// Runs source text given as bytes.
-    public func run(bytes: [UInt8], named name: String, arguments: [String] = []) async throws {
-        try setArguments(arguments, of: name)
-        let chunk = try state.load(LuaString(bytes), named: name)
-        try await chunk.callAsync(arguments.map { .string(LuaString($0)) })
+    public func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
+        try await exclusively {
+            try setArguments(arguments, of: name)
+            let chunk = try state.load(LuaString(bytes), named: name)
+            try await chunk.callAsync(arguments.map { .string(LuaString($0)) })
+        }
     }
 
     /// The table `arg`, as the stand-alone interpreter has it: the script at 0, its arguments from 1.
@@ -40,31 +108,86 @@ extension ScriptHost {
     public func listen(for signal: Int32) {
         state.listen(for: signal)
     }
-}
 
-/// A script file that cannot be read.
-public struct ScriptFileError: Error, CustomStringConvertible {
-    /// The file.
-    public let path: String
-    /// What the system says.
-    public let reason: String
+    // MARK: - Steps
 
-    public var description: String { "cannot read \(path): \(reason)" }
-}
+    private func start<each Argument: Encodable & Sendable>(
+        _ source: [UInt8], named name: String, _ argument: repeat each Argument
+    ) async throws -> [LuaValue] {
+        let chunk = try state.load(LuaString(source), named: name)
+        return try await chunk.callAsync(encode(repeat each argument, for: name))
+    }
 
-/// Reading files of Lua.
-enum ScriptFile {
-    static func read(_ path: String) throws -> [UInt8] {
-        guard let file = fopen(path, "rb") else { throw ScriptFileError(path: path, reason: String(cString: strerror(errno))) }
-        defer { fclose(file) }
-        var bytes: [UInt8] = []
-        var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = fread(&buffer, 1, buffer.count, file)
-            bytes += buffer[..<count]
-            if count < buffer.count { break }
+    private func invoke<each Argument: Encodable & Sendable>(
+        _ function: String, _ argument: repeat each Argument
+    ) async throws -> [LuaValue] {
+        let (value, receiver) = try find(function)
+        return try await value.callAsync(receiver + encode(repeat each argument, for: function))
+    }
+
+    private func encode<each Argument: Encodable & Sendable>(
+        _ argument: repeat each Argument, for name: String
+    ) throws -> [LuaValue] {
+        var values: [LuaValue] = []
+        for argument in repeat each argument {
+            do {
+                values.append(try state.encode(argument))
+            } catch {
+                throw error.prefixed("\(name): argument \(values.count + 1)")
+            }
         }
-        guard ferror(file) == 0 else { throw ScriptFileError(path: path, reason: String(cString: strerror(errno))) }
-        return bytes
+        return values
+    }
+
+    private func decode<Result: Decodable>(_ results: [LuaValue], of name: String) throws -> Result {
+        do {
+            return try LuaDecoder().decode(from: results.first ?? .nil)
+        } catch {
+            throw error.prefixed("the result of \(name)")
+        }
+    }
+
+    /// The function of a name, and the value whose method it is, if it is one.
+    private func find(_ name: String) throws -> (LuaFunction, receiver: [LuaValue]) {
+        let parts = name.split(omittingEmptySubsequences: false) { $0 == "." || $0 == ":" }.map(String.init)
+        let isMethod = name.split(separator: ".", omittingEmptySubsequences: false).last?.contains(":") == true
+        guard !parts.contains(""), name.count(where: { $0 == ":" }) == (isMethod ? 1 : 0) else {
+            throw LuaError(.usage, "call: expected the name of a function (`total`, `orders.total`, `Order:total`), got \"\(name)\"")
+        }
+        var value = try LuaValue.table(state.globals)
+        var receiver = LuaValue.nil
+        for (index, part) in parts.enumerated() {
+            receiver = value
+            value = try state.index(value, part)
+            if value.isNil {
+                throw LuaError(.usage, "call: there is no global `\(parts[...index].joined(separator: "."))`")
+            }
+        }
+        guard case .function(let function) = value else {
+            throw LuaError(.usage, "call: `\(name)` is \(value.typeName), not a function")
+        }
+        return (function, isMethod ? [receiver] : [])
+    }
+}
+
+extension LuaState {
+    /// `value[key]` with metamethods, of any value.
+    fileprivate func index(_ value: LuaValue, _ key: String) throws -> LuaValue {
+        if case .table(let table) = value { return try table.get(.string(LuaString(key))) }
+        return try load("local value, key = ... return value[key]", named: "call")
+            .call([value, .string(LuaString(key))]).first ?? .nil
+    }
+}
+
+extension LuaError {
+    /// The same with a message that says where.
+    func prefixed(_ place: String) -> LuaError {
+        var error = LuaError(code, "\(place): \(message)")
+        error.fields = fields
+        error.file = file
+        error.line = line
+        error.traceback = traceback
+        error.underlying = underlying
+        return error
     }
 }

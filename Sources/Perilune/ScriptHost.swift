@@ -1,6 +1,7 @@
 internal import GRDB
 internal import PeriluneBindings
-public import PeriluneLua
+internal import PeriluneDependencies
+internal import PeriluneLua
 
 /// Runs scripts against a database.
 ///
@@ -8,7 +9,8 @@ public import PeriluneLua
 /// threads that Swift's concurrency shares. Several hosts run in parallel.
 ///
 /// ```swift
-/// let host = try ScriptHost(ScriptHost.Configuration(database: .file("shop.sqlite")))
+/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite") }
+/// let host = try await ScriptHost()
 /// try await host.run(source: "print(db:fetch_value('SELECT COUNT(*) FROM customer'))")
 /// ```
 public actor ScriptHost {
@@ -18,19 +20,43 @@ public actor ScriptHost {
     let state: LuaState
     /// The default database.
     let database: any DatabaseWriter
+    /// What scripts have from the container of dependencies.
+    nonisolated let environment: ScriptEnvironment
+    /// Keeps what the thread has databases see.
+    private let threadEnvironment: ThreadEnvironment?
     private let cancellation: LuaState.Cancellation
+    var turns = Turns()
 
-    /// Opens the database and prepares a state for scripts.
+    /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
+    /// container of dependencies that the current task sees, for the whole life of the host.
     ///
-    /// - Throws: An error of GRDB if the database cannot be opened.
-    public init(_ configuration: Configuration = Configuration()) throws {
+    /// - Throws: `DependencyError` if the default database was not prepared; an error of GRDB if one cannot be opened.
+    public init(_ configuration: Configuration = Configuration()) async throws {
+        let container = Dependencies.current
+        try self.init(
+            configuration, database: await configuration.openDatabase(in: container),
+            environment: await ScriptEnvironment.resolve(in: container))
+    }
+
+    /// Prepares a state for scripts without the container of dependencies: with the clock of the machine.
+    package init(standalone configuration: Configuration) throws {
+        try self.init(configuration, database: configuration.openDatabase(), environment: nil)
+    }
+
+    private init(
+        _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?
+    ) throws {
         thread = LuaThread()
         let state = try LuaState(libraries: configuration.libraries, limits: configuration.limits)
-        database = try configuration.openDatabase()
-        try ScriptSetup(database: database, allowsFiles: configuration.allowsFiles).install(in: state)
+        self.database = database
+        self.environment = environment ?? .machine
+        try ScriptSetup(database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
+            .install(in: state)
         try ScriptModules.install(in: state, folder: configuration.moduleFolder)
         cancellation = state.cancellation
         self.state = state
+        threadEnvironment = environment.map { ThreadEnvironment($0) }
+        if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
     }
 
     /// Ends the script that runs, from anywhere; what it has begun is rolled back. It throws an error with code `cancelled`.

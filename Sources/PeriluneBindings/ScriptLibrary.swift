@@ -13,18 +13,17 @@ final class ScriptLibrary {
     private let internals: LuaTable
 
     /// Puts the library together. The row path must be open.
-    ///
-    /// - Parameter now: The clock of scripts.
-    init(in state: LuaState, now: @escaping () throws -> DateTime, migrations: MigrationBinding) throws {
+    init(in state: LuaState, environment: ScriptEnvironment, migrations: MigrationBinding) throws {
         self.state = state
         perilune = try state.makeTable()
         internals = try state.makeTable()
-        dates = try DateBinding(in: state, now: now)
+        dates = try DateBinding(in: state, now: environment.now)
         try defineValues()
         try defineInternals()
         try migrations.install(in: internals)
         try loadModules()
-        try perilune.setFunction("now") { [dates] _ in [try dates.make(now())] }
+        try perilune.setFunction("now") { [dates] _ in [try dates.make(environment.now())] }
+        try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
         try state.globals.set("perilune", .table(perilune))
     }
 

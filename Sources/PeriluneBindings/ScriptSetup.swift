@@ -1,7 +1,6 @@
 internal import Foundation
 package import GRDB
 package import PeriluneLua
-package import PeriluneRecords
 
 /// Gives a state what scripts see: `db`, `perilune` and their methods.
 package struct ScriptSetup {
@@ -9,26 +8,24 @@ package struct ScriptSetup {
     package var database: any DatabaseWriter
     /// Whether scripts may open database files and use SQL that reaches files.
     package var allowsFiles: Bool
-    /// The clock of scripts.
-    package var now: () throws -> DateTime
+    /// Clock, random numbers and the like.
+    package var environment: ScriptEnvironment
     /// Is told what a person should know; by default standard error is.
     package var warn: (String) -> Void = { text in
         FileHandle.standardError.write(Data("warning: \(text)\n".utf8))
     }
 
-    package init(
-        database: any DatabaseWriter, allowsFiles: Bool, now: @escaping () throws -> DateTime = SystemClock.now
-    ) {
+    package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {
         self.database = database
         self.allowsFiles = allowsFiles
-        self.now = now
+        self.environment = environment
     }
 
     /// Installs it. Once for each state.
     package func install(in state: LuaState) throws {
         try DatabaseCallbacks.open(in: state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, warn: warn)
-        let library = try ScriptLibrary(in: state, now: now, migrations: migrations)
+        let library = try ScriptLibrary(in: state, environment: environment, migrations: migrations)
         try DatabaseOpener(allowsFiles: allowsFiles).install(in: library.perilune, of: state)
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)

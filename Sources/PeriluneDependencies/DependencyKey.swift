@@ -36,8 +36,8 @@ public protocol DependencyKey: Sendable {
     /// - Parameter scope: Where it is made. Tells the context, and other dependencies.
     static func makeValue(of source: Source, in scope: Dependencies) async throws -> Value
 
-    /// Closes a value when its container is closed.
-    static func close(_ value: Value) throws
+    /// Closes a value, which was made from a source, when its container is closed.
+    static func close(_ value: Value, of source: Source) throws
 }
 
 /// What is used where nothing was given.
@@ -52,7 +52,7 @@ public enum DependencyDefault<Source: Sendable>: Sendable {
 
 extension DependencyKey {
     public static var belongsToOneTest: Bool { false }
-    public static func close(_ value: Value) throws {}
+    public static func close(_ value: Value, of source: Source) throws {}
 }
 
 extension DependencyKey where Source == Value {

@@ -14,7 +14,7 @@ public struct DependencyValues: Sendable {
             self.source = source
             make = { scope in try await Key.makeValue(of: source, in: scope) }
             // Only what `make` has made comes here.
-            close = { value in try Key.close(value as! Key.Value) }
+            close = { value in try Key.close(value as! Key.Value, of: source) }
         }
     }
 

@@ -125,7 +125,7 @@ private struct ValueDecoder: Decoder {
     private func leaf(_ type: any Decodable.Type) throws -> Any? {
         switch type {
         case is Float.Type: return try float()
-        case let type as any LuaLeaf.Type:
+        case let type as any LuaCoded.Type:
             do throws(LuaError) {
                 return try type.fromLua(value)
             } catch {
@@ -143,26 +143,6 @@ private struct ValueDecoder: Decoder {
         return float
     }
 }
-
-/// The types that are decoded by their own conversion, without a container.
-private protocol LuaLeaf: LuaConvertible {}
-extension Bool: LuaLeaf {}
-extension Int: LuaLeaf {}
-extension Int64: LuaLeaf {}
-extension Int32: LuaLeaf {}
-extension Int16: LuaLeaf {}
-extension Int8: LuaLeaf {}
-extension UInt: LuaLeaf {}
-extension UInt64: LuaLeaf {}
-extension UInt32: LuaLeaf {}
-extension UInt16: LuaLeaf {}
-extension UInt8: LuaLeaf {}
-extension Double: LuaLeaf {}
-extension String: LuaLeaf {}
-extension LuaString: LuaLeaf {}
-extension LuaValue: LuaLeaf {}
-extension LuaTable: LuaLeaf {}
-extension LuaFunction: LuaLeaf {}
 
 private struct KeyedDecoding<Key: CodingKey>: KeyedDecodingContainerProtocol {
     let decoder: ValueDecoder

@@ -30,7 +30,7 @@ public struct LuaEncoder {
     ///   bits with sign, `nil` in a list, nesting deeper than 100 levels.
     public func encode<Value: Encodable>(_ value: Value) throws(LuaError) -> LuaValue {
         let root = Node()
-        let encoder = NodeEncoder(root, path: CodingPath(), userInfo: userInfo)
+        let encoder = NodeEncoder(root, path: CodingPath(), state: state, userInfo: userInfo)
         do {
             try encoder.encode(value)
         } catch {
@@ -181,12 +181,14 @@ private final class Node {
 private struct NodeEncoder: Encoder {
     let node: Node
     let path: CodingPath
+    let state: LuaState
     let sharedUserInfo: [CodingUserInfoKey: any Sendable]
     var hasStringKeys = false
 
-    init(_ node: Node, path: CodingPath, userInfo: [CodingUserInfoKey: any Sendable]) {
+    init(_ node: Node, path: CodingPath, state: LuaState, userInfo: [CodingUserInfoKey: any Sendable]) {
         self.node = node
         self.path = path
+        self.state = state
         sharedUserInfo = userInfo
     }
 
@@ -194,7 +196,7 @@ private struct NodeEncoder: Encoder {
     var userInfo: [CodingUserInfoKey: Any] { sharedUserInfo }
 
     func child(_ node: Node, _ key: any CodingKey) -> NodeEncoder {
-        NodeEncoder(node, path: path.appending(key), userInfo: sharedUserInfo)
+        NodeEncoder(node, path: path.appending(key), state: state, userInfo: sharedUserInfo)
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
@@ -224,7 +226,7 @@ private struct NodeEncoder: Encoder {
             return
         }
         guard !path.isTooDeep else { throw failure(value, CodingPath.depthMessage) }
-        var encoder = NodeEncoder(node, path: path.deeper(), userInfo: sharedUserInfo)
+        var encoder = NodeEncoder(node, path: path.deeper(), state: state, userInfo: sharedUserInfo)
         encoder.hasStringKeys = value is any StringKeyedDictionary
         try value.encode(to: encoder)
     }
@@ -242,6 +244,7 @@ private struct NodeEncoder: Encoder {
         case let value as LuaTable: .table(value)
         case let value as LuaFunction: .function(value)
         case let value as any RangeReplaceableCollection<UInt8>: .string(LuaString(value))
+        case let value as any LuaCoded: try value.toLua(in: state)
         default: nil
         }
     }

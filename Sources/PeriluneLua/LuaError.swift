@@ -59,14 +59,19 @@ public struct LuaError: Error {
     /// The value that the script raised, to be raised again as itself.
     var value: LuaReference?
 
-    init(_ code: Code, _ message: String) {
+    package init(_ code: Code, _ message: String) {
         self.code = code
         self.message = message
     }
 
-    /// The field `kind` of an error object.
+    /// The field `kind` of an error object: what programs decide by, `constraint_unique` for example.
     public var kind: String? {
         if case .string(let kind) = fields["kind"] { kind.description } else { nil }
+    }
+
+    /// The SQL that failed, if SQL did; bound values are not part of it.
+    public var sql: String? {
+        if case .string(let sql) = fields["sql"] { sql.description } else { nil }
     }
 }
 

@@ -7,6 +7,9 @@ public struct LuaUserdata {
     init(_ reference: LuaReference) {
         self.reference = reference
     }
+
+    /// The state that it belongs to.
+    package var state: LuaState? { reference.core.state }
 }
 
 /// Holds the Swift value of a userdata until it is collected, or until its scope ends.
@@ -278,7 +281,14 @@ extension LuaState {
     public func makeUserdataType<Value>(
         _ name: String, of type: Value.Type = Value.self
     ) throws(LuaError) -> LuaUserdataType<Value> {
-        try LuaUserdataType(name, in: self)
+        let type = try LuaUserdataType<Value>(name, in: self)
+        userdataTypes[ObjectIdentifier(Value.self)] = type
+        return type
+    }
+
+    /// The type of userdata that was last made for a Swift type; `nil` if none was.
+    public func userdataType<Value>(of type: Value.Type) -> LuaUserdataType<Value>? {
+        userdataTypes[ObjectIdentifier(type)] as? LuaUserdataType<Value>
     }
 
     /// Runs Swift code with a scope; handles made in it are dead when this returns, also by an error.

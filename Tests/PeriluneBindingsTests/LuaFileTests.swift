@@ -11,7 +11,7 @@ import Testing
     @Test(.serialized, arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
         let host = try testHost()
         let source = checks + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
-        try await host.run(source: source, named: test.file, arguments: [test.name])
+        try await host.run(source: source, named: test.file, commandLine: [test.name])
     }
 
     @Test func `tests in Lua are found, and none twice`() {
@@ -23,7 +23,7 @@ import Testing
         let host = try testHost()
         let source = checks + LuaTest.definition + "test(\"x\", function()\n equal(1, 2) end)"
         let error = await #expect(throws: (any Error).self) {
-            try await host.run(source: source, named: "x.lua", arguments: ["x"])
+            try await host.run(source: source, named: "x.lua", commandLine: ["x"])
         }
         #expect(String(describing: error).contains("x.lua:2"))
     }

@@ -33,7 +33,7 @@ import Testing
     @Test func `RM3 the connection closes when the database is collected`() async throws {
         let host = try testHost()
         let path = temporaryPath("collected.sqlite")
-        try await host.run(source: "opened = perilune.queue(arg[1]) opened:execute('CREATE TABLE t (a)')", arguments: [path])
+        try await host.run(source: "opened = perilune.queue(arg[1]) opened:execute('CREATE TABLE t (a)')", commandLine: [path])
         #expect(openFiles(at: path) > 0)
         try await host.run(source: "opened = nil collectgarbage() collectgarbage()")
         try await host.run(source: "")
@@ -374,7 +374,7 @@ import Testing
     @Test func `RM109 with a busy timeout a locked database is waited for`() async throws {
         let path = temporaryPath("timeout.sqlite")
         let holder = try testHost(), waiter = try testHost()
-        try await holder.run(source: "q = perilune.queue(arg[1]) q:execute('CREATE TABLE t (a)')", arguments: [path])
+        try await holder.run(source: "q = perilune.queue(arg[1]) q:execute('CREATE TABLE t (a)')", commandLine: [path])
         let holding = Task {
             try await holder.run(source: """
                 q:write(function(db)

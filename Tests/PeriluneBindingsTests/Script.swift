@@ -21,7 +21,7 @@ func script(
 extension ScriptHost {
     /// Runs Lua with the functions that check.
     func runChecked(_ source: String, arguments: [String] = []) async throws {
-        try await run(source: checks + source, named: "test", arguments: arguments)
+        try await run(source: checks + source, named: "test", commandLine: arguments)
     }
 }
 
@@ -45,7 +45,7 @@ func testHost(_ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) 
     configuration.libraries = .trusted
     configuration.allowsFiles = true
     configure(&configuration)
-    return try ScriptHost(configuration)
+    return try ScriptHost(standalone: configuration)
 }
 
 /// The error with which a script ends.

@@ -49,7 +49,7 @@ enum ResourceKey: DependencyKey {
         try await source.make(scope.context)
     }
 
-    static func close(_ value: Resource) { value.close() }
+    static func close(_ value: Resource, of source: ResourceSource) { value.close() }
 }
 
 /// A second one, without surprises.
@@ -64,7 +64,7 @@ enum OtherKey: DependencyKey {
         try await source.make(scope.context)
     }
 
-    static func close(_ value: Resource) { value.close() }
+    static func close(_ value: Resource, of source: ResourceSource) { value.close() }
 }
 
 extension DependencyValues {

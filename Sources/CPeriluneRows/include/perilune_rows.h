@@ -16,6 +16,8 @@
 
 #include <perilune_shim.h>
 
+#include "perilune_environment.h"
+
 typedef struct perilune_rows perilune_rows;             /* what belongs to one Lua state */
 typedef struct perilune_database perilune_database;     /* a database that a state has opened */
 typedef struct perilune_connection perilune_connection; /* one of its connections, with a cache of statements */

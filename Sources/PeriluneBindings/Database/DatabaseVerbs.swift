@@ -14,7 +14,7 @@ enum DatabaseVerbs {
         try add("backup_to", to: methods, of: state, backup)
         let path = try state.core.makeFunction("db:path", raw: { core, _ in
             let (database, _) = try require(core, at: 1, for: "db:path")
-            core.push(.string(LuaString(database.writer.path)))
+            core.push(.string(LuaString(SQLEnvironment.plainPath(of: database.writer.path))))
             return 1
         })
         try methods.set("path", .function(path))

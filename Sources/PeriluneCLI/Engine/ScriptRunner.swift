@@ -19,7 +19,7 @@ struct ScriptRunner {
         for script in scripts { texts.add(script.bytes, named: script.name) }
         let host: ScriptHost
         do {
-            host = try ScriptHost(configuration)
+            host = try await ScriptHost(configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
@@ -28,7 +28,7 @@ struct ScriptRunner {
         Interrupts.onFirst { host.cancel() }
         do {
             for script in scripts {
-                try await host.run(bytes: script.bytes, named: script.name, arguments: request.arguments)
+                try await host.run(bytes: script.bytes, named: script.name, commandLine: request.arguments)
             }
         } catch let error as LuaError {
             if error.code == .exit, case .integer(let status) = error.fields["status"] {

@@ -1,0 +1,31 @@
+internal import GRDB
+internal import PeriluneBindings
+internal import PeriluneDependencies
+
+/// Databases in memory that were migrated once, for tests to copy.
+actor DatabaseTemplates {
+    static let shared = DatabaseTemplates()
+
+    private var templates: [Migrations.Identity: Task<DatabaseQueue, any Error>] = [:]
+
+    /// The database that migrations make of an empty one. Always at the same time, so that no test depends on which was first.
+    func template(of migrations: Migrations, configuration: Configuration) async throws -> DatabaseQueue {
+        if let template = templates[migrations.identity] { return try await template.value }
+        let template = Task {
+            var configuration = configuration
+            let sources = try SQLEnvironment(date: .year2000, random: .seeded(0))
+            defer { sources.release() }
+            sources.configure(&configuration, date: .year2000)
+            let queue = try DatabaseQueue(path: sources.uri(of: nil), configuration: configuration)
+            try migrations.migrate(queue)
+            return queue
+        }
+        templates[migrations.identity] = template
+        do {
+            return try await template.value
+        } catch {
+            templates[migrations.identity] = nil
+            throw error
+        }
+    }
+}

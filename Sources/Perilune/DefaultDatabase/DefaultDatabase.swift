@@ -1,0 +1,115 @@
+internal import Foundation
+public import GRDB
+public import PeriluneDependencies
+
+/// How the default database is made, in every context by the same steps: it is opened, configured and migrated.
+///
+/// ```swift
+/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: migrations) }
+/// ```
+///
+/// In live the file is opened. In a test nothing touches it: each test gets a database in memory of its own, a copy of one that
+/// was migrated once. In a preview the file is copied, and the copy is used.
+public struct DefaultDatabase: Sendable {
+    enum Kind: Sendable {
+        case pool(String?)
+        case queue(String?)
+        case inMemory
+        case given(any DatabaseWriter)
+    }
+
+    let kind: Kind
+    let migrations: Migrations?
+    let configuration: Configuration
+    /// Whether tests get a file too.
+    let usesFilesInTests: Bool
+
+    init(
+        _ kind: Kind, migrations: Migrations? = nil, configuration: Configuration = Configuration(),
+        usesFilesInTests: Bool = false
+    ) {
+        self.kind = kind
+        self.migrations = migrations
+        self.configuration = configuration
+        self.usesFilesInTests = usesFilesInTests
+    }
+
+    /// A file that is read by several connections while another one writes.
+    ///
+    /// - Parameters:
+    ///   - path: The file; made if there is none. `nil`: `database.sqlite` in the program's folder for data
+    ///     (`$XDG_DATA_HOME`, else `~/.local/share`).
+    ///   - usesFilesInTests: Whether tests, which else get a database in memory, get a pool on a temporary file.
+    public static func pool(
+        _ path: String? = nil, migrations: Migrations? = nil, configuration: Configuration = Configuration(),
+        usesFilesInTests: Bool = false
+    ) -> DefaultDatabase {
+        DefaultDatabase(
+            .pool(path), migrations: migrations, configuration: configuration, usesFilesInTests: usesFilesInTests)
+    }
+
+    /// A file that one connection uses.
+    public static func queue(
+        _ path: String? = nil, migrations: Migrations? = nil, configuration: Configuration = Configuration(),
+        usesFilesInTests: Bool = false
+    ) -> DefaultDatabase {
+        DefaultDatabase(
+            .queue(path), migrations: migrations, configuration: configuration, usesFilesInTests: usesFilesInTests)
+    }
+
+    /// A database in memory, in every context.
+    public static func inMemory(
+        migrations: Migrations? = nil, configuration: Configuration = Configuration()
+    ) -> DefaultDatabase {
+        DefaultDatabase(.inMemory, migrations: migrations, configuration: configuration)
+    }
+
+    /// One that is there, in every context: whoever gives it answers for what it is. It is not closed.
+    public static func database(_ writer: any DatabaseWriter) -> DefaultDatabase {
+        DefaultDatabase(.given(writer))
+    }
+}
+
+/// The key of the default database.
+///
+/// Closing the container lets go of it: it is closed when the last host that uses it is gone, since nothing survives the use of
+/// a closed one.
+public enum DefaultDatabaseKey: DependencyKey {
+    public static let name = "defaultDatabase"
+    public static let belongsToOneTest = true
+
+    public static func defaultSource(in context: DependencyContext) -> DependencyDefault<DefaultDatabase> {
+        switch context {
+        case .live:
+            .none(
+                cure: "call `try await Dependencies.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }` at the start of "
+                    + "the program")
+        case .test:
+            .reported(
+                .inMemory(),
+                cure: "give the test one by the trait `.defaultDatabase()` of PeriluneTestSupport, or prepare it; "
+                    + "it is empty and in memory now")
+        case .preview:
+            .reported(.inMemory(), cure: "prepare it at the start of the program; it is empty and in memory now")
+        }
+    }
+
+    public static func makeValue(of source: DefaultDatabase, in scope: Dependencies) async throws -> any DatabaseWriter {
+        try await DefaultDatabaseMaker(source: source, environment: .resolve(in: scope)).make()
+    }
+}
+
+extension DependencyValues {
+    /// The database that scripts see as `db`.
+    public var defaultDatabase: DefaultDatabase? {
+        get { self[DefaultDatabaseKey.self] }
+        set { self[DefaultDatabaseKey.self] = newValue }
+    }
+}
+
+extension Dependencies {
+    /// The default database, as the current task sees it.
+    public static var defaultDatabase: any DatabaseWriter {
+        get async throws { try await value(for: DefaultDatabaseKey.self) }
+    }
+}

@@ -1,0 +1,28 @@
+internal import Foundation
+
+/// A script file that cannot be read.
+public struct ScriptFileError: Error, CustomStringConvertible {
+    /// The file.
+    public let path: String
+    /// What the system says.
+    public let reason: String
+
+    public var description: String { "cannot read \(path): \(reason)" }
+}
+
+/// Reading files of Lua.
+enum ScriptFile {
+    static func read(_ path: String) throws -> [UInt8] {
+        guard let file = fopen(path, "rb") else { throw ScriptFileError(path: path, reason: String(cString: strerror(errno))) }
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 << 10)
+        while true {
+            let count = fread(&buffer, 1, buffer.count, file)
+            bytes += buffer[..<count]
+            if count < buffer.count { break }
+        }
+        guard ferror(file) == 0 else { throw ScriptFileError(path: path, reason: String(cString: strerror(errno))) }
+        return bytes
+    }
+}

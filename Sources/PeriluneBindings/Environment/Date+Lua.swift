@@ -1,0 +1,46 @@
+public import Foundation
+public import PeriluneLua
+internal import PeriluneRecords
+
+/// In hosts, dates of Swift are `perilune.date` in Lua. They are read from that, and from whatever a database may hold: text,
+/// a Julian day, Unix seconds.
+extension Date: LuaCoded {
+    public static var luaTypeName: String { "a date" }
+
+    public static func fromLua(_ value: LuaValue) throws(LuaError) -> Date {
+        do {
+            return Date(try date(value))
+        } catch let error as LuaError {
+            throw error
+        } catch {
+            throw LuaError(.conversion, "expected a date: \((error as? DateError)?.message ?? "\(error)")")
+        }
+    }
+
+    private static func date(_ value: LuaValue) throws -> DateTime {
+        switch value {
+        case .string(let text): return try DateTime(parsing: text.bytes)
+        case .integer(let number): return try DateTime(number: number)
+        case .number(let number): return try DateTime(number: number)
+        case .userdata(let userdata):
+            if let type = userdata.state?.userdataType(of: DateTime.self), type.matches(value) {
+                return try type.value(of: value)
+            }
+        default: break
+        }
+        throw LuaError(.conversion, "expected a date, got \(value.typeName)")
+    }
+
+    private init(_ date: DateTime) {
+        self.init(timeIntervalSince1970: Double(date.microsecondsSince1970) / 1_000_000)
+    }
+
+    public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
+        let microseconds = Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded())
+        guard let microseconds, let date = try? DateTime(microsecondsSince1970: microseconds) else {
+            throw LuaError(.conversion, "\(timeIntervalSince1970) seconds after 1970 is no date that Lua can hold")
+        }
+        guard let type = state.userdataType(of: DateTime.self) else { return .number(timeIntervalSince1970) }
+        return .userdata(try type.make(date))
+    }
+}

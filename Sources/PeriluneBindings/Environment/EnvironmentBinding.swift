@@ -1,0 +1,120 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import Logging
+internal import PeriluneDependencies
+internal import PeriluneLua
+
+/// `perilune.context`, `perilune.uuid`, `perilune.random` and `perilune.log`.
+struct EnvironmentBinding {
+    let environment: ScriptEnvironment
+    let state: LuaState
+
+    func install(in perilune: LuaTable) throws {
+        try perilune.set("context", .string(LuaString(environment.context.rawValue)))
+        try perilune.setFunction("uuid") { [environment] _ in
+            [.string(LuaString(environment.uuid().uuidString.lowercased()))]
+        }
+        // No function keeps the state, which it belongs to.
+        try perilune.setFunction("random") { [environment] arguments in [try Self.random(arguments, environment.random)] }
+        try perilune.set("log", .table(makeLog()))
+        if !environment.random.isSystem { try seed() }
+        if !environment.date.isSystem { try replaceTime() }
+    }
+
+    // MARK: - Random numbers
+
+    /// As `math.random`: a float from 0 to 1, an integer from 1 to m, one from m to n; 0 stands for all integers.
+    private static func random(_ arguments: LuaArguments, _ source: RandomSource) throws -> LuaValue {
+        var source = source
+        guard arguments.count > 0 else { return .number(Double(source.next() >> 11) * 0x1p-53) }
+        guard arguments.count <= 2 else {
+            throw BindingError("argument", "perilune.random: expected at most 2 arguments, got \(arguments.count)")
+        }
+        let first: Int64 = try arguments.get(1)
+        if arguments.count == 1, first == 0 { return .integer(Int64(bitPattern: source.next())) }
+        let (low, high) = arguments.count == 1 ? (1, first) : (first, try arguments.get(2))
+        guard low <= high else {
+            throw BindingError("argument", "perilune.random: there is no integer from \(low) to \(high)")
+        }
+        return .integer(.random(in: low...high, using: &source))
+    }
+
+    /// Has `math.random` follow the source.
+    private func seed() throws {
+        guard case .table(let math) = try state.globals.get("math"), case .function(let seed) = try math.get("randomseed")
+        else { return }
+        let numbers = (0..<2).map { _ in LuaValue.integer(Int64(bitPattern: environment.random.next())) }
+        try seed.call(numbers)
+    }
+
+    /// Has `os.time()` and `os.date(format)` follow the clock.
+    private func replaceTime() throws {
+        guard case .table(let os) = try state.globals.get("os") else { return }
+        let seconds = { [environment] in LuaValue.integer(try environment.now().wholeUnixSeconds) }
+        if case .function(let time) = try os.get("time") {
+            try os.setFunction("time") { arguments in
+                arguments[1].isNil ? [try seconds()] : try time.call(arguments.values)
+            }
+        }
+        if case .function(let date) = try os.get("date") {
+            try os.setFunction("date") { arguments in
+                let format = arguments[1].isNil ? .string("%c") : arguments[1]
+                return try date.call([format, arguments[2].isNil ? seconds() : arguments[2]])
+            }
+        }
+    }
+
+    // MARK: - Logging
+
+    /// `perilune.log.info(message, fields)`, and so for each level.
+    private func makeLog() throws -> LuaTable {
+        let table = try state.makeTable()
+        for level in Logger.Level.allCases {
+            try table.setFunction(level.rawValue) { [logger = environment.logger] arguments in
+                guard logger.logLevel <= level else { return [] }
+                let message: LuaString = try arguments.get(1)
+                var metadata = try Self.readFields(arguments[2], in: arguments.state)
+                let (file, line) = arguments.callerPosition
+                metadata["script"] = "\(file)"
+                metadata["line"] = "\(line)"
+                logger.log(level: level, "\(message)", metadata: metadata, source: "script")
+                return []
+            }
+        }
+        return table
+    }
+
+    private static func readFields(_ value: LuaValue, in state: LuaState) throws -> Logger.Metadata {
+        guard !value.isNil else { return [:] }
+        guard case .table(let table) = value else {
+            throw BindingError("argument", "perilune.log: argument 2: expected a table of fields, got \(value.typeName)")
+        }
+        var metadata: Logger.Metadata = [:]
+        for (key, value) in try table.pairs() {
+            metadata[try String.fromLua(key)] = .string(try state.text(of: value))
+        }
+        return metadata
+    }
+}
+
+extension LuaState {
+    /// What `tostring` makes of a value.
+    fileprivate func text(of value: LuaValue) throws -> String {
+        if case .string(let string) = value { return string.description }
+        guard case .function(let tostring) = try globals.get("tostring"),
+            case .string(let text)? = try tostring.call([value]).first
+        else { return value.typeName }
+        return text.description
+    }
+}
+
+extension LuaArguments {
+    /// The chunk and the line that call the function.
+    fileprivate var callerPosition: (file: String, line: Int) {
+        guard let L = (try? state)?.core.L else { return ("?", 0) }
+        var record = lua_Debug()
+        guard lua_getstack(L, 1, &record) != 0, lua_getinfo(L, "Sl", &record) != 0 else { return ("?", 0) }
+        let file = withUnsafeBytes(of: record.short_src) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return (file, Int(record.currentline))
+    }
+}

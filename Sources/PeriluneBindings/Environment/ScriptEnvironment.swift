@@ -1,0 +1,39 @@
+package import Logging
+package import PeriluneDependencies
+package import PeriluneRecords
+
+/// What scripts get from the container of dependencies beside the database: resolved once, for the whole life of a state.
+package struct ScriptEnvironment: Sendable {
+    package var context: DependencyContext
+    package var date: DateSource
+    package var uuid: UUIDSource
+    package var random: RandomSource
+    package var logger: Logger
+
+    /// That of the machine, for states without a container.
+    package static let machine = ScriptEnvironment(
+        context: .live, date: .system, uuid: .random, random: .system, logger: Logger(label: "perilune"))
+
+    /// What a container has.
+    package static func resolve(in container: Dependencies) async throws -> ScriptEnvironment {
+        ScriptEnvironment(
+            context: try container.context,
+            date: try await container.value(for: DateKey.self),
+            uuid: try await container.value(for: UUIDKey.self),
+            random: try await container.value(for: RandomKey.self),
+            logger: try await container.value(for: LoggerKey.self))
+    }
+
+    /// Whether the present or random numbers are not the machine's.
+    package var isControlled: Bool { !date.isSystem || !random.isSystem }
+
+    /// The present.
+    package func now() throws -> DateTime {
+        if date.isSystem { return try SystemClock.now() }
+        let microseconds = (date().timeIntervalSince1970 * 1_000_000).rounded()
+        guard let whole = Int64(exactly: microseconds) else {
+            throw BindingError("date", "the clock of the host is at no date: \(microseconds) microseconds after 1970")
+        }
+        return try DateTime(microsecondsSince1970: whole)
+    }
+}

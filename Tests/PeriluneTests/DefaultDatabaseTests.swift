@@ -1,0 +1,214 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneDependencies
+import Synchronization
+import Testing
+
+@Suite struct DefaultDatabaseTests {
+    @Test func `in live the file is opened and migrated when it is prepared, and hosts use it`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Dependencies.inProcess(.live) {
+                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/shop.sqlite", migrations: library) }
+                #expect(FileManager.default.fileExists(atPath: "\(folder)/shop.sqlite"))
+                let host = try await ScriptHost()
+                try await host.run(source: "db:execute('INSERT INTO author (name) VALUES (?)', 'Melville')")
+                let other = try await ScriptHost()
+                try await other.run(source: "assert(db:fetch_value('SELECT name FROM author') == 'Melville')")
+                try await other.run(source: "assert(not pcall(db.close, db))")
+            }
+        }
+    }
+
+    @Test func `closing closes the file when the last host is gone`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Dependencies.inProcess(.live) {
+                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/b.sqlite", migrations: library) }
+                var host: ScriptHost? = try await ScriptHost()
+                try await host?.run(source: "db:fetch_all('SELECT * FROM author')")
+                try await Dependencies.close()
+                try await host?.run(source: "db:fetch_all('SELECT * FROM author')")
+                host = nil
+                for _ in 0..<200 where Self.isOpen(folder) { try await Task.sleep(for: .milliseconds(5)) }
+                #expect(!Self.isOpen(folder))
+            }
+        }
+    }
+
+    /// Whether this process has a file of a folder open.
+    private static func isOpen(_ folder: String) -> Bool {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.contains { name in
+            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(name)"))?.hasPrefix(folder) == true
+        }
+    }
+
+    @Test func `a host without a prepared database is an error that says what to write`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let error = await #expect(throws: DependencyError.self) { _ = try await ScriptHost() }
+            #expect(error?.code == .notPrepared)
+            #expect(error?.message.contains("Dependencies.prepare { $0.defaultDatabase = .pool(\"app.sqlite\") }") == true)
+        }
+    }
+
+    @Test func `in a test an unprepared database is empty, in memory, and reported`() async throws {
+        try await withKnownIssue {
+            let host = try await ScriptHost()
+            try await host.run(source: "assert(db:path():find('memory') or db:path() == '')")
+        } matching: { "\($0)".contains(".defaultDatabase()") }
+    }
+
+    @Test func `a file that cannot be opened prepares nothing`() async throws {
+        try await Dependencies.inProcess(.live) {
+            await #expect(throws: DatabaseError.self) {
+                try await Dependencies.prepare { $0.defaultDatabase = .queue("/nowhere/at/all.sqlite") }
+            }
+            try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
+            #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+        }
+    }
+
+    @Test func `migrations that fail prepare nothing`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let failing = Migrations.closure { db in try db.execute(sql: "CREATE nonsense") }
+            await #expect(throws: DatabaseError.self) {
+                try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: failing) }
+            }
+            let error = await #expect(throws: DependencyError.self) { try await Dependencies.defaultDatabase }
+            #expect(error?.code == .notPrepared)
+        }
+    }
+
+    @Test func `tests and previews leave the live file, and its folder, as they are`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/live.sqlite"
+            for isWAL in [false, true] {
+                let live: any DatabaseWriter = isWAL ? try DatabasePool(path: path) : try DatabaseQueue(path: path)
+                try await live.write { db in
+                    try db.execute(sql: "CREATE TABLE IF NOT EXISTS author (id INTEGER PRIMARY KEY, name TEXT)")
+                    try db.execute(sql: "INSERT INTO author (name) VALUES ('Melville')")
+                }
+                try live.close()
+                let before = try contents(of: folder)
+                for context in [DependencyContext.test, .preview] {
+                    for source in [DefaultDatabase.pool(path), .queue(path), .pool(path, usesFilesInTests: true)] {
+                        try await Dependencies.inProcess(context) {
+                            try await Dependencies.prepare { $0.defaultDatabase = source }
+                            let host = try await ScriptHost()
+                            try await host.run(source: """
+                                db:execute("CREATE TABLE extra (a)")
+                                db:execute("DROP TABLE IF EXISTS author")
+                                db:execute("VACUUM")
+                                assert(perilune.context == ...)
+                                """, commandLine: [context.rawValue])
+                        }
+                    }
+                }
+                #expect(try contents(of: folder) == before)
+            }
+        }
+    }
+
+    @Test func `a preview begins with what live has, also while somebody uses it`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/live.sqlite"
+            let live = try DatabasePool(path: path)
+            try await live.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
+            try await live.write { db in try db.execute(sql: "INSERT INTO author (name) VALUES ('Melville')") }
+            try await Dependencies.inProcess(.preview) {
+                try await Dependencies.prepare { $0.defaultDatabase = .pool(path) }
+                let host = try await ScriptHost()
+                try await host.run(source: """
+                    assert(db:fetch_value("SELECT name FROM author") == "Melville")
+                    db:execute("UPDATE author SET name = 'Verne'")
+                    """)
+                #expect(try await Dependencies.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
+            }
+            #expect(try await live.value("SELECT name FROM author", as: String.self) == "Melville")
+            try live.close()
+            try await Dependencies.inProcess(.preview) {
+                try await Dependencies.prepare { $0.defaultDatabase = .queue(path) }
+                #expect(try await Dependencies.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Melville")
+            }
+        }
+    }
+
+    @Test func `a preview of a file that is not there begins empty, and does not make it`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Dependencies.inProcess(.preview) {
+                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/none.sqlite", migrations: library) }
+                #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+            }
+            #expect(try contents(of: folder).isEmpty)
+        }
+    }
+
+    @Test func `migrations run once for all tests, at one time, and each test gets a copy of its own`() async throws {
+        let runs = Mutex(0)
+        let migrations = Migrations.closure { db in
+            runs.withLock { $0 += 1 }
+            try db.execute(sql: "CREATE TABLE t (a DEFAULT (datetime('now'))); INSERT INTO t DEFAULT VALUES")
+        }
+        let counts = try await withThrowingTaskGroup(of: String?.self) { group in
+            for number in 0..<50 {
+                group.addTask {
+                    try await Dependencies.withTestScope {
+                        try await Dependencies.prepare {
+                            $0.date = .constant(Date(timeIntervalSince1970: Double(number) * 1e7))
+                            $0.defaultDatabase = .pool("never.sqlite", migrations: migrations)
+                        }
+                        let host = try await ScriptHost()
+                        try await host.run(source: "for i = 1, 10 do db:execute('INSERT INTO t VALUES (?)', tostring(i)) end")
+                        return try await Dependencies.defaultDatabase.value(
+                            "SELECT COUNT(*) || ' ' || MAX(a) FROM t", as: String.self)
+                    }
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts == Array(repeating: "11 9", count: 50))
+        #expect(runs.withLock { $0 } == 1)
+    }
+
+    @Test func `a test's database is closed when nothing uses it any more, and no file is left open`() async throws {
+        let name = "leftover-\(UUID().uuidString)"
+        weak var database: DatabasePool?
+        var path = ""
+        try await Dependencies.withTestScope {
+            try await Dependencies.prepare { $0.defaultDatabase = .pool(name, usesFilesInTests: true) }
+            let host = try await ScriptHost()
+            try await host.run(source: "db:execute('CREATE TABLE t (a)')")
+            database = try await Dependencies.defaultDatabase as? DatabasePool
+            path = try #require(database).path
+            #expect(path.contains("perilune-"))
+        }
+        // The host's thread lets go of its state on its own time.
+        for _ in 0..<200 where database != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(database == nil)
+    }
+
+    @Test func `a given database is used as it is, and not closed`() async throws {
+        let queue = try DatabaseQueue()
+        try await Dependencies.inProcess(.live) {
+            try await Dependencies.prepare { $0.defaultDatabase = .database(queue) }
+            #expect(try await Dependencies.defaultDatabase === queue)
+            try await Dependencies.close()
+        }
+        #expect(try await queue.value("SELECT 1", as: Int.self) == 1)
+    }
+
+    @Test func `a host may be given a database of its own`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let queue = try DatabaseQueue()
+            for database in [ScriptHost.Configuration.Database.inMemory, .open(queue)] {
+                let host = try await ScriptHost(ScriptHost.Configuration(database: database))
+                try await host.run(source: "db:execute('CREATE TABLE own (a)')")
+            }
+            #expect(try await queue.read { try $0.tableExists("own") })
+            var configuration = ScriptHost.Configuration(database: .open(queue))
+            configuration.isReadonly = true
+            let readonly = configuration
+            await #expect(throws: (any Error).self) { _ = try await ScriptHost(readonly) }
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneDependencies
+import PeriluneLua
+import Testing
+
+/// A folder of its own for a test, gone after it.
+func withTemporaryFolder<Result>(
+    _ body: nonisolated(nonsending) (String) async throws -> Result
+) async throws -> Result {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-tests-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder.path)
+}
+
+extension Dependencies {
+    /// Runs an operation in a container of its own, as if a program of that context had just been started.
+    static func inProcess<Result>(
+        _ context: DependencyContext, operation: nonisolated(nonsending) () async throws -> Result
+    ) async throws -> Result {
+        try await Dependencies(.process { .notRunByTests }, context: .success(context)).run(operation: operation)
+    }
+}
+
+/// The names of all files in a folder, with their contents.
+func contents(of folder: String) throws -> [String: Data] {
+    var contents: [String: Data] = [:]
+    for name in try FileManager.default.contentsOfDirectory(atPath: folder) {
+        contents[name] = try Data(contentsOf: URL(filePath: "\(folder)/\(name)"))
+    }
+    return contents
+}
+
+/// A table of authors.
+let library = Migrations.closure { db in
+    try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, created TEXT DEFAULT CURRENT_TIMESTAMP)")
+}
+
+extension DatabaseWriter {
+    func value<Value: DatabaseValueConvertible & Sendable>(_ sql: String, as type: Value.Type = Value.self) async throws -> Value? {
+        try await read { db in try Value.fetchOne(db, sql: sql) }
+    }
+}
