@@ -51,7 +51,7 @@ import Testing
             statement = q:prepare("SELECT * FROM t")
             iterator = q:rows("SELECT a FROM t")
             iterator()
-            """, arguments: [path])
+            """, commandLine: [path])
         #expect(openFiles(at: path) > 0)
         try await host.run(source: "statement = nil iterator = nil collectgarbage() collectgarbage()")
         try await host.run(source: "")
@@ -383,14 +383,14 @@ import Testing
                   local finish = os.clock() + 0.3
                   while os.clock() < finish do end
                 end)
-                """, arguments: [path])
+                """, commandLine: [path])
         }
         try await waiter.run(source: """
             local q = perilune.queue(arg[1], { busy_timeout = 30 })
             while not io.open(arg[1] .. ".held") do end
             q:write(function(db) db:execute("INSERT INTO t VALUES ('waiter')") end)
             assert(table.concat(q:fetch_values("SELECT a FROM t"), " ") == "holder waiter")
-            """, arguments: [path])
+            """, commandLine: [path])
         try await holding.value
         for suffix in ["", ".held"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }

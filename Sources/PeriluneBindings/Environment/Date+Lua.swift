@@ -2,8 +2,8 @@ public import Foundation
 public import PeriluneLua
 internal import PeriluneRecords
 
-/// In hosts, dates of Swift are `perilune.date` in Lua. They are read from that, and from whatever a database may hold: text,
-/// a Julian day, Unix seconds.
+/// In hosts, dates of Swift are `perilune.date` in Lua, in other states text. They are read from that, and from whatever a
+/// database may hold: text, a Julian day, Unix seconds.
 extension Date: LuaCoded {
     public static var luaTypeName: String { "a date" }
 
@@ -40,7 +40,7 @@ extension Date: LuaCoded {
         guard let microseconds, let date = try? DateTime(microsecondsSince1970: microseconds) else {
             throw LuaError(.conversion, "\(timeIntervalSince1970) seconds after 1970 is no date that Lua can hold")
         }
-        guard let type = state.userdataType(of: DateTime.self) else { return .number(timeIntervalSince1970) }
+        guard let type = state.userdataType(of: DateTime.self) else { return .string(LuaString(date.text())) }
         return .userdata(try type.make(date))
     }
 }
