@@ -21,7 +21,7 @@ struct MigrationSession {
         configuration.allowsFiles = true
         configuration.moduleFolder = request.folder
         do {
-            host = try ScriptHost(configuration)
+            host = try await ScriptHost(configuration)
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
