@@ -1,0 +1,86 @@
+/// Finding the columns of an association in the foreign keys of the schema.
+extension Association {
+    /// The rows to which rows of the origin belong: its foreign key names them.
+    ///
+    /// - Parameters:
+    ///   - columns: The columns of the foreign key, where the schema has several, or none.
+    ///   - referenced: The columns that these point to, where the schema does not say it.
+    package static func belongsTo(
+        _ name: String, from origin: TableSchema, to request: Request, columns: [String]? = nil, referenced: [String]? = nil,
+        tag: Int = 0, singularName: String? = nil
+    ) throws -> Association {
+        let key = try ForeignKeySearch(holder: origin, other: request.table, name: name, columns: columns, referenced: referenced)
+            .find()
+        return try Association(
+            name, isPlural: false, from: origin, columns: key.map { ($0.holder, $0.other) }, to: request, tag: tag,
+            singularName: singularName)
+    }
+
+    /// The rows that belong to rows of the origin: their foreign key names these. One, or several.
+    package static func has(
+        _ name: String, many isPlural: Bool, from origin: TableSchema, to request: Request, columns: [String]? = nil,
+        referenced: [String]? = nil, tag: Int = 0, singularName: String? = nil
+    ) throws -> Association {
+        let key = try ForeignKeySearch(holder: request.table, other: origin, name: name, columns: columns, referenced: referenced)
+            .find()
+        return try Association(
+            name, isPlural: isPlural, from: origin, columns: key.map { ($0.other, $0.holder) }, to: request, tag: tag,
+            singularName: singularName)
+    }
+}
+
+private struct ForeignKeySearch {
+    /// The table that has the foreign key.
+    let holder: TableSchema
+    let other: TableSchema
+    let name: String
+    let columns: [String]?
+    let referenced: [String]?
+
+    typealias Pairs = [(holder: Int, other: Int)]
+
+    func find() throws -> Pairs {
+        let candidates = holder.foreignKeys.filter { $0.table.foldedName == other.name.foldedName }
+        guard let columns else { return try findOnly(candidates) }
+        if let referenced { return try pairs(columns, referenced) }
+        let positions = try columns.map { try position($0, in: holder) }
+        if let key = candidates.first(where: { Set($0.columns.compactMap(holder.column)) == Set(positions) }) {
+            return try pairs(key.columns, key.referencedColumns)
+        }
+        guard !other.primaryKey.isEmpty else {
+            throw RequestError.argument(
+                "`\(name)`: `\(other.name)` has no primary key; say which columns are referenced")
+        }
+        return try pairs(columns, other.primaryKey.map { other.columns[$0].name })
+    }
+
+    private func findOnly(_ candidates: [TableSchema.ForeignKey]) throws -> Pairs {
+        if candidates.count == 1 { return try pairs(candidates[0].columns, candidates[0].referencedColumns) }
+        if candidates.isEmpty {
+            throw RequestError(
+                "no_foreign_key",
+                "`\(name)`: `\(holder.name)` has no foreign key to `\(other.name)`; name its columns: columns = { ... }",
+                fields: ["table": holder.name, "name": name])
+        }
+        let list = candidates.map { "{ " + $0.columns.map { "\"\($0)\"" }.joined(separator: ", ") + " }" }
+        throw RequestError(
+            "ambiguous",
+            "`\(name)`: `\(holder.name)` has \(candidates.count) foreign keys to `\(other.name)`; choose one: columns = "
+                + list.joined(separator: " or columns = "),
+            fields: ["table": holder.name, "name": name])
+    }
+
+    private func pairs(_ columns: [String], _ referenced: [String]) throws -> Pairs {
+        guard columns.count == referenced.count, !columns.isEmpty else {
+            throw RequestError.argument(
+                "`\(name)`: \(columns.count) column\(columns.count == 1 ? "" : "s") of `\(holder.name)` cannot point to "
+                    + "\(referenced.count) of `\(other.name)`")
+        }
+        return try zip(columns, referenced).map { (try position($0, in: holder), try position($1, in: other)) }
+    }
+
+    private func position(_ column: String, in table: TableSchema) throws -> Int {
+        guard let position = table.column(named: column) else { throw RequestError.unknownColumn(column, in: table) }
+        return position
+    }
+}

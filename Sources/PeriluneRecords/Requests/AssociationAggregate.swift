@@ -1,0 +1,71 @@
+/// A number that is computed from the rows associated with each row: how many there are, the greatest of an expression.
+package final class AssociationAggregate: Sendable {
+    package enum Function: String, Sendable {
+        case count, isEmpty, minimum, maximum, sum, average, total
+
+        var sql: String {
+            switch self {
+            case .count, .isEmpty: "COUNT"
+            case .minimum: "MIN"
+            case .maximum: "MAX"
+            case .sum: "SUM"
+            case .average: "AVG"
+            case .total: "TOTAL"
+            }
+        }
+    }
+
+    let function: Function
+    let association: Association
+    /// Of the associated rows; `nil` for the rows themselves.
+    let expression: Expression?
+
+    init(_ function: Function, of association: Association, _ expression: Expression?) {
+        self.function = function
+        self.association = association
+        self.expression = expression
+    }
+
+    /// `book_count`, `has_no_book`, `max_book_year`, `book_price_sum`.
+    var defaultName: String? {
+        let name = association.singularName
+        switch function {
+        case .count where expression == nil: return "\(name)_count"
+        case .isEmpty: return "has_no_\(name)"
+        default: break
+        }
+        guard let column = expression?.columnName else { return nil }
+        switch function {
+        case .minimum: return "min_\(name)_\(column)"
+        case .maximum: return "max_\(name)_\(column)"
+        case .average: return "average_\(name)_\(column)"
+        case .sum: return "\(name)_\(column)_sum"
+        case .total: return "\(name)_\(column)_total"
+        case .count, .isEmpty: return nil
+        }
+    }
+}
+
+extension Association {
+    /// An aggregate as an expression of a request of the origin: for `annotated`, `having`, `order` and any arithmetic.
+    ///
+    /// - Parameter expression: What `minimum`, `maximum`, `sum`, `average` and `total` are of, in the associated rows.
+    package func aggregate(_ function: AssociationAggregate.Function, _ expression: Expression? = nil) throws -> Expression {
+        if function != .count, function != .isEmpty, expression == nil {
+            throw RequestError.argument("`\(name)`: \(function.rawValue) of what? Give a column or an expression")
+        }
+        if let expression, expression.traits.contains(.aggregate) || expression.traits.contains(.row) {
+            throw RequestError.argument("`\(name)`: an aggregate of an aggregate, or of several columns, is not possible")
+        }
+        if !request.parts.values.groups.isEmpty || request.parts.values.having != nil {
+            throw RequestError.argument("`\(name)`: an association with groups has no aggregates")
+        }
+        if expression != nil, request.parts.values.isDistinct {
+            throw RequestError.argument("`\(name)`: an association with distinct() can only be counted")
+        }
+        let aggregate = AssociationAggregate(function, of: self, expression)
+        return try Expression.make(
+            .aggregate(aggregate), function == .isEmpty ? .boolean : [], cost: 12, overAll: expression.map { [$0] } ?? [],
+            requests: [request])
+    }
+}

@@ -1,0 +1,124 @@
+/// Compiles requests for one generation of a database's schema.
+///
+/// Requests that were built on an earlier one are compiled as if they had been built on this one, if their columns are still
+/// there.
+package struct RequestCompiler {
+    package let schema: DatabaseSchema
+    package let plans: PlanCache
+    /// Reads a table that the schema does not know yet.
+    private let findTable: (String) throws -> TableSchema?
+
+    /// - Parameter findTable: Called for tables of requests that were built on an earlier schema. By default there are none.
+    package init(
+        schema: DatabaseSchema, plans: PlanCache, findTable: @escaping (String) throws -> TableSchema? = { _ in nil }
+    ) {
+        self.schema = schema
+        self.plans = plans
+        self.findTable = findTable
+    }
+
+    /// The table as it is in this schema.
+    func current(_ table: TableSchema) throws -> TableSchema {
+        if table.kind == .request { return table }
+        if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known }
+        throw RequestError(
+            "unknown_table", "no table `\(table.name)`: it was there when the request was built", fields: ["name": table.name])
+    }
+
+    // MARK: - Compiling
+
+    /// Compiles what a walk writes.
+    func compile(
+        _ describe: (CompilerWalk, Layout?) -> Description = { _, _ in Description() },
+        _ write: (inout CompilerWalk) throws -> Void
+    ) throws -> (plan: Plan, walk: CompilerWalk) {
+        var walk = CompilerWalk(self)
+        try write(&walk)
+        let shape = Shape(bytes: walk.tokens.bytes)
+        if let plan = plans.plan(of: shape) { return (plan, walk) }
+        var second = CompilerWalk(self)
+        second.isDescribing = true
+        try write(&second)
+        let text = CompilerText.write(second)
+        let description = describe(second, second.layout)
+        let plan = Plan(
+            sql: text.sql, slots: text.slots, root: description.root, booleanColumns: description.booleanColumns,
+            keyColumns: second.layout?.keyColumns ?? [])
+        plans.keep(plan, of: shape)
+        return (plan, walk)
+    }
+
+    /// What becomes of the columns.
+    struct Description {
+        var root: Plan.Segment?
+        var booleanColumns: [Int] = []
+
+        init(root: Plan.Segment? = nil, booleanColumns: [Int] = []) {
+            self.root = root
+            self.booleanColumns = booleanColumns
+        }
+
+        /// - Parameter layout: `nil` for rows of several requests, which look like those of the first.
+        init(_ request: Request, _ layout: Layout?) {
+            var index = 0
+            if let layout {
+                root = Plan.Segment(layout.root, index: &index)
+                booleanColumns = layout.booleanColumns
+            } else {
+                let draft = SegmentDraft(name: "", request: request, number: 0, table: request.table)
+                draft.names = request.outputNames
+                root = Plan.Segment(draft, index: &index)
+                booleanColumns = request.output.indices.filter { TableSchema.Column.isBoolean(request.output[$0].type) }
+            }
+        }
+    }
+
+    func compileRows(_ request: Request, isFirst: Bool) throws -> CompiledRequest {
+        let (plan, walk) = try compile({ Description(request, $1) }, { try $0.select(request, isFirst: isFirst) })
+        let prefetches = try walk.layout.map { try self.prefetches(of: $0.root) } ?? []
+        return CompiledRequest(plan: plan, values: walk.values, prefetches: prefetches, schema: schema)
+    }
+
+    /// The requests for the rows that come with those of a segment and of those inside it.
+    private func prefetches(of root: SegmentDraft) throws -> [CompiledPrefetch] {
+        var result: [CompiledPrefetch] = []
+        var index = 0
+        func visit(_ segment: SegmentDraft) throws {
+            let own = index
+            index += 1
+            for (prefetch, columns) in zip(segment.request.parts.values.prefetches, segment.prefetchKeys) {
+                result.append(
+                    CompiledPrefetch(
+                        prefetch.association, segmentIndex: own, parentKeyColumns: columns,
+                        child: try compile(prefetch.association, .open)))
+            }
+            for child in segment.children { try visit(child) }
+        }
+        try visit(root)
+        return result
+    }
+
+    /// Compiles the request for rows associated with others.
+    func compile(_ association: Association, _ anchor: Reach.Anchor) throws -> CompiledRequest {
+        let request = association.request.with { $0.reach = Reach(association: association, anchor: anchor) }
+        return try compileRows(request, isFirst: false)
+    }
+
+    func compileSingle(isBoolean: Bool = false, _ write: (inout CompilerWalk) throws -> Void) throws -> CompiledRequest {
+        let description = Description(booleanColumns: isBoolean ? [0] : [])
+        let (plan, walk) = try compile({ _, _ in description }, write)
+        return CompiledRequest(plan: plan, values: walk.values, prefetches: [], schema: schema)
+    }
+}
+
+extension Layout {
+    /// The columns that are true or false.
+    var booleanColumns: [Int] {
+        items.indices.filter { index in
+            switch items[index] {
+            case .column: false
+            case .selected(let column, _): column.expression.isBoolean
+            }
+        }
+    }
+}

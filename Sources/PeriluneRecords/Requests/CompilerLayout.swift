@@ -1,0 +1,151 @@
+/// The columns that a SELECT fetches, and what becomes of them: rows in rows. For all but the simplest requests.
+struct Layout {
+    enum Item {
+        /// Position in the table of a source.
+        case column(Int, Int)
+        /// With the number of the source whose columns it means first.
+        case selected(SelectedColumn, Int)
+    }
+
+    private(set) var items: [Item] = []
+    let root: SegmentDraft
+    /// Where the keys of parents are, for rows that are fetched for others.
+    private(set) var keyColumns: [Int] = []
+    private let isDistinct: Bool
+
+    init(_ request: Request, _ frame: CompilerWalk.Frame, in walk: CompilerWalk) throws {
+        root = SegmentDraft(name: "", request: request, number: frame.own, table: walk.sources[frame.own].table)
+        isDistinct = request.parts.values.isDistinct
+        try add(root, frame.joins, walk)
+        try addKeys(of: root, walk)
+        if let reach = request.parts.values.reach, reach.carriesKey {
+            let first = frame.reach[0]
+            for pair in reach.association.hops[0].columns {
+                keyColumns.append(try hidden(walk.current(pair.to, of: reach.association.hops[0].table, in: first), first))
+            }
+        }
+    }
+
+    // MARK: - Segments
+
+    private mutating func add(_ segment: SegmentDraft, _ joins: [CompilerWalk.JoinNode], _ walk: CompilerWalk) throws {
+        let parts = segment.request.parts.values
+        segment.start = items.count
+        if let selection = parts.selection {
+            items += selection.map { .selected($0, segment.number) }
+            segment.names = selection.map(\.name)
+        } else {
+            let table = segment.table
+            items += table.visibleColumns.map { .column($0, segment.number) }
+            segment.names = table.visibleColumns.map { table.columns[$0].name }
+        }
+        segment.addExtras(parts.annotations, at: items.count)
+        items += parts.annotations.map { .selected($0, segment.number) }
+        for node in joins { addAnnotations(of: node, to: segment, walk) }
+        for node in joins where node.join.role == .included { try add(node, to: segment, walk) }
+    }
+
+    /// The columns that a joined association adds beside those of its parent.
+    private mutating func addAnnotations(of node: CompilerWalk.JoinNode, to segment: SegmentDraft, _ walk: CompilerWalk) {
+        if node.join.role == .annotated {
+            let columns = node.destination.request.selectedColumns
+            segment.addExtras(columns, at: items.count)
+            items += columns.map { .selected($0, node.destination.number) }
+        }
+        guard node.join.role != .included else { return }
+        for child in node.destination.children { addAnnotations(of: child, to: segment, walk) }
+    }
+
+    private mutating func add(_ node: CompilerWalk.JoinNode, to parent: SegmentDraft, _ walk: CompilerWalk) throws {
+        let hop = node.destination
+        let association = node.join.association
+        let segment = SegmentDraft(
+            name: association.name, request: hop.request, number: hop.number, table: walk.sources[hop.number].table)
+        segment.tag = association.tag
+        segment.isOptional = !node.join.isRequired
+        segment.presenceColumn = hop.columns[0].to
+        segment.association = association
+        parent.children.append(segment)
+        try add(segment, hop.children, walk)
+    }
+
+    // MARK: - Hidden columns
+
+    /// What decoding needs beside what was asked for comes last.
+    private mutating func addKeys(of segment: SegmentDraft, _ walk: CompilerWalk) throws {
+        if segment.isOptional {
+            let position = try walk.current(segment.presenceColumn, of: segment.request.table, in: segment.number)
+            segment.presence = try hidden(position, segment.number)
+        }
+        for prefetch in segment.request.parts.values.prefetches {
+            let columns = try prefetch.association.originColumns.map { position in
+                try hidden(walk.current(position, of: prefetch.association.origin, in: segment.number), segment.number)
+            }
+            segment.prefetchKeys.append(columns)
+        }
+        for child in segment.children { try addKeys(of: child, walk) }
+    }
+
+    private mutating func hidden(_ position: Int, _ number: Int) throws -> Int {
+        for (index, item) in items.enumerated() {
+            switch item {
+            case .column(position, number): return index
+            case .selected(let column, number):
+                if case .column(_, position, _) = column.expression.kind { return index }
+            default: break
+            }
+        }
+        if isDistinct {
+            throw RequestError.argument(
+                "distinct() needs the key columns of what it includes among the selected ones, or rows would be told apart by them")
+        }
+        items.append(.column(position, number))
+        return items.count - 1
+    }
+
+    // MARK: - The shape
+
+    /// What the plan depends on beside the SQL text.
+    func note(in tokens: inout Tokens) {
+        note(root, in: &tokens)
+    }
+
+    private func note(_ segment: SegmentDraft, in tokens: inout Tokens) {
+        tokens.add(.note, segment.name.utf8)
+        tokens.add(.note, "\(segment.tag) \(segment.number) \(segment.start) \(segment.isOptional) \(segment.names.count) "
+            .utf8)
+        for extra in segment.extras { tokens.add(.note, "\(extra.name ?? "")\0\(extra.column)".utf8) }
+        for child in segment.children { note(child, in: &tokens) }
+        tokens.add(.note, EmptyCollection())
+    }
+}
+
+/// A segment of a plan in the making.
+final class SegmentDraft {
+    let name: String
+    let request: Request
+    let number: Int
+    let table: TableSchema
+    var tag = 0
+    var start = 0
+    var names: [String?] = []
+    var extras: [(name: String?, column: Int)] = []
+    var isOptional = false
+    /// In the table; then in the result.
+    var presenceColumn = 0
+    var presence: Int?
+    var association: Association?
+    var prefetchKeys: [[Int]] = []
+    var children: [SegmentDraft] = []
+
+    init(name: String, request: Request, number: Int, table: TableSchema) {
+        self.name = name
+        self.request = request
+        self.number = number
+        self.table = table
+    }
+
+    func addExtras(_ columns: [SelectedColumn], at start: Int) {
+        extras += columns.enumerated().map { ($1.name, start + $0) }
+    }
+}

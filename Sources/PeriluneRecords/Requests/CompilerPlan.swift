@@ -1,0 +1,130 @@
+/// What a request compiles to: SQL, what to bind, and what becomes of the columns. Shared by all requests of one shape.
+package final class Plan: Sendable {
+    package let sql: String
+    /// What each parameter of the SQL is given, in order.
+    package let slots: [Slot]
+    /// What becomes of the columns; `nil` for statements that fetch no rows of a request (counts, updates).
+    package let root: Segment?
+    /// The columns that are true or false beyond what their declared types say: conditions.
+    package let booleanColumns: [Int]
+    /// For rows that are fetched for others: the columns with the key of the row that each belongs to.
+    package let keyColumns: [Int]
+
+    package enum Slot: Sendable, Equatable {
+        /// The value at that position of ``CompiledRequest/values``.
+        case value(Int)
+        /// Given by name when a prepared request runs.
+        case parameter(String)
+        /// The keys of the rows for which others are fetched: a JSON array of values, or of arrays of values.
+        case keys
+    }
+
+    /// The columns of one row of a table; rows of included associations are segments inside it.
+    package final class Segment: Sendable {
+        /// The field of the row around; empty for the row itself.
+        package let name: String
+        package let table: TableSchema
+        /// That of the association.
+        package let tag: Int
+        /// Counts all segments of the plan, from 0: each before those inside it.
+        package let index: Int
+        /// Where its own columns are in the result.
+        package let columns: Range<Int>
+        /// What they are called; `nil` as SQLite calls it.
+        package let names: [String?]
+        /// Whether they are all columns of the table, so that the row is a record.
+        package let isWhole: Bool
+        /// Columns that were added, by name.
+        package let extras: [(name: String, column: Int)]
+        /// Whether there may be no row. There is none where the column ``presence`` is NULL.
+        package let isOptional: Bool
+        package let presence: Int?
+        package let children: [Segment]
+
+        init(_ draft: SegmentDraft, index: inout Int) {
+            name = draft.name
+            table = draft.table
+            tag = draft.tag
+            self.index = index
+            columns = draft.start..<draft.start + draft.names.count
+            names = draft.names
+            isWhole = draft.request.parts.values.selection == nil
+            extras = draft.extras.map { ($0.name ?? "", $0.column) }
+            isOptional = draft.isOptional
+            presence = draft.presence
+            index += 1
+            var next = index
+            children = draft.children.map { Segment($0, index: &next) }
+            index = next
+        }
+    }
+
+    init(
+        sql: String, slots: [Slot], root: Segment?, booleanColumns: [Int], keyColumns: [Int]
+    ) {
+        self.sql = sql
+        self.slots = slots
+        self.root = root
+        self.booleanColumns = booleanColumns
+        self.keyColumns = keyColumns
+    }
+}
+
+/// A request that is ready to run.
+package final class CompiledRequest: Sendable {
+    package let plan: Plan
+    /// What the slots `.value` bind.
+    package let values: [Value]
+    /// Further requests for the rows that come with those of this one.
+    package let prefetches: [CompiledPrefetch]
+    /// The schema it was compiled for.
+    let schema: DatabaseSchema
+
+    init(plan: Plan, values: [Value], prefetches: [CompiledPrefetch], schema: DatabaseSchema) {
+        self.plan = plan
+        self.values = values
+        self.prefetches = prefetches
+        self.schema = schema
+    }
+}
+
+/// A request for the rows that are associated with rows that have been fetched.
+///
+/// Run it once for all rows: collect the values of ``parentKeyColumns`` of each row (leaving out those with a NULL), run ``child``
+/// with them in its slot `.keys` if ``canBindAsJSON(_:)``, else the request of ``request(forKeys:by:)``; the rows that come belong to
+/// the rows whose key equals the columns `plan.keyColumns` of the child's.
+package final class CompiledPrefetch: Sendable {
+    /// The field.
+    package let name: String
+    package let isPlural: Bool
+    package let tag: Int
+    /// The ``Plan/Segment/index`` of the rows that they belong to.
+    package let segmentIndex: Int
+    /// Where these have their keys, in the columns of the parent's result.
+    package let parentKeyColumns: [Int]
+    package let child: CompiledRequest
+    private let association: Association
+
+    init(_ association: Association, segmentIndex: Int, parentKeyColumns: [Int], child: CompiledRequest) {
+        name = association.name
+        isPlural = association.isPlural
+        tag = association.tag
+        self.segmentIndex = segmentIndex
+        self.parentKeyColumns = parentKeyColumns
+        self.child = child
+        self.association = association
+    }
+
+    /// Whether a key value goes through JSON unchanged: integers and texts do.
+    package static func canBindAsJSON(_ value: Value) -> Bool { ValueList.isCarriedByJSON(value) }
+
+    /// The JSON array for the slot `.keys`. All values can be bound as JSON.
+    package static func json(_ keys: [[Value]]) -> [UInt8] {
+        keys.first?.count == 1 ? ValueList.jsonArray(keys.lazy.map { $0[0] }) : ValueList.jsonArray(rows: keys)
+    }
+
+    /// The request for any keys, each bound by itself.
+    package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {
+        try compiler.compile(association, .keys(keys))
+    }
+}

@@ -1,0 +1,173 @@
+/// Writes the SQL text of a shape.
+struct CompilerText {
+    private let bytes: [UInt8]
+    private let sources: [CompilerWalk.PlacedSource]
+    /// What each source is called in the statement.
+    private let names: [String]
+    /// The folded names of common tables, which hide tables of the database.
+    private let declared: Set<String>
+    /// For SQL that can bind nothing: the values to be written.
+    private let literals: [Value]?
+    private var position = 0
+    private var sql: [UInt8] = []
+    private var slots: [Plan.Slot] = []
+    private var valueCount = 0
+
+    struct Result {
+        let sql: String
+        let slots: [Plan.Slot]
+    }
+
+    /// - Parameter literals: The values in order, if they are to be written instead of bound.
+    static func write(_ walk: CompilerWalk, literals: [Value]? = nil) -> Result {
+        var text = CompilerText(walk, literals)
+        while text.position < text.bytes.count { text.writeNext() }
+        return Result(sql: String(decoding: text.sql, as: UTF8.self), slots: text.slots)
+    }
+
+    private init(_ walk: CompilerWalk, _ literals: [Value]?) {
+        bytes = walk.tokens.bytes
+        sources = walk.sources
+        declared = walk.declaredNames
+        names = Self.chooseNames(walk.sources)
+        self.literals = literals
+        sql.reserveCapacity(bytes.count * 4)
+    }
+
+    /// An alias is used as it is; other sources are called by their table's name, followed by a number if that is taken.
+    private static func chooseNames(_ sources: [CompilerWalk.PlacedSource]) -> [String] {
+        var taken = Set(sources.compactMap { $0.isTarget ? $0.table.name.foldedName : $0.source.alias?.foldedName })
+        return sources.map { placed in
+            if placed.isTarget { return placed.table.name }
+            if let alias = placed.source.alias { return alias }
+            var name = placed.table.name
+            var number = 1
+            while !taken.insert(name.foldedName).inserted {
+                number += 1
+                name = "\(placed.table.name)_\(number)"
+            }
+            return name
+        }
+    }
+
+    // MARK: - Tokens
+
+    private mutating func writeNext() {
+        let byte = bytes[position]
+        position += 1
+        if byte < Tokens.operators {
+            write(Tokens.Word(rawValue: byte)!.sql)
+        } else if byte < Tokens.Mark.column.rawValue {
+            write(BinaryOperator(rawValue: byte - Tokens.operators)!.sql)
+        } else {
+            mark(Tokens.Mark(rawValue: byte)!)
+        }
+    }
+
+    private mutating func mark(_ mark: Tokens.Mark) {
+        switch mark {
+        case .column: column(of: readNumber())
+        case .source: source(readNumber())
+        case .sourceAlias:
+            write(" AS ")
+            quote(names[readNumber()])
+        case .target: quote(sources[readNumber()].table.name)
+        case .value: value()
+        case .parameter: slots.append(.parameter(readText())); sql.append(UInt8(ascii: "?"))
+        case .keys: slots.append(.keys); sql.append(UInt8(ascii: "?"))
+        case .text: sql.append(contentsOf: readBytes())
+        case .name, .bareColumn: quote(readText())
+        case .function: function(readText())
+        case .excluded:
+            write("\"excluded\".")
+            quote(readText())
+        case .element: sql.append(contentsOf: "'$[\(readNumber())]'".utf8)
+        case .boolean: break
+        case .note: _ = readBytes()
+        }
+    }
+
+    private mutating func column(of number: Int) {
+        let column = Int(Int16(truncatingIfNeeded: readNumber()))
+        let table = sources[number].table
+        quote(names[number])
+        sql.append(UInt8(ascii: "."))
+        quote(column >= 0 ? table.columns[column].name : table.rowIDName ?? "rowid")
+    }
+
+    private mutating func source(_ number: Int) {
+        _ = readBytes(4)
+        let table = sources[number].table
+        // A common table of the same name would be read instead.
+        if table.kind != .request, declared.contains(table.name.foldedName) {
+            quote(table.databaseName)
+            sql.append(UInt8(ascii: "."))
+        }
+        quote(table.name)
+        guard names[number] != table.name else { return }
+        write(" AS ")
+        quote(names[number])
+    }
+
+    private mutating func value() {
+        defer { valueCount += 1 }
+        if let literals {
+            let literal = literals[valueCount].literal
+            // A minus before it must not make `--`.
+            if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: "(".utf8) }
+            sql.append(contentsOf: literal)
+            if literal.first == UInt8(ascii: "-") { sql.append(contentsOf: ")".utf8) }
+        } else {
+            slots.append(.value(valueCount))
+            sql.append(UInt8(ascii: "?"))
+        }
+    }
+
+    /// Names that SQLite knows are written as people write them; others are quoted, since they may be keywords.
+    private mutating func function(_ name: String) {
+        if Self.plainFunctions.contains(name.foldedName) {
+            sql.append(contentsOf: name.uppercased().utf8)
+        } else {
+            quote(name)
+        }
+        sql.append(UInt8(ascii: "("))
+    }
+
+    private static let plainFunctions: Set<String> = [
+        "abs", "avg", "coalesce", "count", "date", "datetime", "group_concat", "ifnull", "instr", "julianday", "json_extract",
+        "length", "lower", "ltrim", "max", "min", "nullif", "random", "round", "rtrim", "strftime", "substr", "sum", "time",
+        "total", "trim", "typeof", "unixepoch", "upper",
+    ]
+
+    // MARK: - Reading and writing
+
+    private mutating func readNumber() -> Int {
+        defer { position += 2 }
+        return Int(bytes[position]) | Int(bytes[position + 1]) << 8
+    }
+
+    private mutating func readBytes(_ count: Int? = nil) -> ArraySlice<UInt8> {
+        var length = count ?? 0
+        if count == nil {
+            for index in 0..<4 { length |= Int(bytes[position + index]) << (8 * index) }
+            position += 4
+        }
+        defer { position += length }
+        return bytes[position..<position + length]
+    }
+
+    private mutating func readText() -> String { String(decoding: readBytes(), as: UTF8.self) }
+
+    private mutating func write(_ text: StaticString) {
+        text.withUTF8Buffer { sql.append(contentsOf: $0) }
+    }
+
+    private mutating func quote(_ name: String) {
+        sql.append(UInt8(ascii: "\""))
+        for byte in name.utf8 {
+            if byte == UInt8(ascii: "\"") { sql.append(byte) }
+            sql.append(byte)
+        }
+        sql.append(UInt8(ascii: "\""))
+    }
+}

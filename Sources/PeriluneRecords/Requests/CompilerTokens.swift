@@ -1,0 +1,154 @@
+/// A compiled request as a compact list of bytes, its *shape*: all that its SQL text is made of, but for the bound values. The text
+/// is written from the tokens alone, so that requests of one shape have one text.
+struct Tokens {
+    private(set) var bytes: [UInt8] = []
+
+    init() { bytes.reserveCapacity(120) }
+
+    @inline(__always) mutating func add(_ word: Word) { bytes.append(word.rawValue) }
+    @inline(__always) mutating func add(_ mark: Mark) { bytes.append(mark.rawValue) }
+    @inline(__always) mutating func add(_ operation: BinaryOperator) { bytes.append(Self.operators + operation.rawValue) }
+
+    /// Tokens from here on are ``BinaryOperator``.
+    static let operators: UInt8 = 0x80
+
+    @inline(__always) mutating func add(number: Int) {
+        bytes.append(UInt8(truncatingIfNeeded: number))
+        bytes.append(UInt8(truncatingIfNeeded: number >> 8))
+    }
+
+    @inline(__always) mutating func add(id: UInt32) {
+        withUnsafeBytes(of: id.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func add(_ mark: Mark, _ text: some Collection<UInt8>) {
+        add(mark)
+        add(id: UInt32(text.count))
+        bytes.append(contentsOf: text)
+    }
+
+    /// Words of SQL that are always written alike.
+    enum Word: UInt8 {
+        case select = 1, distinct, star, from, `where`, groupBy, having, orderBy, limit, offset, `as`, comma, open, close
+        case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, on, descending, nullsFirst, nullsLast
+        case `in`, notIn, exists, notExists, between, notBetween, like, notLike, glob, notGlob, escape
+        case `case`, when, then, `else`, end, cast, collate, filterWhere, countRows
+        case with, withRecursive, union, unionAll, intersect, except, values
+        case jsonList, jsonExtract, fromJSON, rowNumber, rowNumberName, above, upTo, noRows, one
+        case update, set, equals, deleteFrom, returning, selectStarFrom, distinctArgument
+        case updateAbort, updateFail, updateIgnore, updateReplace, updateRollback
+    }
+
+    /// What is followed by something.
+    enum Mark: UInt8 {
+        /// Number of the source, position of the column.
+        case column = 0xC0
+        /// Position; without the table.
+        case bareColumn
+        /// Number of the source, id of the table: in FROM, with its alias.
+        case source
+        /// The alias of a source, behind a parenthesis.
+        case sourceAlias
+        /// The table of a source, where it is written to.
+        case target
+        case value
+        /// A name: of a prepared request's parameter.
+        case parameter
+        /// The keys of prefetched rows, as JSON.
+        case keys
+        /// Text as it is; a name, which is quoted; the name of a function.
+        case text
+        case name
+        case function
+        /// `excluded.` and a name.
+        case excluded
+        /// Position of a JSON array's element.
+        case element
+        /// A column of the result is true or false.
+        case boolean
+        /// What is not written, but tells one plan from another.
+        case note
+    }
+}
+
+extension Tokens.Word {
+    var sql: StaticString {
+        switch self {
+        case .select: "SELECT "
+        case .distinct: "DISTINCT "
+        case .star: "*"
+        case .from: " FROM "
+        case .where: " WHERE "
+        case .groupBy: " GROUP BY "
+        case .having: " HAVING "
+        case .orderBy: " ORDER BY "
+        case .limit: " LIMIT "
+        case .offset: " OFFSET "
+        case .as: " AS "
+        case .comma: ", "
+        case .open: "("
+        case .close: ")"
+        case .and: " AND "
+        case .or: " OR "
+        case .not: "NOT "
+        case .minus: "-"
+        case .tilde: "~"
+        case .isNull: " IS NULL"
+        case .isNotNull: " IS NOT NULL"
+        case .join: " JOIN "
+        case .leftJoin: " LEFT JOIN "
+        case .on: " ON "
+        case .descending: " DESC"
+        case .nullsFirst: " NULLS FIRST"
+        case .nullsLast: " NULLS LAST"
+        case .in: " IN "
+        case .notIn: " NOT IN "
+        case .exists: "EXISTS "
+        case .notExists: "NOT EXISTS "
+        case .between: " BETWEEN "
+        case .notBetween: " NOT BETWEEN "
+        case .like: " LIKE "
+        case .notLike: " NOT LIKE "
+        case .glob: " GLOB "
+        case .notGlob: " NOT GLOB "
+        case .escape: " ESCAPE "
+        case .case: "CASE"
+        case .when: " WHEN "
+        case .then: " THEN "
+        case .else: " ELSE "
+        case .end: " END"
+        case .cast: "CAST("
+        case .collate: " COLLATE "
+        case .filterWhere: " FILTER (WHERE "
+        case .countRows: "COUNT(*)"
+        case .with: "WITH "
+        case .withRecursive: "WITH RECURSIVE "
+        case .union: " UNION "
+        case .unionAll: " UNION ALL "
+        case .intersect: " INTERSECT "
+        case .except: " EXCEPT "
+        case .values: "VALUES "
+        case .jsonList: "SELECT \"value\" FROM json_each("
+        case .jsonExtract: "json_extract(\"value\", "
+        case .fromJSON: " FROM json_each("
+        case .rowNumber: "row_number() OVER (PARTITION BY "
+        case .noRows: "0"
+        case .one: "1"
+        case .rowNumberName: "\"perilune_row\""
+        case .above: " > "
+        case .upTo: " <= "
+        case .update: "UPDATE "
+        case .updateAbort: "UPDATE OR ABORT "
+        case .updateFail: "UPDATE OR FAIL "
+        case .updateIgnore: "UPDATE OR IGNORE "
+        case .updateReplace: "UPDATE OR REPLACE "
+        case .updateRollback: "UPDATE OR ROLLBACK "
+        case .set: " SET "
+        case .equals: " = "
+        case .deleteFrom: "DELETE FROM "
+        case .returning: " RETURNING "
+        case .selectStarFrom: "SELECT * FROM "
+        case .distinctArgument: "DISTINCT "
+        }
+    }
+}

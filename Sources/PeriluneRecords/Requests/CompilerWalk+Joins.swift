@@ -1,0 +1,255 @@
+/// FROM: the request's own source, the way to the rows of an association, joined associations, common tables.
+extension CompilerWalk {
+    /// A joined association with the numbers of its sources.
+    struct JoinNode {
+        let join: Join
+        /// From the origin on; the last one is that of the associated rows.
+        let hops: [JoinedHop]
+        var destination: JoinedHop { hops[hops.count - 1] }
+    }
+
+    struct JoinedHop {
+        let number: Int
+        let columns: [(from: Int, to: Int)]
+        let request: Request
+        let children: [JoinNode]
+    }
+
+    mutating func placeJoins(_ joins: [Join]) throws -> [JoinNode] {
+        if joins.isEmpty { return [] }
+        return try joins.map { join in
+            let hops = try join.association.hops.map { hop in
+                let number = try place(hop.request.source)
+                return JoinedHop(
+                    number: number, columns: hop.columns, request: hop.request,
+                    children: try placeJoins(hop.request.parts.values.joins))
+            }
+            return JoinNode(join: join, hops: hops)
+        }
+    }
+
+    // MARK: - FROM
+
+    mutating func from(_ request: Request, _ frame: Frame) throws {
+        tokens.add(.from)
+        try source(frame.own)
+        if request.parts.isNone { return }
+        if let reach = request.parts.values.reach { try wayBack(reach, frame) }
+        for node in frame.joins { try join(node, to: frame.own) }
+    }
+
+    private mutating func source(_ number: Int) throws {
+        let source = sources[number].source
+        switch source.body {
+        case .table: break
+        case .commonTable:
+            guard declared.contains(where: { $0 === source.table }) else {
+                throw RequestError(
+                    "not_joined", "the common table `\(source.table.name)` is not there: add it by with(...)",
+                    fields: ["table": source.table.name])
+            }
+        case .compound, .request:
+            tokens.add(.open)
+            try rows(of: source)
+            tokens.add(.close)
+            tokens.add(.sourceAlias)
+            tokens.add(number: number)
+            noteAlias(source)
+            noteRequestTable(source.table)
+            return
+        }
+        tokens.add(.source)
+        tokens.add(number: number)
+        tokens.add(id: source.table.kind == .request ? 0 : sources[number].table.id)
+        noteAlias(source)
+        if source.table.kind == .request { noteRequestTable(source.table) }
+    }
+
+    private mutating func rows(of source: Source) throws {
+        switch source.body {
+        case .compound: try select(Request(source: Source(source.table, body: source.body, schema: nil)))
+        case .request(let request): try select(request)
+        case .table, .commonTable: break
+        }
+    }
+
+    private mutating func noteAlias(_ source: Source) {
+        tokens.add(.note, (source.alias ?? "").utf8)
+    }
+
+    /// A table that only requests have is made anew for each of them: it is told by what it looks like.
+    private mutating func noteRequestTable(_ table: TableSchema) {
+        guard table.kind == .request else {
+            withUnsafeBytes(of: table.id) { tokens.add(.note, $0) }
+            return
+        }
+        tokens.add(.note, table.name.utf8)
+        for column in table.columns { tokens.add(.note, "\(column.name)\0\(column.type)".utf8) }
+    }
+
+    // MARK: - Joins
+
+    private mutating func join(_ node: JoinNode, to parent: Int) throws {
+        tokens.add(node.join.isRequired ? .join : .leftJoin)
+        let isGroup = !node.join.isRequired && needsGroup(node)
+        if isGroup { return try joinGroup(node, to: parent) }
+        for (index, hop) in node.hops.enumerated() {
+            if index > 0 { tokens.add(node.join.isRequired ? .join : .leftJoin) }
+            try source(hop.number)
+            tokens.add(.on)
+            try link(hop, to: index == 0 ? parent : node.hops[index - 1].number)
+            for child in hop.children { try join(child, to: hop.number) }
+        }
+    }
+
+    /// Whether an optional association must be joined as a whole: a row on the way, without the rest, is no associated row.
+    private func needsGroup(_ node: JoinNode) -> Bool {
+        if node.hops.contains(where: { hop in hop.children.contains { $0.join.isRequired } }) { return true }
+        return zip(node.hops.dropLast(), node.join.association.hops).contains { !$1.isToOne }
+    }
+
+    private mutating func joinGroup(_ node: JoinNode, to parent: Int) throws {
+        tokens.add(.open)
+        for (index, hop) in node.hops.enumerated() {
+            if index > 0 { tokens.add(.join) }
+            try source(hop.number)
+            if index > 0 {
+                tokens.add(.on)
+                try link(hop, to: node.hops[index - 1].number)
+            }
+            for child in hop.children { try join(child, to: hop.number) }
+        }
+        tokens.add(.close)
+        tokens.add(.on)
+        try link(node.hops[0], to: parent)
+    }
+
+    /// The condition by which a row is joined to that of its parent.
+    private mutating func link(_ hop: JoinedHop, to parent: Int) throws {
+        try equality(hop.columns, hop.number, parent)
+        try condition(of: hop.request, hop.number)
+    }
+
+    private mutating func equality(_ columns: [(from: Int, to: Int)], _ number: Int, _ parent: Int) throws {
+        var isFirst = true
+        for pair in columns {
+            if !isFirst { tokens.add(.and) }
+            isFirst = false
+            column(pair.to, of: number)
+            tokens.add(.equals)
+            column(pair.from, of: parent)
+        }
+    }
+
+    private mutating func condition(of request: Request, _ number: Int) throws {
+        guard let filter = request.filter else { return }
+        tokens.add(.and)
+        let before = setOwn(number)
+        try expression(filter, Precedence.and)
+        setOwn(before)
+    }
+
+    // MARK: - The rows of an association
+
+    /// Joins the tables between the associated rows and those they belong to.
+    private mutating func wayBack(_ reach: Reach, _ frame: Frame) throws {
+        let hops = reach.association.hops
+        for index in stride(from: hops.count - 1, to: 0, by: -1) {
+            let before = frame.reach[index - 1]
+            tokens.add(.join)
+            try source(before)
+            tokens.add(.on)
+            try equality(hops[index].columns, frame.reach[index], before)
+            try condition(of: hops[index - 1].request, before)
+            for child in frame.reachJoins[index - 1] { try join(child, to: before) }
+        }
+    }
+
+    /// The condition that ties them to rows of the origin.
+    mutating func anchor(_ reach: Reach, _ number: Int) throws {
+        let pairs = reach.association.hops[0].columns
+        switch reach.anchor {
+        case .outer: try equality(pairs, number, outerOwn)
+        case .values(let values):
+            for (index, pair) in pairs.enumerated() {
+                if index > 0 { tokens.add(.and) }
+                column(pair.to, of: number)
+                tokens.add(.equals)
+                value(values[index])
+            }
+        case .open:
+            keyColumns(pairs, number)
+            tokens.add(.in)
+            tokens.add(.open)
+            jsonKeys(pairs.count) { $0.tokens.add(.keys) }
+            tokens.add(.close)
+        case .keys(let rows): try keys(rows, pairs, number)
+        }
+    }
+
+    private mutating func keyColumns(_ pairs: [(from: Int, to: Int)], _ number: Int) {
+        if pairs.count > 1 { tokens.add(.open) }
+        list(pairs) { walk, pair in walk.column(pair.to, of: number) }
+        if pairs.count > 1 { tokens.add(.close) }
+    }
+
+    private mutating func keys(_ rows: [[Value]], _ pairs: [(from: Int, to: Int)], _ number: Int) throws {
+        if rows.isEmpty { return tokens.add(.noRows) }
+        keyColumns(pairs, number)
+        tokens.add(.in)
+        tokens.add(.open)
+        if pairs.count > 1 { tokens.add(.values) }
+        list(rows) { walk, row in
+            if pairs.count > 1 { walk.tokens.add(.open) }
+            walk.list(row) { walk, value in walk.value(value) }
+            if pairs.count > 1 { walk.tokens.add(.close) }
+        }
+        tokens.add(.close)
+    }
+
+    // MARK: - Common tables
+
+    /// WITH, for the common tables of a request and of what it joins.
+    mutating func commonTables(of request: Request) throws {
+        var tables: [CommonTable] = []
+        try collect(from: request, into: &tables)
+        tables.removeAll { table in declared.contains { $0 === table.table } }
+        if tables.isEmpty { return }
+        tokens.add(.withRecursive)
+        for table in tables { declared.append(table.table) }
+        try list(tables) { walk, table in try walk.define(table) }
+        tokens.add(.text, CollectionOfOne(0x20))
+    }
+
+    private func collect(from request: Request, into tables: inout [CommonTable]) throws {
+        let parts = request.parts.values
+        for table in parts.commonTables where !tables.contains(where: { $0.table === table.table }) {
+            if tables.contains(where: { $0.table.name.foldedName == table.table.name.foldedName }) {
+                throw RequestError.argument("there are two common tables `\(table.table.name)`; names differ by more than case")
+            }
+            tables.append(table)
+        }
+        for join in parts.joins {
+            for hop in join.association.hops { try collect(from: hop.request, into: &tables) }
+        }
+        for hop in parts.reach?.association.hops.dropLast() ?? [] { try collect(from: hop.request, into: &tables) }
+    }
+
+    private mutating func define(_ commonTable: CommonTable) throws {
+        declaredNames.insert(commonTable.table.name.foldedName)
+        tokens.add(.name, commonTable.table.name.utf8)
+        tokens.add(.open)
+        list(commonTable.table.columns) { walk, column in walk.tokens.add(.name, column.name.utf8) }
+        tokens.add(.close)
+        tokens.add(.as)
+        tokens.add(.open)
+        let before = setOwn(-1)
+        switch commonTable.definition {
+        case .request(let request): try select(request)
+        case .fragment(let fragment): try pieces(of: fragment)
+        case nil: break
+        }
+        setOwn(before)
+        tokens.add(.close)
+    }
+}

@@ -1,0 +1,111 @@
+/// Membership in lists, keys and sub-requests.
+extension CompilerWalk {
+    mutating func membership(_ expression: Expression, _ least: UInt8) throws {
+        switch expression.kind {
+        case .inValues(let part, let list, let isNegated): try inValues(part, list, isNegated, least)
+        case .inExpressions(let part, let members, let isNegated):
+            try membership(of: part, isNegated, least) { walk in
+                try walk.list(members) { walk, member in try walk.expression(member) }
+            }
+        case .inRequest(let part, let request, let isNegated):
+            try membership(of: part, isNegated, least) { walk in try walk.select(request) }
+        case .keys(let keys): try self.keys(keys, least)
+        default: preconditionFailure("an expression that nothing writes")
+        }
+    }
+
+    private mutating func membership(
+        of part: Expression, _ isNegated: Bool, _ least: UInt8, _ body: (inout CompilerWalk) throws -> Void
+    ) throws {
+        if least > Precedence.equality { tokens.add(.open) }
+        try expression(part, Precedence.bits)
+        tokens.add(isNegated ? .notIn : .in)
+        tokens.add(.open)
+        try body(&self)
+        tokens.add(.close)
+        if least > Precedence.equality { tokens.add(.close) }
+    }
+
+    private mutating func inValues(_ part: Expression, _ list: ValueList, _ isNegated: Bool, _ least: UInt8) throws {
+        guard let json = list.json else {
+            return try membership(of: part, isNegated, least) { walk in
+                walk.list(list.singles) { walk, value in walk.value(value) }
+            }
+        }
+        // (x IN (json) OR x IN (singles)), or (x NOT IN (json) AND x NOT IN (singles)).
+        let isSplit = !list.singles.isEmpty
+        if isSplit { tokens.add(.open) }
+        try membership(of: part, isNegated, isSplit ? Precedence.any : least) { walk in
+            walk.tokens.add(.jsonList)
+            walk.value(.text(json))
+            walk.tokens.add(.close)
+        }
+        guard isSplit else { return }
+        tokens.add(isNegated ? .and : .or)
+        try membership(of: part, isNegated, Precedence.any) { walk in
+            walk.list(list.singles) { walk, value in walk.value(value) }
+        }
+        tokens.add(.close)
+    }
+
+    // MARK: - Keys
+
+    private mutating func keys(_ keys: KeyList, _ least: UInt8) throws {
+        if least > Precedence.equality { tokens.add(.open) }
+        if keys.columns.count > 1 { tokens.add(.open) }
+        try list(keys.columns) { walk, column in try walk.expression(column, Precedence.bits) }
+        if keys.columns.count > 1 { tokens.add(.close) }
+        tokens.add(.in)
+        tokens.add(.open)
+        members(of: keys)
+        tokens.add(.close)
+        if least > Precedence.equality { tokens.add(.close) }
+    }
+
+    private mutating func members(of keys: KeyList) {
+        if let json = keys.json { return jsonKeys(keys.columns.count) { $0.value(.text(json)) } }
+        if keys.columns.count == 1 { return list(keys.rows) { walk, row in walk.value(row[0]) } }
+        tokens.add(.values)
+        list(keys.rows) { walk, row in
+            walk.tokens.add(.open)
+            walk.list(row) { walk, value in walk.value(value) }
+            walk.tokens.add(.close)
+        }
+    }
+
+    /// The rows of a JSON array: of values, or of arrays of values.
+    mutating func jsonKeys(_ count: Int, _ array: (inout CompilerWalk) -> Void) {
+        if count == 1 {
+            tokens.add(.jsonList)
+        } else {
+            tokens.add(.select)
+            list(0..<count) { walk, index in
+                walk.tokens.add(.jsonExtract)
+                walk.tokens.add(.element)
+                walk.tokens.add(number: index)
+                walk.tokens.add(.close)
+            }
+            tokens.add(.fromJSON)
+        }
+        array(&self)
+        tokens.add(.close)
+    }
+
+    // MARK: - Sub-requests
+
+    mutating func subrequest(_ request: Request) throws {
+        tokens.add(.open)
+        try select(request)
+        tokens.add(.close)
+    }
+
+    mutating func exists(_ request: Request, _ isNegated: Bool, _ least: UInt8) throws {
+        let isParenthesized = isNegated && least > Precedence.not
+        if isParenthesized { tokens.add(.open) }
+        tokens.add(isNegated ? .notExists : .exists)
+        tokens.add(.open)
+        try select(request, .one)
+        tokens.add(.close)
+        if isParenthesized { tokens.add(.close) }
+    }
+}

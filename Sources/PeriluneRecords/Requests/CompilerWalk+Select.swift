@@ -1,0 +1,287 @@
+extension CompilerWalk {
+    /// What a SELECT is for.
+    enum Output {
+        case columns
+        /// Only whether there are rows.
+        case one
+        case countRows
+        /// An aggregate of an expression, or of rows.
+        case aggregate(String, Expression, isDistinct: Bool)
+        /// An expression, by the name `value`.
+        case value(Expression)
+        /// The key of its table.
+        case key
+
+        var isColumns: Bool { if case .columns = self { true } else { false } }
+    }
+
+    /// Writes a SELECT.
+    ///
+    /// - Parameters:
+    ///   - isFirst: At most one row.
+    ///   - isOrdered: False where the order of rows makes no difference.
+    mutating func select(
+        _ request: Request, _ output: Output = .columns, isFirst: Bool = false, isOrdered: Bool = true
+    ) throws {
+        if output.isColumns, !isFirst, case .compound(let compound) = request.source.body, request.isBare {
+            return try self.compound(compound)
+        }
+        let parts = request.parts.values
+        if output.isColumns, let reach = parts.reach, reach.carriesKey, request.limit != nil || request.offset > 0 {
+            return try selectLimitedForEach(request)
+        }
+        enterScope()
+        let declaredCount = declared.count
+        if !request.parts.isNone { try commonTables(of: request) }
+        let frame = try placeSources(of: request)
+        tokens.add(.select)
+        if parts.isDistinct, output.isColumns { tokens.add(.distinct) }
+        try columns(of: request, output, frame)
+        try from(request, frame)
+        try restrict(request, frame)
+        if isOrdered { try order(request, frame) }
+        limit(request, isFirst: isFirst)
+        leaveScope()
+        declared.removeSubrange(declaredCount...)
+    }
+
+    /// The numbers of the sources of a SELECT.
+    struct Frame {
+        let own: Int
+        var joins: [JoinNode] = []
+        /// Of the tables between those of an association, from the origin on; the last one is `own`.
+        var reach: [Int] = []
+        var reachJoins: [[JoinNode]] = []
+    }
+
+    private mutating func placeSources(of request: Request) throws -> Frame {
+        let number = try place(request.source)
+        var frame = Frame(own: number)
+        setOwn(number)
+        if request.parts.isNone { return frame }
+        frame.joins = try placeJoins(request.parts.values.joins)
+        if let reach = request.parts.values.reach {
+            for hop in reach.association.hops.dropLast() {
+                frame.reach.append(try place(hop.request.source))
+                frame.reachJoins.append(try placeJoins(hop.request.parts.values.joins))
+            }
+            frame.reach.append(number)
+        }
+        return frame
+    }
+
+    // MARK: - Columns
+
+    private mutating func columns(of request: Request, _ output: Output, _ frame: Frame) throws {
+        switch output {
+        case .columns: try columns(of: request, frame)
+        case .one: tokens.add(.one)
+        case .countRows: tokens.add(.countRows)
+        case .aggregate(let name, let expression, let isDistinct):
+            tokens.add(.function, name.utf8)
+            if isDistinct { tokens.add(.distinctArgument) }
+            try self.expression(expression)
+            tokens.add(.close)
+        case .value(let expression):
+            try self.expression(expression)
+            tokens.add(.as)
+            tokens.add(.name, "value".utf8)
+        case .key:
+            try list(request.keyColumns()) { walk, column in try walk.expression(column) }
+        }
+    }
+
+    private mutating func columns(of request: Request, _ frame: Frame) throws {
+        let parts = request.parts.values
+        let isSimple = request.parts.isNone
+            || (parts.joins.isEmpty && parts.prefetches.isEmpty && parts.reach == nil)
+        if isSimple, parts.selection == nil {
+            tokens.add(.star)
+            for column in parts.annotations {
+                tokens.add(.comma)
+                try selected(column)
+            }
+            if isDescribing, isOutermost { layout = try Layout(request, frame, in: self) }
+            return
+        }
+        let layout = try Layout(request, frame, in: self)
+        if isOutermost { self.layout = layout }
+        try items(of: layout)
+    }
+
+    private var isOutermost: Bool { scopes.count == 1 && !isInside }
+
+    mutating func items(of layout: Layout) throws {
+        layout.note(in: &tokens)
+        try list(layout.items) { walk, item in
+            switch item {
+            case .column(let position, let number): walk.column(position, of: number)
+            case .selected(let column, let number):
+                let before = walk.setOwn(number)
+                try walk.selected(column)
+                walk.setOwn(before)
+            }
+        }
+    }
+
+    mutating func selected(_ column: SelectedColumn) throws {
+        if column.expression.isBoolean { tokens.add(.boolean) }
+        try expression(column.expression)
+        guard let name = column.name, name != column.expression.columnName else { return }
+        tokens.add(.as)
+        tokens.add(.name, name.utf8)
+    }
+
+    // MARK: - What comes after FROM
+
+    private mutating func restrict(_ request: Request, _ frame: Frame) throws {
+        let parts = request.parts.values
+        var isFirst = true
+        func next(_ walk: inout CompilerWalk) {
+            walk.tokens.add(isFirst ? .where : .and)
+            isFirst = false
+        }
+        if let reach = parts.reach {
+            next(&self)
+            try anchor(reach, frame.reach[0])
+            if let filter = request.filter {
+                next(&self)
+                try expression(filter, Precedence.and)
+            }
+        } else if let filter = request.filter {
+            next(&self)
+            try expression(filter)
+        }
+        if request.parts.isNone { return }
+        if !parts.groups.isEmpty {
+            tokens.add(.groupBy)
+            try list(parts.groups) { walk, expression in try walk.expression(expression) }
+        }
+        if let having = parts.having {
+            tokens.add(.having)
+            try expression(having)
+        }
+    }
+
+    private mutating func order(_ request: Request, _ frame: Frame) throws {
+        var isFirst = true
+        try order(request.orders, &isFirst)
+        try order(of: frame.joins, &isFirst)
+    }
+
+    /// What joined associations are ordered by comes after the order of the request itself.
+    private mutating func order(of joins: [JoinNode], _ isFirst: inout Bool) throws {
+        for node in joins {
+            for hop in node.hops {
+                let before = setOwn(hop.number)
+                try order(hop.request.orders, &isFirst)
+                setOwn(before)
+                try order(of: hop.children, &isFirst)
+            }
+        }
+    }
+
+    mutating func order(_ orders: [Ordering], _ isFirst: inout Bool, begin: Tokens.Word = .orderBy) throws {
+        for order in orders {
+            tokens.add(isFirst ? begin : .comma)
+            isFirst = false
+            try expression(order.expression)
+            if order.isDescending { tokens.add(.descending) }
+            if let nullsFirst = order.nullsFirst { tokens.add(nullsFirst ? .nullsFirst : .nullsLast) }
+        }
+    }
+
+    private mutating func limit(_ request: Request, isFirst: Bool) {
+        let limit = isFirst ? min(request.limit ?? 1, 1) : request.limit
+        guard limit != nil || request.offset > 0 else { return }
+        tokens.add(.limit)
+        value(.integer(limit ?? -1))
+        guard request.offset > 0 else { return }
+        tokens.add(.offset)
+        value(.integer(request.offset))
+    }
+
+    /// The limit of an association counts for each of the rows that others are fetched for.
+    private mutating func selectLimitedForEach(_ request: Request) throws {
+        tokens.add(.selectStarFrom)
+        tokens.add(.open)
+        enterScope()
+        let declaredCount = declared.count
+        try commonTables(of: request)
+        let frame = try placeSources(of: request)
+        tokens.add(.select)
+        let layout = try Layout(request, frame, in: self)
+        if isOutermost { self.layout = layout }
+        try items(of: layout)
+        tokens.add(.comma)
+        try rowNumber(request, frame)
+        try from(request, frame)
+        try restrict(request, frame)
+        leaveScope()
+        declared.removeSubrange(declaredCount...)
+        tokens.add(.close)
+        limitRowNumber(request)
+    }
+
+    private mutating func rowNumber(_ request: Request, _ frame: Frame) throws {
+        tokens.add(.rowNumber)
+        list(request.parts.values.reach!.association.hops[0].columns) { walk, pair in
+            walk.column(pair.to, of: frame.reach[0])
+        }
+        try order(request, frame)
+        tokens.add(.close)
+        tokens.add(.as)
+        tokens.add(.rowNumberName)
+    }
+
+    private mutating func limitRowNumber(_ request: Request) {
+        tokens.add(.where)
+        tokens.add(.rowNumberName)
+        tokens.add(.above)
+        value(.integer(request.offset))
+        if let limit = request.limit {
+            tokens.add(.and)
+            tokens.add(.rowNumberName)
+            tokens.add(.upTo)
+            value(.integer(request.offset.addingReportingOverflow(limit).overflow ? .max : request.offset + limit))
+        }
+        tokens.add(.orderBy)
+        tokens.add(.rowNumberName)
+    }
+
+    // MARK: - UNION and the like
+
+    private mutating func compound(_ compound: Compound) throws {
+        let before = isInside
+        isInside = true
+        defer { isInside = before }
+        try member(compound.first)
+        for (operation, request) in compound.others {
+            switch operation {
+            case .union: tokens.add(.union)
+            case .unionAll: tokens.add(.unionAll)
+            case .intersect: tokens.add(.intersect)
+            case .except: tokens.add(.except)
+            }
+            try member(request)
+        }
+    }
+
+    /// SQL allows no order, limit, WITH or other compound there, except inside a SELECT of its own.
+    private mutating func member(_ request: Request) throws {
+        let isCompound = if case .compound = request.source.body { request.isBare } else { false }
+        let isPlain = request.orders.isEmpty && request.limit == nil && request.offset == 0 && !isCompound
+            && request.parts.values.commonTables.isEmpty && !hasJoinedOrders(request.parts.values.joins)
+        if isPlain { return try select(request) }
+        tokens.add(.selectStarFrom)
+        tokens.add(.open)
+        try select(request)
+        tokens.add(.close)
+    }
+
+    private func hasJoinedOrders(_ joins: [Join]) -> Bool {
+        joins.contains { join in
+            join.association.hops.contains { !$0.request.orders.isEmpty || hasJoinedOrders($0.request.parts.values.joins) }
+        }
+    }
+}

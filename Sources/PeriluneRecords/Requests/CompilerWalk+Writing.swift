@@ -1,0 +1,184 @@
+/// What an UPDATE does where a row would break a constraint.
+package enum ConflictPolicy: String, Sendable, CaseIterable {
+    case abort, fail, ignore, replace, rollback
+}
+
+/// A column that an UPDATE changes.
+package struct Assignment: Sendable {
+    let column: Int
+    let value: Expression
+
+    package init(_ column: Int, _ value: Expression) {
+        self.column = column
+        self.value = value
+    }
+}
+
+/// What an UPDATE or DELETE gives back of each row.
+package enum Returning: Sendable {
+    case nothing
+    case allColumns
+    case columns([SelectedColumn])
+}
+
+extension Request {
+    /// Compiles an UPDATE of the rows of the request.
+    package func compiledUpdate(
+        _ assignments: [Assignment], onConflict policy: ConflictPolicy? = nil, returning: Returning = .nothing,
+        by compiler: RequestCompiler
+    ) throws -> CompiledRequest {
+        try checkAssignments(assignments)
+        return try compileWriting(returning, compiler, "update_all") { walk, target in
+            switch policy {
+            case nil: walk.tokens.add(.update)
+            case .abort: walk.tokens.add(.updateAbort)
+            case .fail: walk.tokens.add(.updateFail)
+            case .ignore: walk.tokens.add(.updateIgnore)
+            case .replace: walk.tokens.add(.updateReplace)
+            case .rollback: walk.tokens.add(.updateRollback)
+            }
+            walk.target(target)
+            walk.tokens.add(.set)
+            let table = table
+            try walk.list(assignments) { walk, assignment in
+                walk.tokens.add(.name, table.columns[assignment.column].name.utf8)
+                walk.tokens.add(.equals)
+                try walk.expression(assignment.value, Precedence.any)
+            }
+        }
+    }
+
+    /// Compiles a DELETE of the rows of the request.
+    package func compiledDelete(returning: Returning = .nothing, by compiler: RequestCompiler) throws -> CompiledRequest {
+        try compileWriting(returning, compiler, "delete_all") { walk, target in
+            walk.tokens.add(.deleteFrom)
+            walk.target(target)
+        }
+    }
+
+    private func checkAssignments(_ assignments: [Assignment]) throws {
+        guard !assignments.isEmpty else { throw RequestError.argument("update_all: no column to change is given") }
+        var seen = Set<Int>()
+        for assignment in assignments {
+            guard assignment.column >= 0 else { throw RequestError.argument("update_all: the row id cannot be changed") }
+            let column = table.columns[assignment.column]
+            if column.generation != nil {
+                throw RequestError.argument("update_all: `\(column.name)` is a generated column, which cannot be written")
+            }
+            guard seen.insert(assignment.column).inserted else {
+                throw RequestError.argument("update_all: `\(column.name)` is given twice")
+            }
+            if !assignment.value.traits.isDisjoint(with: [.row, .aggregate]) {
+                throw RequestError.argument("update_all: `\(column.name)` needs a single value of each row")
+            }
+        }
+    }
+
+    // MARK: - Compiling
+
+    private func compileWriting(
+        _ returning: Returning, _ compiler: RequestCompiler, _ verb: String,
+        _ write: (inout CompilerWalk, Int) throws -> Void
+    ) throws -> CompiledRequest {
+        try checkIsWritable(verb)
+        let result = try returned(returning)
+        let describe = { (walk: CompilerWalk, _: Layout?) in
+            result.map { RequestCompiler.Description($0, try? Layout($0, .init(own: 0), in: walk)) }
+                ?? RequestCompiler.Description()
+        }
+        let (plan, walk) = try compiler.compile(describe) { walk in
+            walk.isInside = true
+            walk.enterScope()
+            let number = try walk.place(source, isTarget: true)
+            walk.setOwn(number)
+            try write(&walk, number)
+            try walk.restrictTarget(to: self, number)
+            if let result { try walk.returning(result, number) }
+            walk.leaveScope()
+        }
+        return CompiledRequest(plan: plan, values: walk.values, prefetches: [], schema: compiler.schema)
+    }
+
+    private func checkIsWritable(_ verb: String) throws {
+        guard case .table = source.body else {
+            throw RequestError.argument("\(verb): rows of other requests cannot be written; write those of a table")
+        }
+        let parts = parts.values
+        if !parts.groups.isEmpty, !groupsAreRows {
+            throw RequestError.argument("\(verb): a group of rows cannot be written; group by the primary key, or not at all")
+        }
+        if parts.isDistinct, parts.selection != nil {
+            throw RequestError.argument("\(verb): distinct columns are no rows; leave out distinct()")
+        }
+    }
+
+    /// Whether each group is one row of the table.
+    private var groupsAreRows: Bool {
+        table.containsUniqueKey(parts.values.groups.compactMap { group in
+            group.columnPosition.flatMap { $0.table.isSameTable(as: table) ? $0.position : nil }
+        })
+    }
+
+    /// The written rows as a request, whose columns are given back.
+    private func returned(_ returning: Returning) throws -> Request? {
+        let plain = Request(source: source)
+        switch returning {
+        case .nothing: return nil
+        case .allColumns: return plain
+        case .columns(let columns):
+            if columns.contains(where: { $0.expression.traits.contains(.aggregate) }) {
+                throw RequestError.argument("returning: an aggregate is no value of a written row")
+            }
+            return try plain.select(columns)
+        }
+    }
+
+    /// Whether WHERE is all that an UPDATE or DELETE needs to find its rows.
+    fileprivate var isFoundByFilter: Bool {
+        let parts = parts.values
+        return !hasLimit && parts.joins.isEmpty && parts.groups.isEmpty && parts.having == nil && parts.reach == nil
+            && parts.commonTables.isEmpty
+    }
+}
+
+extension CompilerWalk {
+    mutating func target(_ number: Int) {
+        tokens.add(.target)
+        tokens.add(number: number)
+        withUnsafeBytes(of: sources[number].table.id) { tokens.add(.note, $0) }
+    }
+
+    fileprivate mutating func restrictTarget(to request: Request, _ number: Int) throws {
+        if request.isFoundByFilter {
+            guard let filter = request.filter else { return }
+            tokens.add(.where)
+            return try expression(filter)
+        }
+        let key = try request.keyColumns()
+        tokens.add(.where)
+        if key.count > 1 { tokens.add(.open) }
+        try list(key) { walk, column in try walk.expression(column) }
+        if key.count > 1 { tokens.add(.close) }
+        tokens.add(.in)
+        tokens.add(.open)
+        try select(request.withoutColumns, .key, isOrdered: request.hasLimit)
+        tokens.add(.close)
+    }
+
+    fileprivate mutating func returning(_ request: Request, _ number: Int) throws {
+        tokens.add(.returning)
+        guard let selection = request.parts.values.selection else { return tokens.add(.star) }
+        try list(selection) { walk, column in try walk.selected(column) }
+    }
+}
+
+extension Request {
+    /// Without what brings columns, but no rows.
+    fileprivate var withoutColumns: Request {
+        with { parts in
+            parts.prefetches = []
+            parts.isDistinct = false
+            parts.joins = parts.joins.map { Join(association: $0.association, isRequired: $0.isRequired, role: .joined) }
+        }
+    }
+}

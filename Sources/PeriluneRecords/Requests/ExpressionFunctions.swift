@@ -1,0 +1,126 @@
+/// A call of an SQL function.
+package final class FunctionCall: Sendable {
+    let name: String
+    let arguments: [Expression]
+    /// `COUNT(*)`
+    let isOfRows: Bool
+    let isDistinct: Bool
+    /// `FILTER (WHERE ...)`: which rows an aggregate takes.
+    let filter: Expression?
+
+    init(_ name: String, _ arguments: [Expression], isOfRows: Bool = false, isDistinct: Bool = false, filter: Expression? = nil) {
+        self.name = name
+        self.arguments = arguments
+        self.isOfRows = isOfRows
+        self.isDistinct = isDistinct
+        self.filter = filter
+    }
+
+    /// Aggregates of SQLite; `min` and `max` are aggregates of one argument, and functions of several.
+    static let aggregates: Set<String> = [
+        "count", "sum", "avg", "total", "group_concat", "json_group_array", "json_group_object", "min", "max",
+    ]
+
+    var isAggregate: Bool {
+        let name = name.foldedName
+        return Self.aggregates.contains(name) && (arguments.count == 1 || (name != "min" && name != "max"))
+    }
+
+    static let booleanFunctions: Set<String> = ["json_valid", "like", "glob"]
+}
+
+/// `CASE`.
+package final class Choice: Sendable {
+    let base: Expression?
+    let branches: [(condition: Expression, result: Expression)]
+    let otherwise: Expression?
+
+    init(base: Expression?, branches: [(condition: Expression, result: Expression)], otherwise: Expression?) {
+        self.base = base
+        self.branches = branches
+        self.otherwise = otherwise
+    }
+}
+
+extension Expression {
+    /// Any function of SQLite, of the host or of the script: `lower`, `json_extract`, `strftime`, `my_function`.
+    ///
+    /// - Parameter isAggregate: For aggregates that SQLite does not have itself.
+    package static func function(
+        _ name: String, _ arguments: [Expression], isDistinct: Bool = false, filter: Expression? = nil,
+        isAggregate: Bool? = nil
+    ) throws -> Expression {
+        try checkFunctionName(name)
+        guard arguments.count <= 127 else { throw RequestError.argument("a function has at most 127 arguments") }
+        let call = FunctionCall(name, arguments, isDistinct: isDistinct, filter: filter)
+        return try make(call, isAggregate: isAggregate ?? call.isAggregate)
+    }
+
+    /// `COUNT(*)`
+    package static func countOfRows(filter: Expression? = nil) throws -> Expression {
+        try make(FunctionCall("count", [], isOfRows: true, filter: filter), isAggregate: true)
+    }
+
+    /// An aggregate of SQLite of this expression: `count`, `sum`, `avg`, `total`, `min`, `max`, `group_concat`.
+    package func aggregate(_ name: String, isDistinct: Bool = false, filter: Expression? = nil) throws -> Expression {
+        try .function(name, [self], isDistinct: isDistinct, filter: filter, isAggregate: true)
+    }
+
+    /// The same aggregate of some rows only.
+    package func filteringAggregate(_ condition: Expression) throws -> Expression {
+        guard case .function(let call) = kind, traits.contains(.aggregate) else {
+            throw RequestError.argument("only an aggregate takes some rows and leaves others")
+        }
+        let filter = try call.filter.map { try $0.and(condition) } ?? condition
+        return try .make(
+            FunctionCall(call.name, call.arguments, isOfRows: call.isOfRows, isDistinct: call.isDistinct, filter: filter),
+            isAggregate: true)
+    }
+
+    private static func make(_ call: FunctionCall, isAggregate: Bool) throws -> Expression {
+        if !isAggregate, call.isDistinct || call.filter != nil {
+            throw RequestError.argument("only an aggregate can be distinct or filtered: \(call.name)")
+        }
+        if call.isDistinct, call.arguments.count != 1 {
+            throw RequestError.argument("a distinct aggregate has one argument")
+        }
+        try call.filter?.checkCondition("filter of \(call.name)")
+        if isAggregate, call.arguments.contains(where: { $0.traits.contains(.aggregate) }) {
+            throw RequestError.argument("an aggregate cannot stand inside another one: \(call.name)")
+        }
+        let parts = call.arguments + (call.filter.map { [$0] } ?? [])
+        if parts.contains(where: { $0.traits.contains(.row) }) {
+            throw RequestError.argument("several columns can only be compared")
+        }
+        let isBoolean = FunctionCall.booleanFunctions.contains(call.name.foldedName)
+        let traits: Traits = isBoolean ? .boolean : isAggregate ? .aggregate : []
+        return try make(.function(call), traits, cost: 5, overAll: parts)
+    }
+
+    private static func checkFunctionName(_ name: String) throws {
+        let bytes = Array(name.utf8)
+        func isLetter(_ byte: UInt8) -> Bool { (byte | 0x20) &- 0x61 < 26 || byte == UInt8(ascii: "_") || byte >= 0x80 }
+        guard let first = bytes.first, isLetter(first), bytes.count <= 255,
+            bytes.allSatisfy({ isLetter($0) || $0 &- 0x30 < 10 })
+        else {
+            throw RequestError.argument("expected the name of a function: letters, digits and `_`, got `\(name.prefix(40))`")
+        }
+    }
+
+    /// `CASE [base] WHEN condition THEN result ... ELSE otherwise END`
+    package static func choice(
+        base: Expression? = nil, _ branches: [(condition: Expression, result: Expression)], otherwise: Expression? = nil
+    ) throws -> Expression {
+        guard !branches.isEmpty else { throw RequestError.argument("a case needs at least one condition with its result") }
+        var parts = branches.flatMap { [$0.condition, $0.result] }
+        if let base { parts.append(base) }
+        if let otherwise { parts.append(otherwise) }
+        if parts.contains(where: { $0.traits.contains(.row) }) {
+            throw RequestError.argument("several columns can only be compared")
+        }
+        let isBoolean = branches.allSatisfy(\.result.isBoolean) && (otherwise.map { $0.isBoolean || $0.isNull } ?? true)
+        return try make(
+            .choice(Choice(base: base, branches: branches, otherwise: otherwise)), isBoolean ? .boolean : [], cost: 6,
+            overAll: parts)
+    }
+}

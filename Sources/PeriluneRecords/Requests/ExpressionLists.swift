@@ -1,0 +1,72 @@
+/// Conditions on lists, keys and sub-requests.
+extension Expression {
+    /// Whether the value is one of a list. In an empty list there is none; a null in it is an error.
+    package func isIn(_ values: [Value]) throws -> Expression {
+        try checkSingleValue()
+        return try .make(.inValues(self, ValueList(values), isNegated: false), .boolean, cost: 5, over: self)
+    }
+
+    /// Whether the value is one of a list of expressions.
+    package func isIn(_ members: [Expression]) throws -> Expression {
+        try checkSingleValue()
+        let values = members.compactMap { if case .value(let value) = $0.kind { value } else { nil } }
+        if values.count == members.count { return try isIn(values) }
+        _ = try ValueList(values)
+        return try .make(.inExpressions(self, members, isNegated: false), .boolean, cost: 5, overAll: [self] + members)
+    }
+
+    /// Whether the value is one of those that a request fetches. With several columns: as many of the request.
+    package func isIn(_ request: Request) throws -> Expression {
+        let count = if case .row(let parts) = kind { parts.count } else { 1 }
+        try request.checkColumnCount(count, for: "is_in")
+        return try .make(
+            .inRequest(self, request, isNegated: false), .boolean, cost: 10, overAll: [self], requests: [request])
+    }
+
+    /// Whether a request has any row.
+    package static func exists(_ request: Request) throws -> Expression {
+        try .make(.exists(request, isNegated: false), .boolean, cost: 10, overAll: [], requests: [request])
+    }
+
+    /// The value of the first row of a request of one column; NULL if it has none.
+    package static func request(_ request: Request) throws -> Expression {
+        try request.checkColumnCount(1, for: "a request that stands for a value")
+        return try .make(.request(request), cost: 8, overAll: [], requests: [request])
+    }
+
+    /// Several columns as one: to compare them with as many values.
+    package static func row(_ parts: [Expression]) throws -> Expression {
+        guard parts.count > 1 else { throw RequestError.argument("expected at least two columns") }
+        for part in parts { try part.checkSingleValue() }
+        return try .make(.row(parts), .row, cost: 5, overAll: parts)
+    }
+
+    private func checkSingleValue() throws {
+        if traits.contains(.row) { throw RequestError.argument("several columns can only be compared") }
+    }
+}
+
+/// The condition that a key of one or several columns is one of a list.
+struct KeyList: Sendable {
+    let columns: [Expression]
+    /// A JSON array: of values, or of arrays for keys of several columns.
+    let json: [UInt8]?
+    /// Keys that JSON cannot carry, each value in a parameter of its own.
+    let rows: [[Value]]
+
+    init(columns: [Expression], rows: [[Value]]) throws {
+        for row in rows {
+            if let value = row.first(where: \.isNull) {
+                throw RequestError.argument("a key cannot be \(value.typeName)")
+            }
+            for case .real(let number) in row where number.isNaN { throw RequestError.argument(Expression.nanMessage) }
+        }
+        self.columns = columns
+        let fitsJSON = rows.count >= ValueList.jsonThreshold && rows.allSatisfy { $0.allSatisfy(ValueList.isCarriedByJSON) }
+        json = fitsJSON ? columns.count == 1 ? ValueList.jsonArray(rows.lazy.map { $0[0] }) : ValueList.jsonArray(rows: rows) : nil
+        self.rows = fitsJSON ? [] : rows
+        guard self.rows.count * columns.count <= ValueList.mostSingles else {
+            throw RequestError.argument("too many keys: \(rows.count)")
+        }
+    }
+}

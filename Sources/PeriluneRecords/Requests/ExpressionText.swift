@@ -1,0 +1,60 @@
+extension Expression {
+    /// SQL text with its arguments, in parentheses.
+    ///
+    /// - Throws: ``RequestError`` if it cannot stand inside other SQL, or if the arguments are not those it asks for.
+    package static func sql(_ text: [UInt8], _ arguments: SQLFragment.Arguments = .none) throws -> Expression {
+        try fragment(SQLFragment(text, arguments))
+    }
+
+    package static func sql(_ text: String, _ arguments: SQLFragment.Arguments = .none) throws -> Expression {
+        try sql(Array(text.utf8), arguments)
+    }
+
+    static func fragment(_ fragment: SQLFragment) throws -> Expression {
+        try make(.fragment(fragment), cost: 3 + 3 * fragment.depth, overAll: fragment.arguments)
+    }
+}
+
+/// One term of ORDER BY.
+package struct Ordering: Sendable {
+    let expression: Expression
+    let isDescending: Bool
+    /// Where NULLs come; `nil`: first in ascending order, as SQLite has it.
+    let nullsFirst: Bool?
+
+    package init(_ expression: Expression, isDescending: Bool = false, nullsFirst: Bool? = nil) {
+        self.expression = expression
+        self.isDescending = isDescending
+        self.nullsFirst = nullsFirst
+    }
+
+    package var reversed: Ordering {
+        Ordering(expression, isDescending: !isDescending, nullsFirst: nullsFirst.map { !$0 })
+    }
+
+    package func nulls(first: Bool) -> Ordering {
+        Ordering(expression, isDescending: isDescending, nullsFirst: first)
+    }
+
+    /// The terms of an SQL text such as `country, name COLLATE NOCASE DESC NULLS LAST`. Each can be reversed.
+    package static func terms(
+        ofSQL text: [UInt8], _ arguments: SQLFragment.Arguments = .none
+    ) throws -> [Ordering] {
+        try SQLFragment(text, arguments).splitAtCommas().map(term)
+    }
+
+    private static func term(_ fragment: SQLFragment) throws -> Ordering {
+        var rest = fragment
+        var nullsFirst: Bool?
+        var isDescending = false
+        if let shorter = rest.removingSuffix(["nulls", "first"]) { (rest, nullsFirst) = (shorter, true) }
+        if let shorter = rest.removingSuffix(["nulls", "last"]) { (rest, nullsFirst) = (shorter, false) }
+        if let shorter = rest.removingSuffix(["desc"]) {
+            (rest, isDescending) = (shorter, true)
+        } else if let shorter = rest.removingSuffix(["asc"]) {
+            rest = shorter
+        }
+        guard !rest.isBlank else { throw RequestError.argument("a term of the order is empty") }
+        return Ordering(try .fragment(rest), isDescending: isDescending, nullsFirst: nullsFirst)
+    }
+}

@@ -1,0 +1,249 @@
+/// An association that a request joins.
+struct Join: Sendable {
+    let association: Association
+    /// Rows without an associated one are left out.
+    let isRequired: Bool
+    let role: Role
+
+    enum Role: UInt8, Sendable {
+        /// For conditions and orders only.
+        case joined
+        /// Its columns come beside those of the row.
+        case annotated
+        /// Its rows come as tables in fields.
+        case included
+    }
+
+    /// Whether rows of associations come with it.
+    var hasInclusion: Bool {
+        role == .included || association.request.parts.values.joins.contains(where: \.hasInclusion)
+            || !association.request.parts.values.prefetches.isEmpty
+    }
+}
+
+/// An association whose rows are fetched by a request of their own.
+struct Prefetch: Sendable {
+    let association: Association
+}
+
+/// Which rows of an association's table a request means: those associated with some row.
+struct Reach: Sendable {
+    let association: Association
+    let anchor: Anchor
+
+    enum Anchor: Sendable {
+        /// With the row of the request around.
+        case outer
+        /// With the row that has these values in the columns of the association.
+        case values([Value])
+        /// With the rows whose keys are given when the request runs; the key comes with each row.
+        case open
+        /// With the rows of these keys; the key comes with each row.
+        case keys([[Value]])
+    }
+
+    var carriesKey: Bool {
+        switch anchor {
+        case .open, .keys: true
+        case .outer, .values: false
+        }
+    }
+}
+
+extension Request {
+    /// Rows that have an associated row, which conditions and orders may use. With several, they come several times.
+    package func joining(_ association: Association, required: Bool) throws -> Request {
+        try adding(Join(association: association, isRequired: required, role: .joined), "joining")
+    }
+
+    /// Rows with the associated row in a field. Only for associations that have one; for others see ``includingAll(_:depth:)``.
+    package func including(_ association: Association, required: Bool) throws -> Request {
+        if association.isPlural {
+            throw RequestError.argument("`\(association.name)` may be several rows: use including_all")
+        }
+        try checkField(association.name)
+        return try adding(Join(association: association, isRequired: required, role: .included), "including")
+    }
+
+    /// Rows with the selected columns of the associated row beside their own.
+    package func annotated(withJoined association: Association, required: Bool) throws -> Request {
+        let result = try adding(Join(association: association, isRequired: required, role: .annotated), "annotated_with")
+        var seen = Set<String>()
+        for name in result.outputNames.compactMap({ $0 }) where !seen.insert(name.foldedName).inserted {
+            throw RequestError.argument("there is a column `\(name)` already; name the joined one otherwise: column:as(\"name\")")
+        }
+        return result
+    }
+
+    /// Rows with the list of their associated rows in a field (the row itself, for associations that have one), fetched by one more
+    /// request. A limit of the association counts for each row.
+    ///
+    /// - Parameter depth: For an association of a table to itself: how often it is followed.
+    package func includingAll(_ association: Association, depth: Int? = nil) throws -> Request {
+        try checkOrigin(association)
+        try checkField(association.name)
+        var association = association
+        if let depth {
+            guard association.origin.isSameTable(as: association.request.table) else {
+                throw RequestError.argument("`\(association.name)`: a depth is for associations of a table to itself")
+            }
+            guard (1...Self.deepestPrefetch).contains(depth) else {
+                throw RequestError.argument("`\(association.name)`: expected a depth from 1 to \(Self.deepestPrefetch), got \(depth)")
+            }
+            let single = association
+            for _ in 1..<depth { association = try single.map { [association] in try $0.includingAll(association) } }
+        }
+        guard association.request.prefetchDepth < Self.deepestPrefetch else {
+            throw RequestError("too_deep", "`\(association.name)`: more than \(Self.deepestPrefetch) associations inside each other")
+        }
+        try association.checkIsFetchable()
+        return with { parts in
+            parts.prefetches.removeAll { $0.association.name == association.name }
+            parts.prefetches.append(Prefetch(association: association))
+        }
+    }
+
+    private static let deepestPrefetch = 30
+
+    private var prefetchDepth: Int {
+        let parts = parts.values
+        let below = parts.prefetches.map { $0.association.request.prefetchDepth + 1 }
+        return max(below.max() ?? 0, parts.joins.map { $0.association.request.prefetchDepth }.max() ?? 0)
+    }
+
+    /// The rows associated with one row.
+    ///
+    /// - Parameter values: What the row has in ``Association/originColumns``.
+    package static func associated(_ association: Association, with values: [Value]) throws -> Request {
+        guard values.count == association.originColumns.count else {
+            throw RequestError.argument("`\(association.name)`: expected \(association.originColumns.count) values")
+        }
+        let request = association.request
+        if values.contains(where: \.isNull) { return try request.none() }
+        guard association.hops.count == 1 else {
+            return request.with { $0.reach = Reach(association: association, anchor: .values(values)) }
+        }
+        return try zip(association.hops[0].columns, values).reduce(request) { request, pair in
+            try request.filter(request.source.column(pair.0.to).binary(.equal, .value(pair.1)))
+        }
+    }
+
+    // MARK: - Checks
+
+    private func checkOrigin(_ association: Association) throws {
+        guard association.origin.isSameTable(as: table) else {
+            throw RequestError.argument(
+                "the association `\(association.name)` is one of `\(association.origin.name)`, not of `\(table.name)`")
+        }
+    }
+
+    private func checkField(_ name: String) throws {
+        if parts.values.selection == nil, table.column(named: name) != nil {
+            throw RequestError.argument("`\(table.name)` has a column `\(name)`; give the association another name")
+        }
+    }
+
+    private func adding(_ join: Join, _ place: String) throws -> Request {
+        try checkOrigin(join.association)
+        try join.association.checkIsJoinable(for: "`\(join.association.name)`")
+        if join.role != .included, join.hasInclusion {
+            throw RequestError.argument(
+                "`\(join.association.name)` is joined, but not included, so that what it includes has no place; use including_...")
+        }
+        let joins = try parts.values.joins.adding(join)
+        return with { $0.joins = joins }
+    }
+
+    /// The columns that joined associations add beside the row's own.
+    var joinedAnnotations: [SelectedColumn] {
+        parts.values.joins.flatMap { join -> [SelectedColumn] in
+            let request = join.association.request
+            return (join.role == .annotated ? request.selectedColumns : []) + request.joinedAnnotations
+        }
+    }
+
+    /// All columns that are selected, with those that were added.
+    var selectedColumns: [SelectedColumn] {
+        let base = parts.values.selection ?? table.visibleColumns.map { SelectedColumn(source.column($0)) }
+        return base + parts.values.annotations
+    }
+}
+
+extension SelectedColumn {
+    /// A column, which has a name.
+    init(_ column: Expression) {
+        expression = column
+        name = column.columnName
+    }
+}
+
+extension Association {
+    /// The columns of the origin that say which rows are associated.
+    package var originColumns: [Int] { hops[0].columns.map(\.from) }
+
+    func checkIsFetchable() throws {
+        if !request.parts.values.groups.isEmpty || request.parts.values.having != nil {
+            throw RequestError.argument("`\(name)`: an association with groups cannot be included")
+        }
+        if request.parts.values.isDistinct, request.limit != nil || request.offset > 0 {
+            throw RequestError.argument("`\(name)`: distinct() and a limit cannot be had together where associations are included")
+        }
+    }
+}
+
+extension [Join] {
+    /// The list with one more, which is put together with the same one where that is there already.
+    func adding(_ join: Join) throws -> [Join] {
+        let association = join.association
+        guard let index = firstIndex(where: {
+            $0.association.name == association.name && $0.association.request.source.alias == association.request.source.alias
+        }) else { return self + [join] }
+        let other = self[index]
+        guard association.hasSamePath(as: other.association) else {
+            throw RequestError.argument(
+                "two different associations are both called `\(association.name)`; give one of them another name")
+        }
+        var copy = self
+        let role = Join.Role(rawValue: Swift.max(join.role.rawValue, other.role.rawValue))!
+        copy[index] = Join(
+            association: try other.association.merging(association), isRequired: join.isRequired || other.isRequired, role: role)
+        return copy
+    }
+}
+
+extension Association {
+    /// Both conditions; of the rest, what the other one says.
+    fileprivate func merging(_ other: Association) throws -> Association {
+        let pairs = try zip(hops, other.hops).map { a, b in
+            Hop(columns: a.columns, request: a.request === b.request ? a.request : try a.request.merging(b.request))
+        }
+        return Association(
+            name: name, isPlural: isPlural, origin: origin, hops: pairs, tag: other.tag, singularName: singularName)
+    }
+}
+
+extension Request {
+    fileprivate func merging(_ other: Request) throws -> Request {
+        let filter = switch (filter, other.filter) {
+        case (let a?, let b?): a === b ? a : try a.and(b)
+        case (let a, let b): a ?? b
+        }
+        let mine = parts.values
+        let theirs = other.parts.values
+        let joins = try theirs.joins.reduce(mine.joins) { try $0.adding($1) }
+        let merged = try parts.changed { parts in
+            parts.selection = theirs.selection ?? mine.selection
+            let names = Set(mine.annotations.compactMap { $0.name?.foldedName })
+            parts.annotations += theirs.annotations.filter { $0.name.map { !names.contains($0.foldedName) } ?? true }
+            parts.joins = joins
+            parts.prefetches = mine.prefetches.filter { a in !theirs.prefetches.contains { $0.association.name == a.association.name } }
+                + theirs.prefetches
+            for table in theirs.commonTables where !parts.commonTables.contains(where: { $0 === table }) {
+                parts.commonTables.append(table)
+            }
+        }
+        return Request(
+            source: source, filter: filter, orders: other.orders.isEmpty ? orders : other.orders, limit: limit, offset: offset,
+            parts: merged)
+    }
+}

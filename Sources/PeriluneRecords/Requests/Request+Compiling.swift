@@ -1,0 +1,131 @@
+/// What is wanted of a request.
+package enum RequestForm: Sendable {
+    case rows
+    /// At most one row.
+    case first
+    /// How many rows: one integer.
+    case count
+    /// Whether there is any row: one boolean.
+    case exists
+    /// An aggregate of SQL (`SUM`, `MIN`, ...) of an expression over all rows: one value.
+    case aggregate(String, Expression, isDistinct: Bool)
+}
+
+extension Request {
+    /// Compiles the request, or finds what it has been compiled to.
+    package func compiled(by compiler: RequestCompiler, as form: RequestForm = .rows) throws -> CompiledRequest {
+        if let known = memo.find(form, compiler.schema) { return known }
+        let compiled = switch form {
+        case .rows: try compiler.compileRows(self, isFirst: false)
+        case .first: try compiler.compileRows(self, isFirst: true)
+        case .count: try compileCount(compiler)
+        case .exists:
+            try compiler.compileSingle(isBoolean: true) { walk in
+                walk.tokens.add(.select)
+                try walk.exists(self, false, Precedence.any)
+            }
+        case .aggregate(let name, let expression, let isDistinct):
+            try compileAggregate(name, expression, isDistinct, compiler)
+        }
+        memo.keep(compiled, as: form)
+        return compiled
+    }
+
+    // MARK: - Counting
+
+    private func compileCount(_ compiler: RequestCompiler) throws -> CompiledRequest {
+        let request = withoutIncluded
+        guard countNeedsRows else {
+            return try compiler.compileSingle { try $0.select(request, .countRows, isOrdered: false) }
+        }
+        return try compiler.compileSingle { walk in
+            walk.tokens.add(.select)
+            walk.tokens.add(.countRows)
+            walk.tokens.add(.from)
+            walk.tokens.add(.open)
+            try walk.select(request, isOrdered: hasLimit)
+            walk.tokens.add(.close)
+        }
+    }
+
+    var hasLimit: Bool { limit != nil || offset > 0 }
+
+    /// Whether the rows must be made to count them.
+    private var countNeedsRows: Bool {
+        let parts = parts.values
+        return hasLimit || parts.isDistinct || !parts.groups.isEmpty || parts.having != nil
+            || selectedColumns.contains { $0.expression.traits.contains(.aggregate) }
+    }
+
+    /// Without what brings columns, but no rows.
+    private var withoutIncluded: Request {
+        let values = parts.values
+        if values.prefetches.isEmpty, !values.joins.contains(where: { $0.role == .included }) { return self }
+        return with { parts in
+            parts.prefetches = []
+            parts.joins = parts.joins.map { join in
+                join.role == .included
+                    ? Join(association: join.association, isRequired: join.isRequired, role: .joined) : join
+            }
+        }
+    }
+
+    // MARK: - Aggregates
+
+    private func compileAggregate(
+        _ name: String, _ expression: Expression, _ isDistinct: Bool, _ compiler: RequestCompiler
+    ) throws -> CompiledRequest {
+        if expression.traits.contains(.aggregate) || expression.traits.contains(.row) {
+            throw RequestError.argument("\(name.lowercased()): expected a column or an expression of single rows")
+        }
+        if !parts.values.groups.isEmpty || parts.values.having != nil {
+            throw RequestError.argument("\(name.lowercased()): the request has groups; select the aggregate for each of them")
+        }
+        if parts.values.isDistinct {
+            throw RequestError.argument("\(name.lowercased()): the request is distinct; ask for the distinct values of the expression")
+        }
+        let request = withoutIncluded
+        guard hasLimit else {
+            return try compiler.compileSingle {
+                try $0.select(request, .aggregate(name, expression, isDistinct: isDistinct), isOrdered: false)
+            }
+        }
+        return try compiler.compileSingle { walk in
+            walk.tokens.add(.select)
+            walk.tokens.add(.function, name.utf8)
+            if isDistinct { walk.tokens.add(.distinctArgument) }
+            walk.tokens.add(.name, "value".utf8)
+            walk.tokens.add(.close)
+            walk.tokens.add(.from)
+            walk.tokens.add(.open)
+            try walk.select(request, .value(expression))
+            walk.tokens.add(.close)
+        }
+    }
+}
+
+// MARK: - Expressions by themselves
+
+extension RequestCompiler {
+    /// An expression as SQL text with its values as literals, its columns without their table: for the definition of tables,
+    /// indexes and views.
+    package func inlineSQL(_ expression: Expression) throws -> String {
+        var walk = CompilerWalk(self)
+        walk.isInline = true
+        try walk.expression(expression)
+        let text = CompilerText.write(walk, literals: walk.values)
+        guard text.slots.isEmpty else { throw RequestError.argument("SQL that is stored can have no parameters") }
+        return text.sql
+    }
+
+    /// An expression as SQL text with parameters, its columns with the name of their table: for the assignments and conditions of
+    /// an upsert.
+    package func sql(of expression: Expression, in request: Request) throws -> CompiledRequest {
+        try compileSingle { walk in
+            walk.enterScope()
+            walk.setOwn(try walk.place(request.source, isTarget: true))
+            try walk.expression(expression)
+            walk.leaveScope()
+        }
+    }
+}

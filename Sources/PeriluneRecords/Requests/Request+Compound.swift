@@ -1,0 +1,124 @@
+extension Request {
+    // MARK: - UNION and the like
+
+    /// The rows of this request and of another one put together. The result is a request over these rows: what is derived from
+    /// it, filters, orders, limits them.
+    package func compound(_ operation: CompoundOperator, _ other: Request) throws -> Request {
+        try checkIsPlain("union, intersect, except")
+        try other.checkIsPlain("union, intersect, except")
+        guard output.count == other.output.count else {
+            throw RequestError.argument(
+                "the rows of both requests need the same number of columns: \(output.count) and \(other.output.count)")
+        }
+        if case .compound(let compound) = source.body, isBare {
+            let longer = Compound(first: compound.first, others: compound.others + [(operation, other)])
+            return Request(source: Source(table, alias: source.alias, body: .compound(longer), schema: source.schema))
+        }
+        let isSame = isWhole && other.isWhole && table === other.table
+        let result = isSame ? table : try resultTable(named: table.name)
+        let compound = Compound(first: self, others: [(operation, other)])
+        return Request(source: Source(result, body: .compound(compound), schema: isSame ? source.schema : nil))
+    }
+
+    /// The rows of this request as a table of their own: what is derived from it comes after its limit, groups and so on.
+    package func nested() throws -> Request {
+        try checkIsPlain("a sub-request")
+        let result = isWhole ? table : try resultTable(named: table.name)
+        return Request(source: Source(result, body: .request(self), schema: isWhole ? source.schema : nil))
+    }
+
+    /// Whether it is nothing but all rows of its source.
+    var isBare: Bool { filter == nil && orders.isEmpty && limit == nil && offset == 0 && parts.isNone }
+
+    /// A table that looks like the rows.
+    func resultTable(named name: String) throws -> TableSchema {
+        var names = Set<String>()
+        let columns = try output.enumerated().map { index, column in
+            guard let name = column.name else {
+                throw RequestError.argument("column \(index + 1) of the request needs a name: expression:as(\"name\")")
+            }
+            guard names.insert(name.foldedName).inserted else {
+                throw RequestError.argument("the request has two columns `\(name)`; name one otherwise: column:as(\"name\")")
+            }
+            return TableSchema.Column(
+                name: name, type: column.type, isNotNull: false, defaultSQL: nil, primaryKeyPosition: nil, generation: nil,
+                isHidden: false)
+        }
+        return TableSchema(databaseName: "", name: name, kind: .request, columns: columns)
+    }
+
+    // MARK: - Common table expressions
+
+    /// The request with a common table that its parts may read.
+    package func with(_ commonTable: CommonTable) throws -> Request {
+        guard commonTable.definition != nil else {
+            throw RequestError.argument("the common table `\(commonTable.table.name)` is not defined yet")
+        }
+        for other in parts.values.commonTables where other.table.name.foldedName == commonTable.table.name.foldedName {
+            if other === commonTable { return self }
+            throw RequestError.argument("there are two common tables `\(commonTable.table.name)`; names differ by more than case")
+        }
+        return with { $0.commonTables.append(commonTable) }
+    }
+}
+
+/// A common table expression: a request or SQL text with a name, of which other requests read.
+///
+/// A recursive one is declared with its columns, then defined by a request that reads it:
+///
+///     let tree = try CommonTable("tree", columns: ["id", "level"])
+///     let defined = try tree.defined(as: roots.compound(.unionAll, children(of: tree.request)))
+package final class CommonTable: Sendable {
+    /// Its name and columns.
+    package let table: TableSchema
+    let definition: Definition?
+
+    enum Definition: Sendable {
+        case request(Request)
+        case fragment(SQLFragment)
+    }
+
+    private init(_ table: TableSchema, _ definition: Definition?) {
+        self.table = table
+        self.definition = definition
+    }
+
+    /// Declares one by its columns.
+    package convenience init(_ name: String, columns: [String]) throws {
+        try Expression.checkName(name, of: "a common table")
+        guard !columns.isEmpty else { throw RequestError.argument("a common table needs the names of its columns") }
+        var seen = Set<String>()
+        let columns = try columns.map { column in
+            try Expression.checkName(column, of: "a column")
+            guard seen.insert(column.foldedName).inserted else {
+                throw RequestError.argument("the common table `\(name)` has two columns `\(column)`")
+            }
+            return TableSchema.Column(
+                name: column, type: "", isNotNull: false, defaultSQL: nil, primaryKeyPosition: nil, generation: nil,
+                isHidden: false)
+        }
+        self.init(TableSchema(databaseName: "", name: name, kind: .request, columns: columns), nil)
+    }
+
+    /// The rows of a request, with its columns.
+    package convenience init(_ name: String, as request: Request) throws {
+        try Expression.checkName(name, of: "a common table")
+        try request.checkIsPlain("a common table")
+        self.init(try request.resultTable(named: name), .request(request))
+    }
+
+    package func defined(as request: Request) throws -> CommonTable {
+        try request.checkColumnCount(table.columns.count, for: "the common table `\(table.name)`")
+        return CommonTable(table, .request(request))
+    }
+
+    package func defined(asSQL text: [UInt8], _ arguments: SQLFragment.Arguments = .none) throws -> CommonTable {
+        CommonTable(table, .fragment(try SQLFragment(text, arguments)))
+    }
+
+    /// All its rows. Before it is defined: for use in its own definition.
+    package var request: Request {
+        let request = Request(source: Source(table, body: .commonTable, schema: nil))
+        return definition == nil ? request : request.with { $0.commonTables.append(self) }
+    }
+}

@@ -1,0 +1,60 @@
+extension Request {
+    /// The columns by which rows are named: the primary key, or the row id.
+    func keyColumns() throws -> [Expression] {
+        if !table.primaryKey.isEmpty { return table.primaryKey.map(source.column) }
+        if case .table = source.body, table.hasRowID, table.rowIDName != nil { return [source.column(TableSchema.rowID)] }
+        throw RequestError.argument("`\(table.name)` has no primary key; name the columns")
+    }
+
+    /// The row of a primary key.
+    package func filterKey(_ values: [Value]) throws -> Request {
+        let columns = try keyColumns()
+        try checkKey(values, columns)
+        var condition: Expression?
+        for (column, value) in zip(columns, values) {
+            let part = try column.binary(.equal, .value(value))
+            condition = try condition.map { try $0.and(part) } ?? part
+        }
+        return try filter(condition!)
+    }
+
+    private func checkKey(_ values: [Value], _ columns: [Expression]) throws {
+        guard values.count == columns.count else {
+            let names = columns.map { "`\($0.columnName ?? "rowid")`" }.joined(separator: ", ")
+            throw RequestError.argument(
+                "the key of `\(table.name)` is \(names): expected \(columns.count) value\(columns.count == 1 ? "" : "s"), "
+                    + "got \(values.count)")
+        }
+        if values.contains(where: \.isNull) { throw RequestError.argument("a key of `\(table.name)` cannot be null") }
+    }
+
+    /// The rows of some primary keys, in no order of their own.
+    package func filterKeys(_ keys: [[Value]]) throws -> Request {
+        let columns = try keyColumns()
+        for key in keys { try checkKey(key, columns) }
+        if columns.count == 1 { return try filter(columns[0].isIn(keys.map { $0[0] })) }
+        if keys.isEmpty { return try none() }
+        return try filter(.keys(KeyList(columns: columns, rows: keys)))
+    }
+
+    /// The row that has these values in these columns, which must be a key that no two rows share.
+    package func filterUniqueKey(_ values: [(column: Int, value: Value)]) throws -> Request {
+        guard !values.isEmpty else { throw RequestError.argument("a key cannot be empty") }
+        guard table.containsUniqueKey(values.map(\.column)) else {
+            let names = values.map { "`\($0.column < 0 ? "rowid" : table.columns[$0.column].name)`" }.joined(separator: ", ")
+            let keys = table.uniqueKeys.map { "(" + $0.map { table.columns[$0].name }.joined(separator: ", ") + ")" }
+            throw RequestError.argument(
+                "\(names) is no unique key of `\(table.name)`, whose unique keys are: "
+                    + (keys.isEmpty ? "none" : keys.joined(separator: ", ")) + "; use filter{...} for any other columns")
+        }
+        return try values.reduce(self) { request, pair in
+            try request.filter(source.column(pair.column).binary(.equal, .value(pair.value)))
+        }
+    }
+}
+
+extension Expression {
+    static func keys(_ list: KeyList) throws -> Expression {
+        try make(.keys(list), .boolean, cost: 12, overAll: list.columns)
+    }
+}

@@ -1,0 +1,159 @@
+extension Request {
+    // MARK: - Columns
+
+    /// These columns only. Rows are then no records.
+    package func select(_ columns: [SelectedColumn]) throws -> Request {
+        guard !columns.isEmpty else { throw RequestError.argument("a selection cannot be empty") }
+        try checkSelected(columns)
+        return with { $0.selection = columns }
+    }
+
+    /// All columns again, without those that were added.
+    package func selectAll() -> Request {
+        with {
+            $0.selection = nil
+            $0.annotations = []
+        }
+    }
+
+    /// These columns beside those that are there.
+    package func annotated(with columns: [SelectedColumn]) throws -> Request {
+        try checkSelected(columns)
+        var names = Set(outputNames.compactMap { $0?.foldedName })
+        for column in columns {
+            guard let name = column.name else {
+                throw RequestError.argument("a column that is added needs a name: expression:as(\"name\")")
+            }
+            guard names.insert(name.foldedName).inserted else {
+                throw RequestError.argument("there is a column `\(name)` already; give the added one another name")
+            }
+        }
+        return with { $0.annotations += columns }
+    }
+
+    private func checkSelected(_ columns: [SelectedColumn]) throws {
+        for column in columns where column.expression.traits.contains(.row) {
+            throw RequestError.argument("select several columns one by one")
+        }
+        for column in columns where !column.expression.traits.isDisjoint(with: [.excluded, .resultColumn]) {
+            throw RequestError.argument("a column of the result cannot be selected")
+        }
+    }
+
+    /// The expression that was added by that name, or selected by it.
+    package func annotation(named name: String) -> Expression? {
+        let folded = name.foldedName
+        return (parts.values.annotations + (parts.values.selection ?? [])).first { $0.name?.foldedName == folded }?.expression
+    }
+
+    /// What `order("name")` means: a column of the table, or one that was added.
+    package func orderColumn(_ name: String) throws -> Expression {
+        if let position = table.column(named: name) { return source.column(position) }
+        if annotation(named: name) != nil { return Expression(.resultColumn(name), .resultColumn) }
+        let names = table.columns.map(\.name) + outputNames.compactMap { $0 }.filter { table.column(named: $0) == nil }
+        var error = RequestError.unknown("column", name, in: "`\(table.name)`", among: names)
+        error.fields["table"] = table.name
+        throw error
+    }
+
+    /// No row of the result twice.
+    package func distinct() -> Request { with { $0.isDistinct = true } }
+
+    // MARK: - Groups
+
+    package func group(_ expressions: [Expression]) throws -> Request {
+        guard !expressions.isEmpty else { throw RequestError.argument("expected at least one column to group by") }
+        for expression in expressions {
+            if expression.isValue { throw RequestError.argument("a value makes no groups; give a column or an expression") }
+            if expression.traits.contains(.row) { throw RequestError.argument("group by several columns one by one") }
+            if expression.traits.contains(.aggregate) { throw RequestError.argument("rows cannot be grouped by an aggregate") }
+        }
+        return with { $0.groups = expressions }
+    }
+
+    /// Those groups only for which a condition holds. Conditions without aggregates of SQL, where there are no groups, are those
+    /// of `filter`: aggregates of associations are.
+    package func having(_ condition: Expression) throws -> Request {
+        try condition.checkCondition("having")
+        if parts.values.groups.isEmpty, !condition.traits.contains(.aggregate) { return try filter(condition) }
+        let having = try parts.values.having.map { try $0.and(condition) } ?? condition
+        return with { $0.having = having }
+    }
+
+    // MARK: - The result
+
+    /// What the columns of a row are called, without those of included associations.
+    package var outputNames: [String?] { output.map(\.name) }
+
+    /// The columns of a row, without those of included associations.
+    var output: [(name: String?, type: String)] {
+        let base: [(String?, String)] = parts.values.selection?.map { ($0.name, $0.expression.declaredType) }
+            ?? table.visibleColumns.map { (table.columns[$0].name, table.columns[$0].type) }
+        return base + (parts.values.annotations + joinedAnnotations).map { ($0.name, $0.expression.declaredType) }
+    }
+
+    /// Whether its rows are whole rows of its table, and nothing more.
+    var isWhole: Bool {
+        parts.values.selection == nil && parts.values.annotations.isEmpty && joinedAnnotations.isEmpty
+    }
+
+    func checkColumnCount(_ count: Int, for place: String) throws {
+        let given = output.count
+        guard given == count else {
+            throw RequestError.argument(
+                "\(place): expected a request of \(count) column\(count == 1 ? "" : "s"), got one of \(given); "
+                    + "use select(...)")
+        }
+        try checkIsPlain(place)
+    }
+
+    /// Whether it can stand inside another request: without rows of associations.
+    func checkIsPlain(_ place: String) throws {
+        if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {
+            throw RequestError.argument("\(place): a request that includes associations cannot be part of another; use joining_...")
+        }
+    }
+
+    // MARK: - Depth
+
+    /// What its expressions add to the height and the parser's stack when it stands inside another one.
+    private var expressions: [Expression] {
+        let parts = parts.values
+        var list = orders.map(\.expression) + parts.groups
+        list += ((parts.selection ?? []) + parts.annotations).map(\.expression)
+        if let filter { list.append(filter) }
+        if let having = parts.having { list.append(having) }
+        return list
+    }
+
+    private var inner: [Request] {
+        var list = parts.values.joins.map(\.association.request)
+        switch source.body {
+        case .compound(let compound): list += [compound.first] + compound.others.map(\.request)
+        case .request(let request): list.append(request)
+        case .table, .commonTable: break
+        }
+        return list
+    }
+
+    var height: Int {
+        max(expressions.map(\.height).max() ?? 0, (inner.map(\.height).max() ?? 0) + 1) + 1
+    }
+
+    var nesting: Int {
+        max(expressions.map(\.nesting).max() ?? 0, (inner.map { $0.nesting + 8 }.max() ?? 0))
+    }
+}
+
+extension Expression {
+    /// The declared type of a column, and `BOOLEAN` of a condition.
+    var declaredType: String {
+        if case .column(let table, let position, _) = kind { return position >= 0 ? table.columns[position].type : "INTEGER" }
+        return traits.contains(.boolean) ? "BOOLEAN" : ""
+    }
+
+    /// What a result column is called if nobody names it.
+    var defaultName: String? {
+        if case .aggregate(let aggregate) = kind { aggregate.defaultName } else { nil }
+    }
+}

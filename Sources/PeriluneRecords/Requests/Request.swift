@@ -1,0 +1,115 @@
+/// A query as an immutable value: what it reads, which rows, in which order. Whatever derives it makes a new one.
+///
+/// How to use it:
+///
+///     let schema = DatabaseSchema(generation: 1)                       // one for each generation of the schema
+///     let author = try schema.table("author", in: db)
+///     let authors = Request(author, schema: schema)                    // all authors
+///     let age = try authors.column("age")                              // Expression
+///     let adults = try authors.filter(age.binary(.greaterOrEqual, .value(.integer(18)))).order([Ordering(age)]).limit(10)
+///     let compiler = RequestCompiler(schema: schema, plans: plans)     // PlanCache, kept from one generation to the next
+///     let compiled = try adults.compiled(by: compiler)                 // .plan.sql, .plan.slots, .values, .plan.root
+///
+/// - Deriving: this file and `Request+Selection.swift`; keys: `Request+Keys.swift`; sub-requests, UNION, common tables:
+///   `Request+Compound.swift`; associations: `Request+Associations.swift`.
+/// - Compiling: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`),
+///   `compiledUpdate`, `compiledDelete`, `inlineSQL` of expressions.
+/// - Everything throws ``RequestError``, whose message is to be shown as it is.
+///
+/// `@unchecked Sendable`: immutable but for `memo`, which is reached under a lock.
+package final class Request: @unchecked Sendable {
+    package let source: Source
+    let filter: Expression?
+    package let orders: [Ordering]
+    package let limit: Int64?
+    package let offset: Int64
+    /// What few requests have.
+    let parts: RequestParts
+    /// What it has been compiled to.
+    let memo = RequestMemo()
+
+    /// All rows of a table or view.
+    package convenience init(_ table: TableSchema, alias: String? = nil, schema: DatabaseSchema) {
+        self.init(source: Source(table, alias: alias, schema: schema))
+    }
+
+    init(
+        source: Source, filter: Expression? = nil, orders: [Ordering] = [], limit: Int64? = nil, offset: Int64 = 0,
+        parts: RequestParts = .none
+    ) {
+        self.source = source
+        self.filter = filter
+        self.orders = orders
+        self.limit = limit
+        self.offset = offset
+        self.parts = parts
+    }
+
+    package var table: TableSchema { source.table }
+
+    /// A column by name, in any case.
+    package func column(_ name: String) throws -> Expression { try source.column(named: name) }
+
+    func with(_ change: (inout RequestParts.Values) throws -> Void) rethrows -> Request {
+        Request(
+            source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: try parts.changed(change))
+    }
+
+    // MARK: - Rows
+
+    /// Those rows only for which a condition holds, of those that the request has so far.
+    package func filter(_ condition: Expression) throws -> Request {
+        try condition.checkCondition("filter")
+        if condition.traits.contains(.aggregate) {
+            throw RequestError.argument("an aggregate cannot decide about single rows; write having(...) instead of filter(...)")
+        }
+        return Request(
+            source: source, filter: try filter.map { try $0.and(condition) } ?? condition, orders: orders, limit: limit,
+            offset: offset, parts: parts)
+    }
+
+    /// No rows.
+    package func none() throws -> Request { try filter(.sql("0")) }
+
+    /// These rows in this order, whatever the order was.
+    package func order(_ orders: [Ordering]) throws -> Request {
+        for order in orders { try checkOrder(order.expression) }
+        return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
+    }
+
+    /// Rows that are equal in the order so far are put in this order.
+    package func thenOrder(_ orders: [Ordering]) throws -> Request { try order(self.orders + orders) }
+
+    private func checkOrder(_ expression: Expression) throws {
+        if expression.isValue { throw RequestError.argument("a value gives no order; give a column, an expression or SQL text") }
+        if expression.traits.contains(.row) { throw RequestError.argument("give the columns of the order one by one") }
+    }
+
+    /// In reversed order. Without an order: in the descending order of the primary key.
+    package func reversed() throws -> Request {
+        if !orders.isEmpty { return try order(orders.map(\.reversed)) }
+        let key = try orderByPrimaryKey()
+        return try order(key.orders.map(\.reversed))
+    }
+
+    /// In the order of the primary key, or of the row id where there is none.
+    package func orderByPrimaryKey() throws -> Request { try order(keyColumns().map { Ordering($0) }) }
+
+    package func unordered() -> Request {
+        Request(source: source, filter: filter, limit: limit, offset: offset, parts: parts)
+    }
+
+    /// At most so many rows, after leaving out some.
+    package func limit(_ limit: Int64?, offset: Int64 = 0) throws -> Request {
+        guard limit ?? 0 >= 0 else { throw RequestError.argument("a limit cannot be negative: \(limit!)") }
+        guard offset >= 0 else { throw RequestError.argument("an offset cannot be negative: \(offset)") }
+        return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
+    }
+
+    /// The same request, whose table is called by that name in SQL text and in columns of the alias.
+    package func aliased(_ alias: String) throws -> Request {
+        try Expression.checkName(alias, of: "an alias")
+        return Request(
+            source: source.aliased(alias), filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
+    }
+}

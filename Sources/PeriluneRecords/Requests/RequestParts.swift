@@ -1,0 +1,78 @@
+internal import Synchronization
+
+/// What few requests have, so that deriving the others copies none of it.
+final class RequestParts: Sendable {
+    let values: Values
+
+    struct Values: Sendable {
+        /// `nil`: all columns.
+        var selection: [SelectedColumn]?
+        /// Columns beside the selection.
+        var annotations: [SelectedColumn] = []
+        var isDistinct = false
+        var groups: [Expression] = []
+        var having: Expression?
+        var joins: [Join] = []
+        var prefetches: [Prefetch] = []
+        var commonTables: [CommonTable] = []
+        /// For the rows of an association.
+        var reach: Reach?
+    }
+
+    static let none = RequestParts(Values())
+
+    private init(_ values: Values) { self.values = values }
+
+    func changed(_ change: (inout Values) throws -> Void) rethrows -> RequestParts {
+        var copy = values
+        try change(&copy)
+        return RequestParts(copy)
+    }
+
+    var isNone: Bool { self === Self.none }
+}
+
+/// A column of the result: an expression, and the name it is given.
+package struct SelectedColumn: Sendable {
+    let expression: Expression
+    /// `nil` for an expression without a name of its own.
+    let name: String?
+
+    /// - Parameter name: By default that of a column.
+    package init(_ expression: Expression, name: String? = nil) throws {
+        if let name { try Expression.checkName(name, of: "a result column") }
+        self.expression = expression
+        self.name = name ?? expression.columnName ?? expression.defaultName
+    }
+}
+
+/// The newest compilations of a request.
+final class RequestMemo: Sendable {
+    private let kept = Mutex(Kept())
+
+    private struct Kept {
+        var rows: CompiledRequest?
+        var first: CompiledRequest?
+    }
+
+    func find(_ form: RequestForm, _ schema: DatabaseSchema) -> CompiledRequest? {
+        let found = kept.withLock { kept -> CompiledRequest? in
+            switch form {
+            case .rows: kept.rows
+            case .first: kept.first
+            default: nil as CompiledRequest?
+            }
+        }
+        return found?.schema === schema ? found : nil
+    }
+
+    func keep(_ compiled: CompiledRequest, as form: RequestForm) {
+        kept.withLock { kept in
+            switch form {
+            case .rows: kept.rows = compiled
+            case .first: kept.first = compiled
+            default: break
+            }
+        }
+    }
+}

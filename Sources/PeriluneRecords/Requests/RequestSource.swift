@@ -1,0 +1,51 @@
+/// What a request reads: a table, a view, a common table expression, or the rows of other requests. May have an alias.
+package final class Source: Sendable {
+    /// What it looks like. For rows of other requests: their common table, or one that only the request has.
+    package let table: TableSchema
+    package let alias: String?
+    let body: Body
+    /// The schema that the table was found in, if it is in the database.
+    let schema: DatabaseSchema?
+    /// Ready-made, since they are what most expressions are made of.
+    private let columns: [Expression]
+    private let rowIDColumn: Expression
+
+    enum Body: Sendable {
+        case table
+        case commonTable
+        case compound(Compound)
+        case request(Request)
+    }
+
+    init(_ table: TableSchema, alias: String? = nil, body: Body = .table, schema: DatabaseSchema?) {
+        self.table = table
+        self.alias = alias
+        self.body = body
+        self.schema = schema
+        columns = table.columns.indices.map { .column($0, of: table, alias: alias) }
+        rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
+    }
+
+    func aliased(_ alias: String) -> Source { Source(table, alias: alias, body: body, schema: schema) }
+
+    /// The column at a position of the table.
+    package func column(_ position: Int) -> Expression {
+        position == TableSchema.rowID ? rowIDColumn : columns[position]
+    }
+
+    /// The column of a name, in any case.
+    package func column(named name: String) throws -> Expression {
+        guard let position = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
+        return column(position)
+    }
+}
+
+/// Requests whose rows are put together by UNION and the like.
+struct Compound: Sendable {
+    let first: Request
+    let others: [(operation: CompoundOperator, request: Request)]
+}
+
+package enum CompoundOperator: UInt8, Sendable {
+    case union = 1, unionAll, intersect, except
+}

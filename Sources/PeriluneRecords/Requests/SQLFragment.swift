@@ -1,0 +1,130 @@
+/// A piece of SQL text with its arguments, which may be any expressions.
+package struct SQLFragment: Sendable {
+    enum Piece: Sendable {
+        case text([UInt8])
+        case argument(Expression)
+        /// Outside of parentheses.
+        case comma
+    }
+
+    let pieces: [Piece]
+    /// How deep its own parentheses are nested.
+    let depth: Int
+
+    /// What a text is given for its placeholders.
+    package enum Arguments: Sendable {
+        /// For `?` and `?NNN`.
+        case positional([Expression])
+        /// For `:name`, `@name` and `$name`, without the sign.
+        case named([String: Expression])
+
+        package static var none: Arguments { .positional([]) }
+    }
+
+    /// - Throws: ``RequestError`` if the text cannot stand inside other SQL, or if the arguments are not those it asks for.
+    package init(_ sql: [UInt8], _ arguments: Arguments) throws {
+        let (pieces, depth) = try SQLScanner.scan(sql)
+        self.pieces = try Self.join(pieces, with: arguments, in: sql)
+        self.depth = depth
+    }
+
+    private init(pieces: [Piece], depth: Int) {
+        self.pieces = pieces
+        self.depth = depth
+    }
+
+    private static func join(_ pieces: [SQLScanner.Piece], with arguments: Arguments, in sql: [UInt8]) throws -> [Piece] {
+        try checkCount(pieces, arguments, in: sql)
+        return try pieces.map { piece in
+            switch (piece, arguments) {
+            case (.text(let text), _): return .text(text)
+            case (.comma, _): return .comma
+            case (.positional(let index), .positional(let list)): return .argument(list[index])
+            case (.named(let name), .named(let values)):
+                guard let value = values[name] else {
+                    throw RequestError.argument("no value is given for `:\(name)` in the SQL text \(SQLScanner.excerpt(sql))")
+                }
+                return .argument(value)
+            case (.positional, .named):
+                throw RequestError.argument(
+                    "the SQL text has `?`, but its arguments are named: \(SQLScanner.excerpt(sql))")
+            case (.named(let name), .positional):
+                throw RequestError.argument(
+                    "the SQL text has `:\(name)`, but its arguments have no names: \(SQLScanner.excerpt(sql))")
+            }
+        }
+    }
+
+    private static func checkCount(_ pieces: [SQLScanner.Piece], _ arguments: Arguments, in sql: [UInt8]) throws {
+        switch arguments {
+        case .positional(let list):
+            let wanted = pieces.reduce(0) { if case .positional(let index) = $1 { max($0, index + 1) } else { $0 } }
+            let isNamed = pieces.contains { if case .named = $0 { true } else { false } }
+            guard wanted == list.count || (isNamed && list.isEmpty && wanted == 0) else {
+                throw RequestError.argument(
+                    "the SQL text asks for \(wanted) value\(wanted == 1 ? "" : "s"), \(list.count) given: "
+                        + SQLScanner.excerpt(sql))
+            }
+        case .named(let values):
+            let names = pieces.compactMap { if case .named(let name) = $0 { name } else { nil } }
+            if let unused = values.keys.sorted().first(where: { !names.contains($0) }) {
+                throw RequestError.argument("there is no `:\(unused)` in the SQL text \(SQLScanner.excerpt(sql))")
+            }
+        }
+    }
+
+    /// The terms between the commas outside of parentheses.
+    func splitAtCommas() -> [SQLFragment] {
+        var terms: [[Piece]] = [[]]
+        for piece in pieces {
+            if case .comma = piece { terms.append([]) } else { terms[terms.count - 1].append(piece) }
+        }
+        return terms.map { SQLFragment(pieces: Self.withoutSpaceBefore($0), depth: depth) }
+    }
+
+    private static func withoutSpaceBefore(_ pieces: [Piece]) -> [Piece] {
+        guard case .text(let text)? = pieces.first else { return pieces }
+        return [.text(Array(text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }))] + pieces.dropFirst()
+    }
+
+    var arguments: [Expression] { pieces.compactMap { if case .argument(let value) = $0 { value } else { nil } } }
+
+    /// Whether it consists of spaces only.
+    var isBlank: Bool {
+        pieces.allSatisfy { piece in
+            if case .text(let text) = piece { text.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) } } else { false }
+        }
+    }
+
+    /// The text if the fragment is nothing else.
+    var plainText: String? {
+        guard pieces.count == 1, case .text(let text) = pieces[0] else { return nil }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// Takes words off the end, whatever their case; `nil` if it does not end with them.
+    func removingSuffix(_ words: [String]) -> SQLFragment? {
+        guard case .text(let text)? = pieces.last else { return nil }
+        var rest = text[...]
+        for word in words.reversed() {
+            rest = rest.trimmingSpaceAtEnd()
+            guard rest.count > word.utf8.count,
+                String(decoding: rest.suffix(word.utf8.count), as: UTF8.self).foldedName == word
+            else { return nil }
+            rest = rest.dropLast(word.utf8.count)
+            guard let last = rest.last, last == 0x20 || (0x09...0x0D).contains(last) || last == UInt8(ascii: ")")
+                || last == UInt8(ascii: "\"") else { return nil }
+        }
+        rest = rest.trimmingSpaceAtEnd()
+        if rest.isEmpty, pieces.count == 1 { return nil }
+        return SQLFragment(pieces: pieces.dropLast() + [.text(Array(rest))], depth: depth)
+    }
+}
+
+extension ArraySlice<UInt8> {
+    fileprivate func trimmingSpaceAtEnd() -> ArraySlice<UInt8> {
+        var slice = self
+        while let last = slice.last, last == 0x20 || (0x09...0x0D).contains(last) { slice = slice.dropLast() }
+        return slice
+    }
+}

@@ -1,0 +1,96 @@
+/// The values of an IN, split by how SQLite gets them: those of a long list that JSON carries exactly in one parameter (integers
+/// and texts), and all others, each in a parameter of its own.
+package struct ValueList: Sendable {
+    /// A JSON array, or `nil` if no value goes that way.
+    let json: [UInt8]?
+    /// Each in a parameter of its own.
+    let singles: [Value]
+
+    /// From how many values on a list goes as JSON: its SQL is then the same for every length.
+    static let jsonThreshold = 17
+    /// SQLite as built by Debian has 250,000 parameters for a statement.
+    static let mostSingles = 200_000
+
+    package init(_ values: [Value]) throws {
+        for value in values { try Self.check(value) }
+        let carried = values.count < Self.jsonThreshold ? 0 : values.count { Self.isCarriedByJSON($0) }
+        if carried >= Self.jsonThreshold {
+            json = Self.jsonArray(values.lazy.filter(Self.isCarriedByJSON))
+            singles = carried == values.count ? [] : values.filter { !Self.isCarriedByJSON($0) }
+        } else {
+            json = nil
+            singles = values
+        }
+        guard singles.count <= Self.mostSingles else {
+            throw RequestError.argument(
+                "a list holds \(singles.count) floats, blobs or texts that are not UTF-8; at most \(Self.mostSingles) are possible")
+        }
+    }
+
+    private static func check(_ value: Value) throws {
+        if value.isNull {
+            throw RequestError.argument(
+                "a list of values cannot contain null, which is equal to nothing; write `column:is_in(list) | column:is_null()`")
+        }
+        if case .real(let number) = value, number.isNaN { throw RequestError.argument(Expression.nanMessage) }
+    }
+
+    var isEmpty: Bool { json == nil && singles.isEmpty }
+
+    // MARK: - JSON
+
+    /// Floats may change by reading them as JSON; so do texts that are not UTF-8 or contain NULs.
+    static func isCarriedByJSON(_ value: Value) -> Bool {
+        switch value {
+        case .integer, .boolean: true
+        case .text(let bytes): Value.isPlain(bytes)
+        case .null, .real, .blob: false
+        }
+    }
+
+    static func jsonArray(_ values: some Sequence<Value>) -> [UInt8] {
+        var json: [UInt8] = [UInt8(ascii: "[")]
+        for value in values {
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
+            append(value, to: &json)
+        }
+        json.append(UInt8(ascii: "]"))
+        return json
+    }
+
+    /// An array of arrays: the values of keys of several columns.
+    static func jsonArray(rows: some Sequence<[Value]>) -> [UInt8] {
+        var json: [UInt8] = [UInt8(ascii: "[")]
+        for row in rows {
+            if json.count > 1 { json.append(UInt8(ascii: ",")) }
+            json += jsonArray(row)
+        }
+        json.append(UInt8(ascii: "]"))
+        return json
+    }
+
+    private static func append(_ value: Value, to json: inout [UInt8]) {
+        switch value {
+        case .integer(let number): json.append(contentsOf: "\(number)".utf8)
+        case .boolean(let flag): json.append(flag ? UInt8(ascii: "1") : UInt8(ascii: "0"))
+        case .text(let bytes): append(text: bytes, to: &json)
+        case .null, .real, .blob: json.append(contentsOf: "null".utf8)
+        }
+    }
+
+    private static func append(text: [UInt8], to json: inout [UInt8]) {
+        json.append(UInt8(ascii: "\""))
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+                json.append(UInt8(ascii: "\\"))
+                json.append(byte)
+            case 0..<0x20:
+                json.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8)
+                json.append(contentsOf: String(byte, radix: 16).utf8)
+            default: json.append(byte)
+            }
+        }
+        json.append(UInt8(ascii: "\""))
+    }
+}
