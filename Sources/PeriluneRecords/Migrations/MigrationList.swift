@@ -28,8 +28,10 @@ package struct MigrationList {
 
         package init() {}
 
-        fileprivate mutating func begin(_ name: String) throws {
+        fileprivate mutating func begin(_ name: String, _ db: Database) throws {
             try finish()
+            let isApplied = "SELECT EXISTS (SELECT 1 FROM grdb_migrations WHERE identifier = ?)"
+            if try Bool.fetchOne(db, sql: isApplied, arguments: [name]) == true { throw AppliedMeanwhile() }
             current = name
             start = .now
         }
@@ -55,9 +57,26 @@ package struct MigrationList {
         guard let target = target ?? names.registered.last else { return }
         let box = Box(run)
         defer { run = box.run }
-        try makeMigrator(checksForeignKeys: foreignKeysAreEnforced(by: writer), box).migrate(writer, upTo: target)
+        let migrator = try makeMigrator(checksForeignKeys: foreignKeysAreEnforced(by: writer), box)
+        // Each time somebody else has applied one, so that this ends.
+        while try isOvertaken(migrator, writer, target) {}
         try box.run.finish()
     }
+
+    /// Runs the migrations. Returns whether another program has applied one of them meanwhile: what is pending was found out
+    /// before its transaction began.
+    private func isOvertaken(
+        _ migrator: DatabaseMigrator, _ writer: any DatabaseWriter, _ target: String
+    ) throws -> Bool {
+        do {
+            try migrator.migrate(writer, upTo: target)
+            return false
+        } catch is AppliedMeanwhile {
+            return true
+        }
+    }
+
+    private struct AppliedMeanwhile: Error {}
 
     /// Checks what can be known without a look into the database.
     ///
@@ -111,7 +130,7 @@ package struct MigrationList {
         let box: Box
 
         func run(_ db: Database, _ applied: Set<String>) throws {
-            try box.run.begin(migration.name)
+            try box.run.begin(migration.name, db)
             try migration.body(db, applied)
             guard migration.foreignKeyChecks == .deferred, checksForeignKeys else { return }
             try box.run.checking(db) { try ForeignKeyError.check(db) }
