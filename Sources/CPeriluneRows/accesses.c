@@ -52,6 +52,8 @@ bool perilune_database_is_closable(perilune_database *database) {
     return database->flags & PERILUNE_DATABASE_CLOSABLE;
 }
 
+int64_t perilune_schema_generation(perilune_database *database) { return database->schema_generation; }
+
 void *perilune_database_owner(perilune_database *database) { return database->owner; }
 
 perilune_access *perilune_current_access(lua_State *L, perilune_database *database) {
@@ -86,8 +88,9 @@ void perilune_push_database(lua_State *L, void *owner, perilune_release_list *le
     perilune_rows *rows = perilune_rows_of(L);
     perilune_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(perilune_database), 1);
     perilune_database *database = (perilune_database *)(handle + 1);
-    *database = (perilune_database){.rows = rows, .owner = owner, .flags = flags, .leftover = leftover};
+    *database = (perilune_database){.rows = rows, .id = ++rows->last_database, .owner = owner, .flags = flags, .leftover = leftover};
     *handle = (perilune_handle){.owner = owner, .database = database};
+    perilune_touch_schema(database);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_database_metatable_key);
     lua_setmetatable(L, -2);
 }
@@ -237,9 +240,12 @@ int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *databas
     if (database->owner == NULL || rows->context->is_closing) {
         perilune_raise(L, "closed", "the database is closed: it was used by a finalizer after it had been collected");
     }
+    int64_t generation = database->schema_generation;
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.enter(&entry);
     perilune_return_to_lua(rows, may_refuse);
+    /* What was changed may have been rolled back. */
+    if (database->schema_generation != generation) perilune_touch_schema(database);
     return finish(L, rows, &entry, result, base);
 }
 
@@ -250,9 +256,11 @@ int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *ac
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     perilune_check(L);
+    int64_t generation = access->database->schema_generation;
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.nest(&entry, access->connection->grdb);
     perilune_return_to_lua(rows, may_refuse);
+    if (access->database->schema_generation != generation) perilune_touch_schema(access->database);
     return finish(L, rows, &entry, result, base);
 }
 

@@ -21,7 +21,7 @@ static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parame
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
 
 /* Answered in place of what was expected: the error is on top of the stack. */
-static const char conversion_failed[] = "a value that can be converted";
+const char perilune_conversion_failed[] = "a value that can be converted";
 
 /* Binds what a value's own __to_database makes of it; the result stays on the stack. */
 static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
@@ -29,7 +29,7 @@ static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int par
         "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
     if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return expected;
     lua_pushvalue(L, index);
-    if (perilune_pcall(L, 1, 1) != LUA_OK) return conversion_failed;
+    if (perilune_pcall(L, 1, 1) != LUA_OK) return perilune_conversion_failed;
     int type = lua_type(L, -1);
     bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || perilune_is_blob(L, -1) || perilune_is_null(L, -1));
     return is_plain ? bind_plain(L, statement, parameter, lua_gettop(L)) : "a plain value from __to_database";
@@ -70,6 +70,11 @@ static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int 
     }
 }
 
+const char *perilune_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
+    if (is_blob) return bind_string(L, statement, parameter, index, true);
+    return bind_plain(L, statement, parameter, index);
+}
+
 void perilune_push_plain(lua_State *L, int index) {
     int type = lua_type(L, index);
     bool is_object = type == LUA_TTABLE || (type == LUA_TUSERDATA && !perilune_is_null(L, index) && !perilune_is_blob(L, index));
@@ -87,7 +92,7 @@ int perilune_plain_value(lua_State *L) {
 void perilune_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
     index = lua_absindex(L, index);
     const char *expected = bind_plain(L, statement, parameter, index);
-    if (expected == conversion_failed) lua_error(L);
+    if (expected == perilune_conversion_failed) lua_error(L);
     if (expected) perilune_raise(L, "argument", "%s: expected %s, got %s", what, expected, perilune_type_name(L, index));
 }
 
@@ -145,7 +150,7 @@ static int raise_count(lua_State *L, const perilune_arguments *arguments, lua_In
 
 static int fail_value(lua_State *L, const perilune_arguments *arguments, lua_Integer position, const char *expected,
                       int index) {
-    if (expected == conversion_failed) return fail_conversion(L, arguments);
+    if (expected == perilune_conversion_failed) return fail_conversion(L, arguments);
     return fail(L, arguments, "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
                 perilune_type_name(L, index));
 }
@@ -211,7 +216,7 @@ static void bind_named_value(lua_State *L, perilune_statement *statement, int pa
     arguments->named++;
     int index = lua_gettop(L);
     const char *expected = bind_plain(L, statement->handle, parameter, index);
-    if (expected == conversion_failed) fail_conversion(L, arguments);
+    if (expected == perilune_conversion_failed) fail_conversion(L, arguments);
     if (expected) {
         fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
              sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, perilune_type_name(L, index));

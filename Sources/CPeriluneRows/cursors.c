@@ -12,7 +12,7 @@ typedef struct {
 } cursor;
 
 /* User values. */
-enum { CURSOR_SOURCE = 1 /* compiled statement, or list of rows */, CURSOR_KEYS, CURSOR_ARGUMENTS, CURSOR_DATABASE };
+enum { CURSOR_SOURCE = 1 /* compiled statement, or list of rows */, CURSOR_KEYS, CURSOR_ARGUMENTS, CURSOR_DATABASE, CURSOR_CLASS };
 
 static bool is_alive(const cursor *cursor) {
     return cursor->statement && cursor->statement->in_use && cursor->statement->run_id == cursor->run_id;
@@ -38,10 +38,24 @@ static int push_tuple(lua_State *L, perilune_statement *statement) {
     return count;
 }
 
+static void find_layout(lua_State *L, cursor *cursor) {
+    lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
+    lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_CLASS);
+    int top = lua_gettop(L);
+    perilune_call call = {.rows = cursor->database->rows, .database = cursor->database, .statement = cursor->statement,
+                          .access = perilune_current_access(L, cursor->database), .statement_index = top - 1,
+                          .class_index = top};
+    call.arguments.verb = "rows";
+    perilune_push_layout(L, &call);
+    lua_setiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
+    lua_settop(L, top - 2);
+}
+
 /* On the first row the columns are known for certain: SQLite may just have compiled the statement anew. */
 static void check_columns(lua_State *L, cursor *cursor) {
     cursor->has_columns = true;
     perilune_check_columns(cursor->statement);
+    if (cursor->form == PERILUNE_RECORDS) find_layout(L, cursor);
     if (cursor->form != PERILUNE_ROWS) return;
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
     perilune_push_keys(L, cursor->statement, lua_gettop(L));
@@ -65,7 +79,8 @@ static int step(lua_State *L, perilune_rows *rows, cursor *cursor) {
     if (rows->context->limited) perilune_charge(L, statement->column_count);
     if (cursor->form == PERILUNE_TUPLES) return push_tuple(L, statement);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
-    perilune_push_row(L, statement, lua_gettop(L));
+    if (cursor->form == PERILUNE_RECORDS) perilune_push_record(L, statement, lua_gettop(L));
+    else perilune_push_row(L, statement, lua_gettop(L));
     return 1;
 }
 
@@ -76,7 +91,7 @@ static int next_in_list(lua_State *L, cursor *cursor) {
         cursor->is_done = true;
         return 0;
     }
-    if (cursor->form == PERILUNE_ROWS) return 1;
+    if (cursor->form != PERILUNE_TUPLES) return 1;
     lua_getfield(L, 2, "n");
     int count = (int)lua_tointeger(L, -1);
     luaL_checkstack(L, count, "too many columns");
@@ -128,13 +143,17 @@ static void keep_arguments(lua_State *L, perilune_call *call, int cursor_index) 
 }
 
 static cursor *push_cursor(lua_State *L, perilune_call *call, perilune_row_form form) {
-    cursor *result = lua_newuserdatauv(L, sizeof *result, 4);
+    cursor *result = lua_newuserdatauv(L, sizeof *result, 5);
     *result = (cursor){.database = call->database, .form = form};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_cursor_metatable_key);
     lua_setmetatable(L, -2);
     /* A handle or a prepared statement keeps its database alive by its first user value; a database object is itself. */
     lua_pushvalue(L, 1);
     lua_setiuservalue(L, -2, CURSOR_DATABASE);
+    if (call->class_index) {
+        lua_pushvalue(L, call->class_index);
+        lua_setiuservalue(L, -2, CURSOR_CLASS);
+    }
     return result;
 }
 

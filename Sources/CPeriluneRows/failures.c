@@ -163,6 +163,7 @@ int perilune_raise_sqlite(lua_State *L, perilune_connection *connection, perilun
     sqlite3 *handle = connection->handle;
     int extended = sqlite3_extended_errcode(handle);
     if ((extended & 0xFF) != (code & 0xFF)) extended = code;
+    if ((code & 0xFF) == SQLITE_ERROR || (code & 0xFF) == SQLITE_SCHEMA) perilune_touch_schema(connection->database);
     const char *sql = statement ? sqlite3_sql(statement->handle) : NULL;
     perilune_push_sqlite_error(L, extended, sqlite3_errmsg(handle), sql, sqlite3_error_offset(handle));
     bool may_refuse = perilune_leave_lua(rows);

@@ -14,6 +14,9 @@ struct perilune_rows {
     perilune_context *context;
     perilune_access *access; /* the innermost one, or NULL */
     uint64_t last_token;
+    int64_t last_generation; /* of the schema of any database */
+    uint64_t last_database;
+    perilune_database *default_database; /* kept by the registry; NULL if there is none */
     bool is_recording;
     const char *forbidden_place; /* where no database may be used now, or NULL */
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
@@ -23,6 +26,7 @@ struct perilune_rows {
     bool pending_is_nil;
     /* Metatables by address: a userdata is one of ours if its metatable is. */
     const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable;
+    const void *model_metatable, *plan_metatable, *shape_metatable, *layout_metatable, *write_metatable;
     const void *null;
 };
 
@@ -77,6 +81,8 @@ struct perilune_connection {
 
 struct perilune_database {
     perilune_rows *rows;
+    uint64_t id;               /* unlike that of any other of the state, also of one that is gone */
+    int64_t schema_generation; /* unlike that of any other database; another one when the schema may have changed */
     void *owner; /* NULL once it is collected: finalizers of scripts may still come here */
     unsigned flags;
     bool wants_writer; /* there are temporary tables, which readers do not see */
@@ -113,6 +119,11 @@ int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *ac
 void perilune_push_database_object(lua_State *L, int index);
 
 int perilune_release_add(perilune_release_list *list, void *object);
+
+/* To be called when the schema of a database may have changed. */
+static inline void perilune_touch_schema(perilune_database *database) {
+    database->schema_generation = ++database->rows->last_generation;
+}
 
 /* MARK: - Memory */
 
@@ -181,6 +192,7 @@ enum {
     PERILUNE_KEYS = 1,       /* list of keys; at 0 the metatable of rows */
     PERILUNE_PARAMETERS = 2, /* list of names (false for those without); name -> true */
     PERILUNE_SQL = 3,
+    PERILUNE_LAYOUT = 4, /* how records were made of its rows the last time */
 };
 
 /* Pushes the compiled statement for the text at `sql_index`: from the cache if it is free, else newly prepared. Raises
@@ -272,6 +284,11 @@ perilune_arguments perilune_arguments_at(lua_State *L, const char *verb, int fir
 void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int statement_index,
                              perilune_arguments *arguments);
 
+/* Binds the value at `index`; strings as blobs if `is_blob`. Returns NULL, or what was expected; perilune_conversion_failed with the
+** error on top of the stack. May push a value that must stay until the statement is reset. */
+const char *perilune_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob);
+extern const char perilune_conversion_failed[];
+
 /* Raises if arguments are left over. */
 void perilune_check_all_used(lua_State *L, perilune_statement *statement, int statement_index,
                              perilune_arguments *arguments);
@@ -314,6 +331,7 @@ void perilune_open_cursors(lua_State *L, perilune_rows *rows);
 void perilune_open_rows(lua_State *L);
 void perilune_open_changes(lua_State *L);
 void perilune_open_functions(lua_State *L);
+void perilune_open_records(lua_State *L, perilune_rows *rows);
 
 /* Pushes what execute returns; NULL for the row id if nothing was inserted. [-0, +1, m] */
 void perilune_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid);

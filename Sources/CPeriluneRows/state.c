@@ -18,6 +18,7 @@ void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) 
     perilune_open_rows(L);
     perilune_open_changes(L);
     perilune_open_functions(L);
+    perilune_open_records(L, rows);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
     rows->context->extension = rows;
 }

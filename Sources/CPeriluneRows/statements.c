@@ -277,7 +277,7 @@ static const char *check_text(lua_State *L, int sql_index, size_t *length) {
 
 /* Pushes a compiled statement that holds nothing yet. */
 static perilune_statement *new_statement(lua_State *L, int sql_index) {
-    perilune_statement *statement = lua_newuserdatauv(L, sizeof *statement, 3);
+    perilune_statement *statement = lua_newuserdatauv(L, sizeof *statement, 4);
     memset(statement, 0, sizeof *statement);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_compiled_metatable_key);
     lua_setmetatable(L, -2);
@@ -323,7 +323,8 @@ static void adopt(lua_State *L, perilune_connection *connection, perilune_statem
 }
 
 /* Raises the error on top of the stack, which SQLite had with the text at `sql_index`. */
-static void raise_unprepared(lua_State *L, int sql_index) {
+static void raise_unprepared(lua_State *L, perilune_access *access, int sql_index) {
+    perilune_touch_schema(access->database); /* it may lack what was believed to be there */
     if (perilune_is_error(L, -1)) {
         perilune_push_error_fields(L, -1);
         bool has_sql = lua_getfield(L, -1, "sql") != LUA_TNIL;
@@ -350,7 +351,7 @@ static perilune_statement *prepare(lua_State *L, perilune_access *access, int sq
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.prepare(L, access->connection->grdb, sql, &prepared);
     perilune_return_to_lua(rows, may_refuse);
-    if (result != 0) raise_unprepared(L, sql_index);
+    if (result != 0) raise_unprepared(L, access, sql_index);
     if (prepared.handle == NULL) return statement;
     adopt(L, access->connection, statement, &prepared);
     size_t consumed = strlen(sqlite3_sql(statement->handle));
@@ -390,7 +391,7 @@ perilune_statement *perilune_next_in_batch(lua_State *L, perilune_access *access
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.next(L, access->connection->grdb, batch->object, &prepared);
     perilune_return_to_lua(rows, may_refuse);
-    if (result != 0) raise_unprepared(L, sql_index);
+    if (result != 0) raise_unprepared(L, access, sql_index);
     if (prepared.handle == NULL) {
         lua_pop(L, 1);
         return NULL;
@@ -426,6 +427,7 @@ void perilune_check_columns(perilune_statement *statement) {
     int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
     if (statement->has_columns && statement->prepare_count == prepare_count) return;
     /* SQLite compiles a statement anew when the schema has changed: its columns may be others now. */
+    if (statement->has_columns || prepare_count > 0) perilune_touch_schema(statement->connection->database);
     statement->column_count = sqlite3_column_count(statement->handle);
     read_booleans(statement);
     statement->prepare_count = prepare_count;

@@ -9,7 +9,7 @@ enum { rows_before_pause = 100 };
 
 /* MARK: - Stepping */
 
-static void record_read(lua_State *L, perilune_call *call) {
+void perilune_record_read(lua_State *L, perilune_call *call) {
     perilune_rows *rows = call->rows;
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.record(L, call->access->connection->grdb, call->statement->object);
@@ -23,10 +23,10 @@ void perilune_start(lua_State *L, perilune_call *call, perilune_statement **list
     perilune_bind_arguments(L, statement, call->statement_index, &call->arguments);
     if (!call->is_batch) perilune_check_all_used(L, statement, call->statement_index, &call->arguments);
     perilune_mark_rowid(statement);
-    if (call->rows->is_recording && statement->is_direct) record_read(L, call);
+    if (call->rows->is_recording && statement->is_direct) perilune_record_read(L, call);
 }
 
-static bool step(lua_State *L, perilune_call *call) {
+bool perilune_step(lua_State *L, perilune_call *call) {
     int code = sqlite3_step(call->statement->handle);
     if (call->rows->has_pending_error) perilune_raise_failure(L, call->statement);
     if (code == SQLITE_ROW) return true;
@@ -78,10 +78,30 @@ static void look(lua_State *L, perilune_call *call, lua_Integer count) {
     else if (count % rows_per_look == 0 && perilune_is_doomed(call->rows)) perilune_raise_doom(L);
 }
 
+/* The same for records. Index 2: their layout. */
+static void take_records(lua_State *L, loop *loop, lua_Integer limit) {
+    int top = lua_gettop(L);
+    perilune_decoder decoder = perilune_begin_records(L, 2);
+    while (loop->count < limit) {
+        perilune_decode(L, loop->call->statement, &decoder);
+        lua_rawseti(L, 1, ++loop->count);
+        look(L, loop->call, loop->count);
+        if (!perilune_step(L, loop->call)) {
+            loop->is_done = true;
+            break;
+        }
+    }
+    lua_settop(L, top);
+}
+
 /* Takes rows into the list at index 1 until there are none, or `limit` are in it. Index 2: the list of keys. */
 static void take_rows(lua_State *L, loop *loop, lua_Integer limit) {
     perilune_call *call = loop->call;
     perilune_statement *statement = call->statement;
+    if (loop->form == PERILUNE_RECORDS) {
+        take_records(L, loop, limit);
+        return;
+    }
     bool has_rows = loop->form == PERILUNE_ROWS;
     int metatable = lua_gettop(L) + 1, first_key = metatable + 1;
     luaL_checkstack(L, statement->column_count + LUA_MINSTACK, "too many columns");
@@ -93,7 +113,7 @@ static void take_rows(lua_State *L, loop *loop, lua_Integer limit) {
         else if (!push_first(L, call)) raise_null(L, call, loop->count);
         lua_rawseti(L, 1, loop->count);
         look(L, call, loop->count);
-        if (!step(L, call)) {
+        if (!perilune_step(L, call)) {
             loop->is_done = true;
             break;
         }
@@ -138,12 +158,13 @@ static int take_first_rows(lua_State *L) {
 static void fetch_direct(lua_State *L, perilune_call *call, perilune_row_form form) {
     perilune_start(L, call, &call->access->active);
     loop loop = {.call = call, .form = form};
-    bool has_row = step(L, call);
+    bool has_row = perilune_step(L, call);
     lua_newtable(L);
     if (has_row) {
         int list = lua_gettop(L);
         perilune_check_columns(call->statement);
         if (form == PERILUNE_ROWS) perilune_push_keys(L, call->statement, call->statement_index);
+        else if (form == PERILUNE_RECORDS) perilune_push_layout(L, call);
         else lua_pushnil(L);
         lua_pushcfunction(L, take_first_rows);
         lua_pushvalue(L, list);
@@ -190,6 +211,12 @@ void perilune_take_row(perilune_run *run) {
     switch (run->form) {
         case PERILUNE_VALUES: push_optional_value(L, statement); break;
         case PERILUNE_TUPLES: push_list(L, statement); break;
+        case PERILUNE_RECORDS:
+            if (!perilune_push_record(L, statement, run->list - 1)) {
+                run->is_stale = true;
+                return;
+            }
+            break;
         default: perilune_push_row(L, statement, run->list - 1); break;
     }
     lua_rawseti(L, run->list, run->count);
@@ -207,9 +234,9 @@ enum { changes_before_asking = 4 };
 ** Whether a change may be stepped here, which saves a third of an insert. GRDB follows changes for its observers alone: where
 ** there are none, and a transaction is open before and after, it has nothing to do.
 */
-static bool may_step_change(perilune_call *call) {
+bool perilune_may_step_change(perilune_call *call) {
     perilune_access *access = call->access;
-    if (!access->in_transaction || call->statement->column_count > 0 || !is_change(call->statement)) return false;
+    if (!access->in_transaction || !is_change(call->statement)) return false;
     if (access->change_count < changes_before_asking) {
         access->change_count++;
         return false;
@@ -223,33 +250,68 @@ static bool may_step_change(perilune_call *call) {
     return access->is_unobserved;
 }
 
+static bool may_change_schema(const perilune_statement *statement) {
+    switch (statement->screening.keyword) {
+        case PERILUNE_KEYWORD_READ:
+        case PERILUNE_KEYWORD_INSERT:
+        case PERILUNE_KEYWORD_CHANGE: return false;
+        case PERILUNE_KEYWORD_OTHER: return !statement->is_readonly;
+        default: return true;
+    }
+}
+
+/* Notices that SQLite has compiled the statement anew: perilune_check_columns does it where there are columns. */
+static void check_preparation(perilune_statement *statement) {
+    int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
+    if (statement->prepare_count == prepare_count) return;
+    statement->prepare_count = prepare_count;
+    perilune_touch_schema(statement->connection->database);
+}
+
 /* Takes what the run has changed, before that is forgotten. */
-static void end_change(perilune_call *call) {
+void perilune_end_change(perilune_call *call) {
+    if (may_change_schema(call->statement)) perilune_touch_schema(call->database);
+    else if (call->statement->column_count == 0) check_preparation(call->statement);
     call->changes = sqlite3_changes64(call->access->connection->handle);
     call->has_inserted = perilune_has_inserted(call->statement);
     if (call->rows->context->limit) perilune_watch_memory(call->access->connection);
     perilune_end_run(call->statement);
 }
 
-/* Steps a statement through GRDB. Pushes the list of its rows, in the form asked for, unless they are discarded. */
-static void run_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
+/* Steps a statement that is no SELECT, through GRDB or here. */
+static void step_change(lua_State *L, perilune_call *call, perilune_run *run) {
     perilune_rows *rows = call->rows;
+    if (perilune_may_step_change(call)) {
+        while (perilune_step(L, call)) perilune_take_row(run);
+        return;
+    }
+    bool may_refuse = perilune_leave_lua(rows);
+    int result = rows->callbacks.run(call->statement->object, run);
+    perilune_return_to_lua(rows, may_refuse);
+    if (result != 0 || rows->has_pending_error) perilune_raise_failure(L, call->statement);
+}
+
+/* Runs a statement whose arguments are bound. Pushes the list of its rows, in the form asked for, unless they are discarded. */
+void perilune_run_bound(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
     perilune_run run = {.L = L, .statement = call->statement, .form = form, .limit = limit,
                         .statement_index = call->statement_index};
-    perilune_start(L, call, &call->access->active);
     if (form != PERILUNE_DISCARD) {
         luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
-        lua_pushnil(L);
+        if (form == PERILUNE_RECORDS) perilune_push_layout(L, call);
+        else lua_pushnil(L);
         lua_newtable(L);
         run.list = lua_gettop(L);
     }
-    bool may_refuse = perilune_leave_lua(rows);
-    int result = rows->callbacks.run(call->statement->object, &run);
-    perilune_return_to_lua(rows, may_refuse);
-    if (result != 0 || rows->has_pending_error) perilune_raise_failure(L, call->statement);
-    end_change(call);
+    step_change(L, call, &run);
+    if (run.is_stale) perilune_raise_stale(L, call);
+    perilune_end_change(call);
     perilune_charge(L, 100);
-    if (perilune_is_doomed(rows)) perilune_raise_doom(L);
+    if (perilune_is_doomed(call->rows)) perilune_raise_doom(L);
+}
+
+static void run_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
+    perilune_start(L, call, &call->access->active);
+    perilune_run_bound(L, call, form, limit);
 }
 
 /* Pushes the list of what a statement gives. */
@@ -268,7 +330,7 @@ static int fetch_all(lua_State *L, perilune_call *call) {
 /* Steps to the first row of a direct statement. */
 static bool step_once(lua_State *L, perilune_call *call) {
     perilune_start(L, call, &call->access->active);
-    return step(L, call);
+    return perilune_step(L, call);
 }
 
 /* Pushes the first of the rows of a statement that goes through GRDB. */
@@ -350,12 +412,6 @@ static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_row
 
 /* Steps a statement and throws its rows away. */
 static void run_to_end(lua_State *L, perilune_call *call) {
-    if (may_step_change(call)) {
-        step_once(L, call);
-        end_change(call);
-        perilune_charge(L, 100);
-        return;
-    }
     if (!call->statement->is_direct) {
         run_through_grdb(L, call, PERILUNE_DISCARD, 0);
         return;
@@ -363,7 +419,7 @@ static void run_to_end(lua_State *L, perilune_call *call) {
     bool has_row = step_once(L, call);
     for (lua_Integer i = 1; has_row; i++) {
         look(L, call, i);
-        has_row = step(L, call);
+        has_row = perilune_step(L, call);
     }
     perilune_end_run(call->statement);
 }
@@ -475,6 +531,7 @@ typedef struct {
     bool is_read;       /* a pool may try it on a reader */
     bool takes_several; /* statements in one text */
     bool runs;          /* and does not only look at a statement */
+    bool takes_class;   /* of records, after the SQL or the statement */
 } verb;
 
 static bool wants_writer(const perilune_call *call) {
@@ -504,22 +561,27 @@ static int run_verb(lua_State *L, const verb *verb, perilune_call *call) {
 ** SQLite cannot be told that a collation has failed: the statement goes on to its end, with rows at wrong places in an index.
 ** So where there are collations of scripts, changes are guarded by a transaction or savepoint, which the error rolls back.
 */
-static bool needs_guard(lua_State *L, const verb *verb, perilune_database *database, int sql_index) {
-    if (!verb->runs) return false;
+bool perilune_needs_guard(lua_State *L, perilune_database *database) {
+    if (!database->has_collations) return false;
     perilune_access *access = perilune_current_access(L, database);
     if (access && access->is_readonly) return false;
     if (access && access->mode == PERILUNE_GUARD && !access->is_taken) {
         access->is_taken = true; /* by the call that it was opened for */
         return false;
     }
+    return true;
+}
+
+static bool needs_guard(lua_State *L, const verb *verb, perilune_database *database, int sql_index) {
+    if (!verb->runs || !perilune_needs_guard(L, database)) return false;
     size_t length;
     const char *sql = lua_tolstring(L, sql_index, &length);
     return perilune_changes_rows(sql, length);
 }
 
 /* Calls a function with everything on the stack as arguments, guarded; `access` is the open one, or NULL. */
-static int run_guarded(lua_State *L, perilune_rows *rows, perilune_database *database, perilune_access *access,
-                       lua_CFunction function) {
+int perilune_run_guarded(lua_State *L, perilune_rows *rows, perilune_database *database, perilune_access *access,
+                         lua_CFunction function) {
     int count = lua_gettop(L);
     lua_pushcfunction(L, function);
     lua_insert(L, 1);
@@ -528,9 +590,9 @@ static int run_guarded(lua_State *L, perilune_rows *rows, perilune_database *dat
 }
 
 /* Calls a function with everything on the stack as arguments, in an access of its own. */
-static int run_in_access(lua_State *L, perilune_rows *rows, perilune_database *database, const verb *verb,
-                         lua_CFunction function) {
-    bool may_read = verb->is_read && (database->flags & PERILUNE_DATABASE_POOL) && !database->wants_writer;
+int perilune_run_in_access(lua_State *L, perilune_rows *rows, perilune_database *database, bool is_read,
+                           lua_CFunction function) {
+    bool may_read = is_read && (database->flags & PERILUNE_DATABASE_POOL) && !database->wants_writer;
     int count = lua_gettop(L);
     luaL_checkstack(L, count + LUA_MINSTACK, "too many arguments");
     if (may_read) {
@@ -552,11 +614,12 @@ static int call_on_database(lua_State *L, const verb *verb) {
     if (lua_type(L, 2) != LUA_TSTRING) return perilune_argument_error(L, verb->name, 1, "SQL as a string", 2);
     perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
     if (handle->database->has_collations && needs_guard(L, verb, handle->database, 2)) {
-        return run_guarded(L, rows, handle->database, access, verb->database_function);
+        return perilune_run_guarded(L, rows, handle->database, access, verb->database_function);
     }
-    if (access == NULL) return run_in_access(L, rows, handle->database, verb, verb->database_function);
+    if (access == NULL) return perilune_run_in_access(L, rows, handle->database, verb->is_read, verb->database_function);
     perilune_call call = {.rows = rows, .database = handle->database, .token = handle->token, .access = access};
-    call.arguments = perilune_arguments_at(L, verb->name, 3);
+    call.class_index = verb->takes_class ? 3 : 0;
+    call.arguments = perilune_arguments_at(L, verb->name, verb->takes_class ? 4 : 3);
     call.statement = perilune_compile(L, access, 2);
     return run_verb(L, verb, &call);
 }
@@ -571,23 +634,48 @@ static int call_on_statement(lua_State *L, const verb *verb) {
         lua_getiuservalue(L, 1, PERILUNE_PREPARED_SQL);
         bool is_guarded = needs_guard(L, verb, prepared->database, -1);
         lua_pop(L, 1);
-        if (is_guarded) return run_guarded(L, rows, prepared->database, access, verb->statement_function);
+        if (is_guarded) return perilune_run_guarded(L, rows, prepared->database, access, verb->statement_function);
     }
-    if (access == NULL) return run_in_access(L, rows, prepared->database, verb, verb->statement_function);
+    if (access == NULL) return perilune_run_in_access(L, rows, prepared->database, verb->is_read, verb->statement_function);
     perilune_call call = {.rows = rows, .database = prepared->database, .token = prepared->token, .access = access};
-    call.arguments = perilune_arguments_at(L, verb->name, 2);
+    call.class_index = verb->takes_class ? 2 : 0;
+    call.arguments = perilune_arguments_at(L, verb->name, verb->takes_class ? 3 : 2);
     call.statement = perilune_compile_prepared(L, access, 1);
     return run_verb(L, verb, &call);
 }
 
-#define VERB(name, is_read, takes_several, runs)                                                            \
+#define FULL_VERB(name, text, is_read, takes_several, runs, takes_class)                                    \
     static const verb name##_verb;                                                                          \
     static int database_##name(lua_State *L) { return call_on_database(L, &name##_verb); }                  \
     static int statement_##name(lua_State *L) { return call_on_statement(L, &name##_verb); }                \
-    static const verb name##_verb = {#name, name, database_##name, statement_##name, is_read, takes_several, runs};
+    static const verb name##_verb = {text, name, database_##name, statement_##name, is_read, takes_several, \
+                                     runs, takes_class};
+
+#define VERB(name, is_read, takes_several, runs) FULL_VERB(name, #name, is_read, takes_several, runs, false)
+#define RECORD_VERB(name, text, is_read) FULL_VERB(name, text, is_read, false, true, true)
 
 static int rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_ROWS); }
 static int tuples(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_TUPLES); }
+
+static int record_rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_RECORDS); }
+
+static int fetch_records(lua_State *L, perilune_call *call) {
+    perilune_fetch(L, call, PERILUNE_RECORDS, LUA_MAXINTEGER);
+    return 1;
+}
+
+static int fetch_record(lua_State *L, perilune_call *call) {
+    if (!call->statement->is_direct) return first_through_grdb(L, call, PERILUNE_RECORDS);
+    if (step_once(L, call)) {
+        perilune_check_columns(call->statement);
+        perilune_push_layout(L, call);
+        perilune_push_record(L, call->statement, lua_gettop(L));
+    } else {
+        lua_pushnil(L);
+    }
+    perilune_end_run(call->statement);
+    return 1;
+}
 
 VERB(execute, false, true, true)
 VERB(fetch_all, true, false, true)
@@ -602,6 +690,9 @@ VERB(prepare, false, false, false)
 VERB(columns, false, false, false)
 VERB(parameters, false, false, false)
 VERB(is_readonly, false, false, false)
+RECORD_VERB(fetch_records, "fetch_all", true)
+RECORD_VERB(fetch_record, "fetch_one", true)
+RECORD_VERB(record_rows, "rows", false)
 
 const luaL_Reg perilune_database_verbs[] = {
     {"execute", database_execute},
@@ -630,5 +721,16 @@ const luaL_Reg perilune_statement_verbs[] = {
     {"columns", statement_columns},
     {"parameters", statement_parameters},
     {"is_readonly", statement_is_readonly},
+    {NULL, NULL},
+};
+
+/* For the library: database, SQL, class, arguments; or statement, class, arguments. */
+const luaL_Reg perilune_record_fetches[] = {
+    {"fetch_records", database_fetch_records},
+    {"fetch_record", database_fetch_record},
+    {"record_rows", database_record_rows},
+    {"fetch_statement_records", statement_fetch_records},
+    {"fetch_statement_record", statement_fetch_record},
+    {"statement_record_rows", statement_record_rows},
     {NULL, NULL},
 };

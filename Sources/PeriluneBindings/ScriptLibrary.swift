@@ -53,6 +53,8 @@ final class ScriptLibrary {
         try defineConversions()
         try defineRowAccess()
         try SchemaBinding.install(in: internals, of: state)
+        perilune_push_record_functions(core.L)
+        try internals.set("records", core.takeValues(1)[0])
     }
 
     private func defineErrors() throws {

@@ -1,3 +1,4 @@
+internal import CPeriluneRows
 internal import Foundation
 package import GRDB
 package import PeriluneLua
@@ -30,6 +31,8 @@ package struct ScriptSetup {
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
+        state.core.push(value)
+        perilune_set_default_database(state.core.L)
         try state.globals.set("db", value)
     }
 }

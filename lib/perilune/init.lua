@@ -15,6 +15,10 @@ internal.types = types
 perilune.value_type, perilune.storage_class = types.value_type, types.storage_class
 perilune.enum = internal.load("enum")
 
+for _, name in ipairs{ "schema_generation", "default_database", "is_database", "with_access", "raise_with", "class_of" } do
+  internal[name] = internal.records[name]
+end
+
 -- The methods of rows are found through the table that the row path made.
 for name, method in pairs(internal.load("row")) do internal.row[name] = method end
 perilune.row = internal.row

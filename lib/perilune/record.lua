@@ -1,5 +1,498 @@
 --- Record classes: tables whose columns come from the schema, with methods written in Lua.
+--
+--     local Author = perilune.record("author")
+--     function Author:label() return self.name end
+--     local author = Author{ name = "Herman Melville" }:insert()
+--
+-- The row path (records*.c) makes, reads and writes records; here is what is done once for a class and a schema, and what is
+-- seldom done. Reading this, know: the *info* of a class is a table { class, table, name, options, base, members, lookup, known,
+-- model }; the *description* of a table is made from its schema for one class, and is what a plan of the row path is made from.
 
 local internal = ...
+local records, raise = internal.records, internal.raise
+local sql_text = internal.load("sql_text")
 
-return {}
+local record = {
+  --- By name: methods that make the Lua part see every write of their class.
+  hooks = { validate = true },
+  --- Functions that are asked before a member is defined on a class: `definer(info, name, value)`; true if they have done it.
+  definers = {},
+  --- Functions that are told of every new class: `creator(info)`.
+  creators = {},
+  --- What classes have, and what records have.
+  class_verbs = {},
+  instance_verbs = {},
+  --- Options of `perilune.record` and `extend`: functions `option(info, value)`, which raise or take the value.
+  class_options = {},
+}
+
+for _, verb in ipairs{ "insert", "update", "save", "delete" } do
+  for _, moment in ipairs{ "will_", "around_", "did_" } do record.hooks[moment .. verb] = true end
+end
+
+local infos = setmetatable({}, { __mode = "k" })
+
+--- What belongs to a class; nil for any other value.
+function record.info(class)
+  return infos[class]
+end
+
+--- What belongs to the class of a record; nil for any other value.
+function record.info_of(value)
+  local class = records.class_of(value)
+  return class and infos[class]
+end
+
+-- Descriptions of tables
+
+local function fold(name)
+  return (name:gsub("%u", string.lower))
+end
+
+--- The names of the columns that find a row: those that the class names, else the primary key, else a column called id.
+local function key_names(info, schema, positions)
+  local wanted = info.primary_key
+  if wanted then
+    for _, name in ipairs(wanted) do
+      if not positions[fold(name)] then
+        local names = {}
+        for index, column in ipairs(schema.columns) do names[index] = column.name end
+        internal.raise_unknown("column", name, names)
+      end
+    end
+    return wanted
+  end
+  if #schema.primary_key.columns > 0 then return schema.primary_key.columns end
+  return positions.id and { "id" } or {}
+end
+
+local function describe_columns(schema)
+  local columns, positions = {}, {}
+  for _, column in ipairs(schema.columns) do
+    if not column.hidden then
+      local folded = fold(column.name)
+      columns[#columns + 1] = {
+        name = column.name,
+        folded = folded,
+        is_blob = column.type:upper():find("BLOB", 1, true) ~= nil,
+        is_generated = column.generated ~= nil,
+        has_default = column.default ~= nil and column.default:upper() ~= "NULL",
+      }
+      positions[folded] = #columns
+    end
+  end
+  return columns, positions
+end
+
+local function condition(names)
+  local parts = {}
+  for index, name in ipairs(names) do parts[index] = sql_text.name(name) .. " = ?" end
+  return table.concat(parts, " AND ")
+end
+
+--- What the class has to know of a table.
+local function describe(info, schema)
+  local columns, positions = describe_columns(schema)
+  local keys, own_key, key = {}, schema.primary_key, {}
+  for index, name in ipairs(key_names(info, schema, positions)) do
+    keys[index] = positions[fold(name)]
+    columns[keys[index]].is_key = true
+    key[index] = columns[keys[index]].name
+  end
+  local is_own = own_key.rowid and #keys == 1 and fold(own_key.columns[1]) == columns[keys[1]].folded
+  local source = sql_text.name(schema.name)
+  local where = #key > 0 and " WHERE " .. condition(key) or ""
+  return {
+    class = info.class, schema = schema, table = schema.name, source = source, key = key,
+    columns = columns, positions = positions, keys = keys, key_count = #keys, rowid = is_own and keys[1] or nil,
+    is_view = schema.kind == "view", returns = schema.kind == "table",
+    select = "SELECT * FROM " .. source,
+    count = "SELECT COUNT(*) FROM " .. source,
+    delete_all = "DELETE FROM " .. source,
+    find = "SELECT * FROM " .. source .. where,
+    delete = "DELETE FROM " .. source .. where,
+    exists = "SELECT 1 FROM " .. source .. where,
+  }
+end
+
+-- Plans
+
+--- A method that is called like a column could never be called.
+local function check_methods(info, columns)
+  for _, column in ipairs(columns) do
+    for ancestor in record.ancestors(info) do
+      if rawget(ancestor.members, column.name) ~= nil then
+        raise("argument", ("the method `%s` of the record class %s is called like a column of its table")
+          :format(column.name, info.name))
+      end
+    end
+  end
+end
+
+--- The class itself, and those that it extends.
+function record.ancestors(info)
+  local next_info = info
+  return function()
+    local ancestor = next_info
+    next_info = ancestor and ancestor.base
+    return ancestor
+  end
+end
+
+--- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
+local function update_known(info, description)
+  local known, plans = info.known, records.plans(info.model)
+  for name in pairs(known) do known[name] = nil end
+  for _, plan in pairs(plans) do
+    for _, column in ipairs(records.plan_schema(plan).columns) do known[column.name] = true end
+  end
+  for _, column in ipairs(description.columns) do known[column.name] = true end
+  for ancestor in record.ancestors(info) do
+    for _, name in ipairs(ancestor.extra) do known[name] = true end
+  end
+end
+
+local most_plans = 16
+
+local function count(map)
+  local result = 0
+  for _ in pairs(map) do result = result + 1 end
+  return result
+end
+
+--- Makes the plan of a class for a database, or finds that the one it has is still good.
+local function make_plan(class, db)
+  local info = infos[class]
+  local schema, generation = internal.table_schema(db, info.table), records.schema_generation(db)
+  local plans = records.plans(info.model)
+  local former = plans[records.database_id(db)]
+  if former and records.plan_schema(former).schema == schema then
+    records.renew_plan(former, generation)
+    return former
+  end
+  if count(plans) >= most_plans then records.keep_plan(info.model) end
+  local description = describe(info, schema)
+  check_methods(info, description.columns)
+  description.generation = generation
+  local plan = records.make_plan(info.model, db, description)
+  records.keep_plan(info.model, plan)
+  update_known(info, description)
+  return plan
+end
+
+--- What a class knows of its table in a database.
+-- @param ?db the innermost access or the default database without it
+function record.description(class, db)
+  db = db or records.default_database()
+  local info = infos[class]
+  local plan = records.plans(info.model)[records.database_id(db)]
+  if not plan or records.plan_generation(plan) ~= records.schema_generation(db) then plan = make_plan(class, db) end
+  return records.plan_schema(plan)
+end
+
+--- Reads the schema again, because of a name that was not known.
+local function refresh(info)
+  local db = records.default_database()
+  records.touch_schema(db)
+  return record.description(info.class, db)
+end
+
+local function known_names(info)
+  local names = {}
+  for name in pairs(info.known) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- What the row path asks for
+
+local functions = { plan = make_plan }
+
+function functions.name(class)
+  return infos[class].name
+end
+
+--- The value of a field that a record does not have: nil for a column that it could have.
+function functions.missing(class, name)
+  local info = infos[class]
+  for ancestor in record.ancestors(info) do
+    if ancestor.missing then
+      local is_found, value = ancestor.missing(info, name)
+      if is_found then return value end
+    end
+  end
+  if type(name) == "string" then
+    refresh(info)
+    if info.known[name] then return nil end
+  end
+  local names = known_names(info)
+  for ancestor in record.ancestors(info) do
+    for member in pairs(ancestor.members) do names[#names + 1] = member end
+  end
+  for verb in pairs(record.instance_verbs) do names[#names + 1] = verb end
+  internal.raise_unknown("column", name, names)
+end
+
+--- Whether a field may be assigned.
+function functions.assign(class, _, name)
+  local info = infos[class]
+  if type(name) == "string" then
+    refresh(info)
+    if info.known[name] then return true end
+  end
+  internal.raise_unknown("column", name, known_names(info))
+end
+
+local function set_of(names)
+  local set = {}
+  for _, name in ipairs(names) do set[name] = true end
+  return set
+end
+
+--- The columns that the database fills in, which are read back: positions.
+local function returned(description, is_written, is_update)
+  local positions = {}
+  if not description.returns then return nil end
+  for position, column in ipairs(description.columns) do
+    local is_filled = column.has_default and not is_update and not is_written[column.name]
+    if column.is_generated or is_filled then positions[#positions + 1] = position end
+  end
+  return #positions > 0 and positions or nil
+end
+
+local function returning(description, positions)
+  if not positions then return "" end
+  local names = {}
+  for index, position in ipairs(positions) do names[index] = sql_text.name(description.columns[position].name) end
+  return " RETURNING " .. table.concat(names, ", ")
+end
+
+local function insert_text(description, names, clause)
+  if #names == 0 then return ("INSERT%s INTO %s DEFAULT VALUES"):format(clause, description.source) end
+  return ("INSERT%s INTO %s (%s) VALUES (%s)"):format(clause, description.source, sql_text.names(names),
+    ("?, "):rep(#names - 1) .. "?")
+end
+
+local function update_text(description, names, clause)
+  local assignments = {}
+  for index, name in ipairs(names) do assignments[index] = sql_text.name(name) .. " = ?" end
+  return ("UPDATE%s %s SET %s WHERE %s"):format(clause, description.source, table.concat(assignments, ", "),
+    condition(description.key))
+end
+
+--- The text of an INSERT ("i") or UPDATE ("u") of some columns, and the positions of those that it returns.
+-- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end
+function functions.write_sql(description, kind, names, clause)
+  local is_update = kind == "u"
+  local prefix = clause and clause:find("^OR ") and " " .. clause or ""
+  local suffix = clause and prefix == "" and " " .. clause or ""
+  local positions = returned(description, set_of(names), is_update)
+  local text = (is_update and update_text or insert_text)(description, names, prefix)
+  return text .. suffix .. returning(description, positions), positions
+end
+
+--- Raises for a field of a record that is no column of the table that it is written to.
+function functions.check_fields(values, description)
+  local columns = record.info_of(values) and select(2, records.record_schema(values))
+  for _, name in ipairs(columns or {}) do
+    local is_extra = not records.record_schema(values).positions[fold(name)]
+    if not is_extra and rawget(values, name) ~= nil and not description.positions[fold(name)] then
+      local names = {}
+      for index, column in ipairs(description.columns) do names[index] = column.name end
+      internal.raise_unknown("column", name, names)
+    end
+  end
+end
+
+-- Errors about keys
+
+local function key_text(description, key)
+  local parts = {}
+  for index, name in ipairs(description.key) do parts[index] = name .. " = " .. internal.describe(key[index]) end
+  return table.concat(parts, ", ")
+end
+
+--- Raises that a table has no row with a key: a list of values.
+function record.raise_not_found(description, key)
+  local value = key[1]
+  if #description.key ~= 1 then
+    value = {}
+    for index, name in ipairs(description.key) do value[name] = key[index] end
+  end
+  records.raise_with("record_not_found", ("no row of `%s` has %s"):format(description.table, key_text(description, key)),
+    { table = description.table, key = value })
+end
+
+function functions.raise_not_found(description, values)
+  local key = {}
+  for index, name in ipairs(description.key) do key[index] = rawget(values, name) end
+  record.raise_not_found(description, key)
+end
+
+function functions.raise_key_not_found(description, key)
+  record.raise_not_found(description, { key })
+end
+
+function functions.raise_no_key(verb, description)
+  if #description.key == 0 then
+    raise("argument", ("%s: `%s` has no primary key: name the columns that tell its rows apart, with the option primary_key of "
+      .. "perilune.record"):format(verb, description.table))
+  end
+  raise("argument", ("%s: the record has no value for the key (%s) of `%s`"):format(verb, table.concat(description.key, ", "),
+    description.table))
+end
+
+-- Classes
+
+--- Defines a method, or what else classes may have.
+local function define(class, name, value)
+  local info = infos[class]
+  for _, definer in ipairs(record.definers) do
+    if definer(info, name, value) then return end
+  end
+  if type(name) ~= "string" then
+    raise("argument", ("a record class has members with names, not %s"):format(internal.describe(name)))
+  elseif info.known[name] and value ~= nil then
+    raise("argument", ("the record class %s cannot have a method `%s`: it is a column"):format(info.name, name))
+  end
+  rawset(info.members, name, value)
+  rawset(info.lookup, name, value)
+  if record.hooks[name] and value ~= nil then records.set_model(info.model, true) end
+  if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
+end
+
+--- A record with some fields, which must be columns.
+local function make(class, values, ...)
+  local info = infos[class]
+  if values ~= nil and type(values) ~= "table" or select("#", ...) > 0 then
+    raise("argument", ("%s{...}: expected a table of columns, got %s"):format(info.name, internal.describe(values)))
+  end
+  local made = records.new_record(class, values)
+  if made then return made end
+  record.description(class)
+  made = records.new_record(class, values)
+  if made then return made end
+  local description = refresh(info)
+  for name in next, values do
+    if not info.known[name] then internal.raise_unknown("column", name, known_names(info)) end
+  end
+  return records.new_record(class, values) or raise("argument", "there is no column in " .. description.table)
+end
+
+setmetatable(record.class_verbs, {
+  __index = function(_, name)
+    local names = {}
+    for verb in pairs(record.class_verbs) do names[#names + 1] = verb end
+    internal.raise_unknown("method", name, names)
+  end,
+})
+
+local function check_list_of_names(option, value)
+  if type(value) == "string" then value = { value } end
+  if type(value) ~= "table" or #value == 0 then
+    raise("argument", ("perilune.record: option %s: expected a name or a list of names, got %s")
+      :format(option, internal.describe(value)))
+  end
+  for _, name in ipairs(value) do sql_text.name(name, "perilune.record: option " .. option) end
+  return table.move(value, 1, #value, 1, {})
+end
+
+function record.class_options.primary_key(info, value)
+  info.primary_key = check_list_of_names("primary_key", value)
+end
+
+function record.class_options.extra(info, value)
+  info.extra = check_list_of_names("extra", value)
+  for _, name in ipairs(info.extra) do info.known[name] = true end
+end
+
+function record.class_options.track_changes(info, value)
+  if type(value) ~= "boolean" then
+    raise("argument", "perilune.record: option track_changes: expected a boolean, got " .. internal.describe(value))
+  end
+  info.tracks_changes = value
+end
+
+local function read_options(info, options)
+  if options == nil then return end
+  if type(options) ~= "table" then
+    raise("argument", "perilune.record: expected a table of options, got " .. internal.describe(options))
+  end
+  local names = {}
+  for name in pairs(record.class_options) do names[#names + 1] = name end
+  for name in pairs(options) do
+    if not record.class_options[name] then internal.raise_unknown("option", name, names) end
+  end
+  table.sort(names)
+  for _, name in ipairs(names) do
+    if options[name] ~= nil then record.class_options[name](info, options[name]) end
+  end
+end
+
+--- Makes a class.
+-- @param ?base the info of the class that it extends
+local function make_class(table_name, options, base)
+  local class = {}
+  local info = {
+    class = class, table = table_name, name = table_name, base = base, members = {}, known = {}, extra = {},
+    lookup = setmetatable({}, { __index = base and base.lookup or record.class_verbs }),
+    primary_key = base and base.primary_key, tracks_changes = not base or base.tracks_changes, options = options or {},
+  }
+  read_options(info, options)
+  if base then for name in pairs(base.known) do info.known[name] = true end end
+  info.model = records.new_model(class, info.members, info.known, base and base.model, info.tracks_changes)
+  records.set_fallback(info.members, info.model)
+  infos[class] = info
+  for _, creator in ipairs(record.creators) do creator(info) end
+  return setmetatable(class, {
+    info.model,
+    __index = info.lookup,
+    __newindex = define,
+    __call = make,
+    __tostring = function() return "record class " .. table_name end,
+    __name = "a record class",
+    __metatable = false,
+  })
+end
+
+--- A class that has what this one has, with more fields or methods.
+function record.class_verbs.extend(class, options)
+  local info = record.require_class("extend", class)
+  return make_class(info.table, options, info)
+end
+
+--- The info of a class, or raises.
+function record.require_class(verb, class)
+  local info = class ~= nil and infos[class]
+  if not info then
+    raise("argument", ("%s: expected a record class before the colon (Class:%s(...)), got %s")
+      :format(verb, verb, internal.describe(class)))
+  end
+  return info
+end
+
+--- Whether a value is a record of the class, or of one that extends it.
+function record.class_verbs.is(class, value)
+  local info = record.require_class("is", class)
+  local found = record.info_of(value)
+  for ancestor in record.ancestors(found) do
+    if ancestor == info then return true end
+  end
+  return false
+end
+
+--- Makes a class of records.
+-- @tparam string table_name the table or view; it need not exist yet
+-- @tparam ?table options track_changes (true), primary_key (a name or a list), extra (fields that are no columns)
+function internal.perilune.record(table_name, options)
+  sql_text.name(table_name, "perilune.record: argument 1")
+  return make_class(table_name, options)
+end
+
+record.functions = functions
+records.set_record_functions(functions)
+records.set_record_verbs(record.instance_verbs)
+internal.record = record
+internal.load("record_fetching")
+internal.load("record_writing")
+return record

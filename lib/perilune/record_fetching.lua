@@ -1,5 +1,263 @@
---- Fetching records, and the verbs of record classes.
+--- Reading records: find, fetch_one, fetch_all, rows, fetch_count, exists; and values made from rows by a function.
 
 local internal = ...
+local records, raise = internal.records, internal.raise
+local record = internal.record
+local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
+local sql_text = internal.load("sql_text")
 
-return {}
+local fetching = {}
+
+--- Takes the database from the arguments of a verb, if one comes first.
+local function take_database(first, ...)
+  if records.is_database(first) then return first, select("#", ...), ... end
+  return nil, 0, first, ...
+end
+
+--- Splits the arguments of a class verb: database (or the default), how many others, the others.
+local function split(class, verb, ...)
+  record.require_class(verb, class)
+  if records.is_database((...)) then return (...), select("#", ...) - 1, select(2, ...) end
+  return records.default_database(), select("#", ...), ...
+end
+
+-- What is done with each record that was fetched
+
+--- Lets the Lua part of a class see a record that was fetched: converted columns first, then the hook did_fetch.
+local function awaken(info, made)
+  for ancestor in record.ancestors(info) do
+    if ancestor.decode then ancestor.decode(info, made) end
+  end
+  local did_fetch = info.lookup.did_fetch
+  if did_fetch then did_fetch(made) end
+  return made
+end
+
+verbs.did_fetch = false
+
+local function awakens(info)
+  local _, is_awakened = records.model_flags(info.model)
+  return is_awakened
+end
+
+local function awaken_one(info, made)
+  if made ~= nil and awakens(info) then awaken(info, made) end
+  return made
+end
+
+local function awaken_all(info, list)
+  if awakens(info) then
+    for index = 1, #list do awaken(info, list[index]) end
+  end
+  return list
+end
+
+local function awaken_rows(info, next_record, state, control, closing)
+  if not awakens(info) then return next_record, state, control, closing end
+  return function(...) return awaken_one(info, next_record(...)) end, state, control, closing
+end
+
+fetching.awaken_one, fetching.awaken_all = awaken_one, awaken_all
+
+-- From SQL, from statements, from the table
+
+--- Calls a fetch of the row path for what the arguments say: nothing (the whole table), SQL with arguments, a statement with
+-- arguments.
+local function run(class, verb, on_database, on_statement, db, count, source, ...)
+  if count == 0 then return on_database(db, record.description(class, db).select, class) end
+  if type(source) == "string" then return on_database(db, source, class, ...) end
+  if records.is_statement(source) then return on_statement(source, class, ...) end
+  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s"):format(verb, internal.describe(source)))
+end
+
+--- Fetches records: of the whole table, of SQL, or of a prepared statement.
+function verbs.fetch_all(class, ...)
+  local info = record.require_class("fetch_all", class)
+  return awaken_all(info, run(class, "fetch_all", records.fetch_records, records.fetch_statement_records,
+    split(class, "fetch_all", ...)))
+end
+
+--- Iterates over records, as fetch_all would give them.
+function verbs.rows(class, ...)
+  local info = record.require_class("rows", class)
+  return awaken_rows(info, run(class, "rows", records.record_rows, records.statement_record_rows, split(class, "rows", ...)))
+end
+
+--- How many rows the table has.
+function verbs.fetch_count(class, ...)
+  local db, count = split(class, "fetch_count", ...)
+  if count > 0 then raise("argument", "fetch_count: takes no arguments: Class:from_sql(...):fetch_count() counts rows of SQL") end
+  return db:fetch_value(record.description(class, db).count)
+end
+
+--- Records from SQL, to be fetched later.
+function verbs.from_sql(class, sql, ...)
+  record.require_class("from_sql", class)
+  if type(sql) ~= "string" then
+    raise("argument", "from_sql: argument 1: expected SQL, got " .. internal.describe(sql))
+  end
+  return fetching.make_source(class, sql, table.pack(...))
+end
+
+local source = {}
+local source_metatable = { __index = source, __name = "records from SQL", __metatable = false }
+
+function fetching.make_source(class, sql, arguments)
+  return setmetatable({ class = class, sql = sql, arguments = arguments }, source_metatable)
+end
+
+function source:fetch_all(db)
+  return verbs.fetch_all(self.class, db or records.default_database(), self.sql, table.unpack(self.arguments, 1, self.arguments.n))
+end
+
+function source:rows(db)
+  return verbs.rows(self.class, db or records.default_database(), self.sql, table.unpack(self.arguments, 1, self.arguments.n))
+end
+
+function source:fetch_one(db)
+  db = db or records.default_database()
+  return awaken_one(record.info(self.class),
+    records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
+end
+
+function source:fetch_count(db)
+  db = db or records.default_database()
+  return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(self.arguments, 1, self.arguments.n))
+end
+
+-- By key
+
+local function is_list(value)
+  return #value > 0
+end
+
+local function list_keys(description)
+  local lists = {}
+  for index, names in ipairs(description.schema.unique_keys) do lists[index] = "(" .. table.concat(names, ", ") .. ")" end
+  return #lists > 0 and table.concat(lists, ", ") or "none"
+end
+
+--- Whether the columns are a key that no two rows share.
+local function is_unique(description, given)
+  local function matches(names)
+    local count = 0
+    for _, name in ipairs(names) do
+      if given[description.positions[name:lower()] or 0] == nil then return false end
+      count = count + 1
+    end
+    for _ in pairs(given) do count = count - 1 end
+    return count == 0
+  end
+  if matches(description.key) and #description.key > 0 then return true end
+  for _, names in ipairs(description.schema.unique_keys) do
+    if matches(names) then return true end
+  end
+  return false
+end
+
+--- The condition and the values for a table of columns, which must be a unique key.
+local function key_condition(verb, class, db, values)
+  local description = record.description(class, db)
+  local given, parts, arguments = {}, {}, {}
+  for name, value in pairs(values) do
+    local position = type(name) == "string" and description.positions[name:lower()]
+    if not position then
+      local names = {}
+      for index, column in ipairs(description.columns) do names[index] = column.name end
+      internal.raise_unknown("column", name, names)
+    end
+    given[position] = value
+  end
+  if not is_unique(description, given) then
+    raise("argument", ("%s: the columns given are no unique key of `%s`, whose unique keys are: %s")
+      :format(verb, description.table, list_keys(description)))
+  end
+  for position, column in ipairs(description.columns) do
+    if given[position] ~= nil then
+      parts[#parts + 1] = sql_text.name(column.name) .. " IS ?"
+      arguments[#arguments + 1] = given[position]
+    end
+  end
+  return description, table.concat(parts, " AND "), arguments
+end
+
+local function plain_key(value)
+  return type(value) ~= "table" or getmetatable(value) ~= nil
+end
+
+--- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
+local function fetch_by_key(verb, class, db, key)
+  local info = record.info(class)
+  if plain_key(key) then
+    local description = record.description(class, db)
+    if #description.key ~= 1 then
+      raise("argument", #description.key == 0 and ("%s: `%s` has no primary key"):format(verb, description.table)
+        or ("%s: the key of `%s` has several columns: give a table with %s"):format(verb, description.table,
+          table.concat(description.key, ", ")))
+    end
+    local column = description.columns[description.keys[1]]
+    if column.is_blob and type(key) == "string" then key = internal.perilune.blob(key) end
+    return awaken_one(info, records.fetch_record(db, description.find, class, key))
+  end
+  local description, where, arguments = key_condition(verb, class, db, key)
+  return awaken_one(info, records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
+end
+
+local function raise_none(class, db, key)
+  local description = record.description(class, db)
+  if plain_key(key) then record.raise_not_found(description, { key }) end
+  local parts = {}
+  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. internal.describe(value) end
+  table.sort(parts)
+  records.raise_with("record_not_found", ("no row of `%s` has %s"):format(description.table, table.concat(parts, ", ")),
+    { table = description.table, key = key })
+end
+
+local function find_one(class, db, key)
+  local found = fetch_by_key("find", class, db, key)
+  return found or raise_none(class, db, key)
+end
+
+--- find: one key, a table of columns, or a list of keys.
+function functions.find(class, ...)
+  local db, count, key = split(class, "find", ...)
+  if count ~= 1 or key == nil then
+    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or internal.describe(key)))
+  end
+  if plain_key(key) or not is_list(key) then return find_one(class, db, key) end
+  return records.with_access(db, "read", function()
+    local found = {}
+    for index, one in ipairs(key) do found[index] = find_one(class, db, one) end
+    return found
+  end)
+end
+
+--- fetch_one: the first record of the table, of a prepared statement, or that of a key; nil if there is none.
+function functions.fetch_one(class, ...)
+  local db, count, key = split(class, "fetch_one", ...)
+  local info = record.info(class)
+  if count == 0 then return awaken_one(info, records.fetch_record(db, record.description(class, db).select, class)) end
+  if key == nil and count == 1 then return nil end
+  if records.is_statement(key) then
+    return awaken_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
+  end
+  if count > 1 then raise("argument", "fetch_one: expected a key, got " .. count .. " arguments: use from_sql for SQL") end
+  return fetch_by_key("fetch_one", class, db, key)
+end
+
+verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
+
+-- Records from what is there
+
+--- A record from a row, whose columns are fields; those that are none of the table are kept too.
+function verbs.from_row(class, row)
+  -- `Author.from_row(row)` has no class: see record.creators.
+  return class, row
+end
+
+--- Another record with the same values.
+function instance_verbs.copy(self)
+  return records.copy_record(self)
+end
+
+return fetching

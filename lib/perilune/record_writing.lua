@@ -1,5 +1,213 @@
---- Inserting, updating, saving and deleting records.
+--- Writing records: insert, update, save, delete, exists, refresh, for one record and for a class.
+--
+-- What is usual is done by the row path alone (records_writing.c); it comes here with anything else: plain tables in place of
+-- records, options, hooks, converted columns.
 
 local internal = ...
+local records, raise = internal.records, internal.raise
+local record = internal.record
+local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
 
-return {}
+local writing = {
+  --- By verb: the options that it takes: functions `option(value, parsed, verb)`, which raise or note the value.
+  options = { insert = {}, update = {}, save = {}, delete = {}, exists = {}, refresh = {}, insert_all = {} },
+}
+
+-- Arguments
+
+--- What the options of a call say; nil without options.
+function writing.read_options(verb, options)
+  if options == nil then return nil end
+  if type(options) ~= "table" or records.class_of(options) then
+    raise("argument", ("%s: expected a table of options, got %s"):format(verb, internal.describe(options)))
+  end
+  local known, parsed = writing.options[verb], {}
+  for name, value in pairs(options) do
+    if not known[name] then
+      local names = {}
+      for known_name in pairs(known) do names[#names + 1] = known_name end
+      internal.raise_unknown("option", name, names)
+    end
+    known[name](value, parsed, verb)
+  end
+  return parsed
+end
+
+--- The record that a class verb is given, which may be a table of columns.
+local function check_record(info, verb, value)
+  local found = record.info_of(value)
+  if found then
+    for ancestor in record.ancestors(found) do
+      if ancestor == info then return value end
+    end
+    for ancestor in record.ancestors(info) do
+      if ancestor == found then return value end
+    end
+    raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, found.name))
+  end
+  if type(value) ~= "table" or getmetatable(value) ~= nil then
+    raise("argument", ("%s: expected a record of %s or a table of columns, got %s")
+      :format(verb, info.name, internal.describe(value)))
+  end
+  return info.class(value)
+end
+
+--- Splits the arguments of a verb that is called on a record or on a class.
+-- @return info, record, database or nil, options
+local function split(verb, first, ...)
+  local info = record.info_of(first)
+  local is_record = info ~= nil
+  if not info then info = record.require_class(verb, first) end
+  local arguments, position = table.pack(...), 1
+  local db
+  if arguments.n >= 1 and (arguments[1] == nil and is_record and arguments.n > 1 or records.is_database(arguments[1])) then
+    db, position = arguments[1], 2
+  end
+  local target = first
+  if not is_record then
+    target = check_record(info, verb, arguments[position])
+    info = record.info_of(target)
+    position = position + 1
+  end
+  if arguments.n > position then raise("argument", ("%s: there are too many arguments"):format(verb)) end
+  return info, target, db, writing.read_options(verb, arguments[position])
+end
+
+writing.split = split
+
+-- One write each. What wraps them (hooks) calls them with the same arguments.
+
+--- The values that are written: those of the record, converted where columns are.
+local function values_of(info, target)
+  for ancestor in record.ancestors(info) do
+    if ancestor.encode then return ancestor.encode(info, target) end
+  end
+end
+
+writing.values_of = values_of
+
+local steps = {}
+writing.steps = steps
+
+function steps.insert(info, target, db, options)
+  return records.raw_insert(target, db, values_of(info, target), options and options.clause)
+end
+
+function steps.update(info, target, db, options)
+  local values = values_of(info, target)
+  if not records.raw_update(target, db, values, options and options.clause, options and options.columns) then
+    functions.raise_not_found(record.description(info.class, db), values or target)
+  end
+end
+
+function steps.delete(info, target, db)
+  return records.raw_delete(target, db, values_of(info, target))
+end
+
+--- Does a verb; with hooks around it if the class has some.
+function writing.perform(verb, info, target, db, options)
+  local has_hooks = records.model_flags(info.model)
+  if has_hooks then return internal.load("record_hooks").perform(verb, info, target, db, options) end
+  return steps[verb](info, target, db, options)
+end
+
+function functions.insert(first, ...)
+  local info, target, db, options = split("insert", first, ...)
+  writing.perform("insert", info, target, db, options)
+  return target
+end
+
+function functions.update(first, ...)
+  local info, target, db, options = split("update", first, ...)
+  writing.perform("update", info, target, db, options)
+  return target
+end
+
+function functions.delete(first, ...)
+  local info, target, db, options = split("delete", first, ...)
+  return writing.perform("delete", info, target, db, options)
+end
+
+local function has_key(info, target, db)
+  local values = values_of(info, target) or target
+  for _, name in ipairs(record.description(info.class, db).key) do
+    local value = rawget(values, name)
+    if value == nil or value == internal.null then return false end
+  end
+  return true
+end
+
+--- Updates the row, or inserts it where there is no key or no such row.
+function steps.save(info, target, db, options)
+  if has_key(info, target, db) and records.raw_exists(target, db, values_of(info, target)) then
+    return writing.perform("update", info, target, db, options)
+  end
+  return writing.perform("insert", info, target, db, options)
+end
+
+function functions.save(first, ...)
+  local info, target, db, options = split("save", first, ...)
+  writing.perform("save", info, target, db, options)
+  return target
+end
+
+--- exists: of a record, its row; of a class, that of a key.
+function functions.exists(first, ...)
+  if record.info_of(first) then
+    local info, target, db = split("exists", first, ...)
+    return records.raw_exists(target, db, values_of(info, target))
+  end
+  return verbs.fetch_one(first, ...) ~= nil
+end
+
+for _, name in ipairs{ "insert", "update", "save", "delete", "exists" } do
+  verbs[name], instance_verbs[name] = records["record_" .. name], records["record_" .. name]
+end
+
+--- Reads the row again into the record.
+function instance_verbs.refresh(self, ...)
+  local info, target, db = split("refresh", self, ...)
+  local description = record.description(info.class, db)
+  local key = {}
+  for _, name in ipairs(description.key) do key[name] = rawget(target, name) end
+  if not has_key(info, target, db) then functions.raise_no_key("refresh", description) end
+  local fresh = verbs.find(info.class, db or records.default_database(), key)
+  for _, column in ipairs(description.columns) do rawset(target, column.name, rawget(fresh, column.name)) end
+  records.set_snapshot(target, records.snapshot(fresh))
+  return target
+end
+
+verbs.refresh = instance_verbs.refresh
+
+--- Inserts a copy, and returns it.
+function instance_verbs.inserted(self, ...)
+  return records.copy_record(self):insert(...)
+end
+
+verbs.inserted = instance_verbs.inserted
+
+-- Rows of a class
+
+local function database_and_rest(...)
+  if records.is_database((...)) then return (...), select(2, ...) end
+  return records.default_database(), ...
+end
+
+--- Deletes the row of a key; returns whether there was one.
+function verbs.delete_one(class, ...)
+  local info = record.require_class("delete_one", class)
+  local db, key = database_and_rest(...)
+  if key == nil then return false end
+  local found = verbs.fetch_one(info.class, db, key)
+  return found ~= nil and verbs.delete(found, db)
+end
+
+--- Deletes all rows; returns how many there were.
+function verbs.delete_all(class, ...)
+  local info = record.require_class("delete_all", class)
+  local db, rest = database_and_rest(...)
+  if rest ~= nil then raise("argument", "delete_all: takes no arguments but a database") end
+  return db:execute(record.description(info.class, db).delete_all).changed_rows
+end
+
+return writing

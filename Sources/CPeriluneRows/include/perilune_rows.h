@@ -123,8 +123,16 @@ perilune_database *perilune_database_at(lua_State *L, int index);
 /* Whether a value is a database object or a handle, be it dead. Never fails. */
 bool perilune_is_database(lua_State *L, int index);
 
+/* Pops the database object that is used where scripts name none. [-1, +0, m] */
+void perilune_set_default_database(lua_State *L);
+
 /* Whether scripts may close the database. */
 bool perilune_database_is_closable(perilune_database *database);
+
+/* A number that changes when the schema of the database may have changed: after statements that neither read nor insert, update or
+** delete; when an access ends in which there was one; when SQLite has compiled a statement anew; after errors that may come
+** from it. Grows, and is never that of another database. Never fails. */
+int64_t perilune_schema_generation(perilune_database *database);
 
 /* The Swift object of a database. */
 void *perilune_database_owner(perilune_database *database);
@@ -171,6 +179,7 @@ typedef enum {
     PERILUNE_ROWS,   /* row tables */
     PERILUNE_TUPLES, /* lists of values with a field n */
     PERILUNE_VALUES, /* first columns, perilune.null for NULL */
+    PERILUNE_RECORDS, /* records of a class */
 } perilune_row_form;
 
 struct perilune_run {
@@ -180,6 +189,7 @@ struct perilune_run {
     lua_Integer limit; /* rows wanted; those beyond are stepped over */
     lua_Integer count; /* rows taken */
     int statement_index, list; /* stack indices */
+    bool is_stale; /* the columns are others than those that records were to be made from */
 };
 
 /* Takes the row that the statement stands on. Called by Swift within `run`; raises nothing. */
@@ -250,6 +260,9 @@ void perilune_push_row_methods(lua_State *L);       /* those of rows */
 void perilune_push_null(lua_State *L);              /* perilune.null */
 void perilune_push_blob(lua_State *L, const char *bytes, size_t length); /* as perilune.blob makes it */
 
+
+/* A table of functions for the Lua part of records. */
+void perilune_push_record_functions(lua_State *L);
 
 /* The Lua function perilune.blob. */
 int perilune_make_blob(lua_State *L);

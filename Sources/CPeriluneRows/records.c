@@ -1,0 +1,435 @@
+/* Models and plans of record classes, and what the Lua part of records is given. */
+#include "verbs.h"
+
+static const char functions_key, default_database_key, model_metatable_key;
+
+/* MARK: - The default database */
+
+void perilune_set_default_database(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *handle = perilune_block_of(L, -1, rows->database_metatable);
+    rows->default_database = handle ? handle->database : NULL;
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &default_database_key);
+}
+
+perilune_database *perilune_resolve_database(lua_State *L, int index, const char *verb, perilune_access **access) {
+    perilune_rows *rows = perilune_rows_of(L);
+    if (index && !lua_isnoneornil(L, index)) {
+        perilune_handle *handle = perilune_check_handle(L, rows, index, verb);
+        *access = perilune_find_access(L, rows, handle->database, handle->token);
+        return handle->database;
+    }
+    perilune_database *database = rows->access ? rows->access->database : rows->default_database;
+    if (database == NULL) perilune_raise(L, "argument", "%s: there is no default database: give one as first argument", verb);
+    *access = perilune_find_access(L, rows, database, 0);
+    return database;
+}
+
+/* The handle of the innermost access, or the default database. */
+static int default_database(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    if (rows->access) perilune_push_handle(L, rows->access);
+    else lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
+    if (lua_isnil(L, -1)) perilune_raise(L, "argument", "there is no default database: give one as first argument");
+    return 1;
+}
+
+static int is_database(lua_State *L) {
+    lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->database_metatable) != NULL);
+    return 1;
+}
+
+static int is_statement(lua_State *L) {
+    lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->statement_metatable) != NULL);
+    return 1;
+}
+
+static int schema_generation(lua_State *L) {
+    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 1, "schema_generation");
+    lua_pushinteger(L, handle->database->schema_generation);
+    return 1;
+}
+
+/* touch_schema(db): it may be another one than is known. */
+static int touch_schema(lua_State *L) {
+    perilune_touch_schema(perilune_check_handle(L, perilune_rows_of(L), 1, "touch_schema")->database);
+    return 0;
+}
+
+static int database_id(lua_State *L) {
+    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 1, "database_id");
+    lua_pushinteger(L, (lua_Integer)handle->database->id);
+    return 1;
+}
+
+/* Arguments: function, arguments. */
+static int call_in_access(lua_State *L) {
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+/* with_access(db, mode, function, ...): calls the function in an access of its own, or in the one that is open. The mode is "read",
+** "write", or "guard": what fails is undone. */
+static int with_access(lua_State *L) {
+    static const char *const names[] = {"read", "write", "guard", NULL};
+    int mode = luaL_checkoption(L, 2, NULL, names);
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, 1, "with_access", &access);
+    lua_remove(L, 2);
+    lua_remove(L, 1);
+    perilune_rows *rows = perilune_rows_of(L);
+    if (mode == 2) return perilune_run_guarded(L, rows, database, access, call_in_access);
+    if (access) return call_in_access(L);
+    return perilune_run_in_access(L, rows, database, false, call_in_access);
+}
+
+/* raise_with(kind, message, fields) */
+static int raise_with(lua_State *L) {
+    const char *kind = luaL_checkstring(L, 1);
+    luaL_checkstring(L, 2);
+    luaL_checktype(L, 3, LUA_TTABLE);
+    perilune_push_error(L, kind, "%s", lua_tostring(L, 2));
+    int error = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, 3);) {
+        lua_pushvalue(L, error);
+        lua_insert(L, -2);
+        perilune_set_error_field(L, lua_tostring(L, -3));
+        lua_pop(L, 1);
+    }
+    perilune_add_position(L);
+    return lua_error(L);
+}
+
+/* MARK: - Functions of the Lua part */
+
+void perilune_push_record_function(lua_State *L, const char *name) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &functions_key);
+    lua_getfield(L, -1, name);
+    lua_remove(L, -2);
+}
+
+static int set_record_functions(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &functions_key);
+    return 0;
+}
+
+/* MARK: - Models */
+
+perilune_model *perilune_push_model(lua_State *L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
+    lua_rawgeti(L, -1, 1);
+    lua_remove(L, -2);
+    perilune_model *model = perilune_block_of(L, -1, perilune_rows_of(L)->model_metatable);
+    if (model == NULL) lua_pop(L, 1);
+    return model;
+}
+
+perilune_model *perilune_model_at(lua_State *L, int index) {
+    perilune_model *model = perilune_push_model(L, index);
+    if (model) lua_pop(L, 1);
+    return model;
+}
+
+static perilune_model *check_model(lua_State *L, int index) {
+    perilune_model *model = perilune_block_of(L, index, perilune_rows_of(L)->model_metatable);
+    if (model == NULL) luaL_typeerror(L, index, "model");
+    return model;
+}
+
+/* new_model(class, members, known, base model or nil, tracks changes) */
+static int new_model(lua_State *L) {
+    lua_settop(L, 5);
+    perilune_model *base = lua_isnil(L, 4) ? NULL : check_model(L, 4);
+    perilune_model *model = lua_newuserdatauv(L, sizeof *model, MODEL_VALUES);
+    *model = (perilune_model){.base = base, .tracks_changes = lua_toboolean(L, 5)};
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &model_metatable_key);
+    lua_setmetatable(L, -2);
+    static const int sources[] = {1, 2, 3, 0, 4};
+    for (int i = 0; i < 5; i++) {
+        if (sources[i]) lua_pushvalue(L, sources[i]);
+        else lua_newtable(L);
+        lua_setiuservalue(L, 6, i + 1);
+    }
+    return 1;
+}
+
+/* set_model(model, writes in Lua or nil, awakens or nil) */
+static int set_model(lua_State *L) {
+    perilune_model *model = check_model(L, 1);
+    if (!lua_isnoneornil(L, 2)) model->writes_in_lua = lua_toboolean(L, 2);
+    if (!lua_isnoneornil(L, 3)) model->awakens = lua_toboolean(L, 3);
+    return 0;
+}
+
+/* Whether the Lua part has to see the writes of the class, or its fetches. */
+static int model_flags(lua_State *L) {
+    perilune_model *model = check_model(L, 1);
+    lua_pushboolean(L, perilune_writes_in_lua(model));
+    lua_pushboolean(L, perilune_awakens(model));
+    return 2;
+}
+
+/* The class of a record; nil for any other value. */
+static int class_of(lua_State *L) {
+    lua_settop(L, 1);
+    if (perilune_push_shape_of(L, 1) == NULL) return 0;
+    lua_getiuservalue(L, -1, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_MODEL);
+    lua_getiuservalue(L, -1, MODEL_CLASS);
+    return 1;
+}
+
+/* The model of a class; nil for any other value. */
+static int model_of(lua_State *L) {
+    return perilune_push_model(L, 1) != NULL;
+}
+
+/* MARK: - Plans */
+
+perilune_plan *perilune_push_plan(lua_State *L, int model_index, perilune_access *access) {
+    perilune_database *database = access->database;
+    lua_getiuservalue(L, model_index, MODEL_PLANS);
+    lua_rawgeti(L, -1, (lua_Integer)database->id);
+    perilune_plan *plan = lua_touserdata(L, -1);
+    if (plan && plan->generation == database->schema_generation) {
+        lua_remove(L, -2);
+        return plan;
+    }
+    lua_pop(L, 2);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    perilune_push_record_function(L, "plan");
+    lua_getiuservalue(L, model_index, MODEL_CLASS);
+    perilune_push_handle(L, access);
+    lua_call(L, 2, 1);
+    plan = perilune_block_of(L, -1, perilune_rows_of(L)->plan_metatable);
+    if (plan == NULL) perilune_raise(L, "internal", "a record class has no plan");
+    return plan;
+}
+
+/* Whether the field of the table at -1 is true; of a list of columns. */
+static bool field_is_true(lua_State *L, const char *name) {
+    lua_getfield(L, -1, name);
+    bool is_true = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return is_true;
+}
+
+/* From the list of columns at `columns` fills the plan, and the names and positions, which are pushed. */
+static void read_columns(lua_State *L, perilune_plan *plan, int columns) {
+    lua_createtable(L, plan->column_count, 0);
+    lua_createtable(L, 0, plan->column_count * 2);
+    int names = lua_gettop(L) - 1, positions = names + 1;
+    for (int i = 0; i < plan->column_count; i++) {
+        lua_rawgeti(L, columns, i + 1);
+        plan->columns[i] = (perilune_record_column){
+            .is_blob = field_is_true(L, "is_blob"),
+            .is_generated = field_is_true(L, "is_generated"),
+            .is_key = field_is_true(L, "is_key"),
+        };
+        lua_getfield(L, -1, "folded");
+        lua_pushinteger(L, i + 1);
+        lua_rawset(L, positions);
+        lua_getfield(L, -1, "name");
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, names, i + 1);
+        lua_pushinteger(L, i + 1);
+        lua_rawset(L, positions);
+        lua_pop(L, 1);
+    }
+}
+
+static void set_plan_text(lua_State *L, int plan, const char *field, int value) {
+    lua_getfield(L, 3, field);
+    lua_setiuservalue(L, plan, value);
+}
+
+/* Fills in the key, from the list of positions in the description. */
+static void read_key(lua_State *L, perilune_plan *plan) {
+    lua_getfield(L, 3, "keys");
+    for (int i = 0; i < plan->key_count; i++) {
+        lua_rawgeti(L, -1, i + 1);
+        plan->keys[i] = (int)lua_tointeger(L, -1) - 1;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+}
+
+static lua_Integer integer_field(lua_State *L, const char *name, lua_Integer other) {
+    lua_getfield(L, 3, name);
+    lua_Integer integer = luaL_optinteger(L, -1, other);
+    lua_pop(L, 1);
+    return integer;
+}
+
+/* make_plan(model, database, description): the description is made by the Lua part. */
+static int make_plan(lua_State *L) {
+    perilune_model *model = check_model(L, 1);
+    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 2, "make_plan");
+    lua_settop(L, 3);
+    lua_getfield(L, 3, "columns");
+    int count = (int)lua_rawlen(L, 4);
+    int key_count = (int)integer_field(L, "key_count", 0);
+    size_t columns_size = (size_t)count * sizeof(perilune_record_column);
+    columns_size = (columns_size + sizeof(int) - 1) / sizeof(int) * sizeof(int);
+    perilune_plan *plan = lua_newuserdatauv(L, sizeof *plan + columns_size + (size_t)key_count * sizeof(int), PLAN_VALUES);
+    int plan_index = lua_gettop(L);
+    *plan = (perilune_plan){
+        .model = model, .database = handle->database->id, .generation = integer_field(L, "generation", 0),
+        .column_count = count, .key_count = key_count, .keys = (int *)((char *)plan->columns + columns_size),
+        .rowid = (int)integer_field(L, "rowid", 0) - 1};
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_plan_metatable_key);
+    lua_setmetatable(L, -2);
+    lua_getfield(L, 3, "is_view");
+    plan->is_view = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    read_key(L, plan);
+    read_columns(L, plan, 4);
+    lua_setiuservalue(L, plan_index, PLAN_POSITIONS);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, plan_index, PLAN_NAMES);
+    lua_pushvalue(L, 1);
+    lua_setiuservalue(L, plan_index, PLAN_MODEL);
+    lua_pushvalue(L, 3);
+    lua_setiuservalue(L, plan_index, PLAN_SCHEMA);
+    lua_newtable(L);
+    lua_setiuservalue(L, plan_index, PLAN_SHAPES);
+    lua_newtable(L);
+    lua_setiuservalue(L, plan_index, PLAN_WRITES);
+    set_plan_text(L, plan_index, "find", PLAN_FIND_SQL);
+    set_plan_text(L, plan_index, "delete", PLAN_DELETE_SQL);
+    set_plan_text(L, plan_index, "exists", PLAN_EXISTS_SQL);
+    perilune_make_shape(L, plan_index, NULL, count, 0);
+    lua_setiuservalue(L, plan_index, PLAN_SHAPE);
+    return 1;
+}
+
+/* keep_plan(model, plan): makes it the one of its database. keep_plan(model): forgets all. */
+static int keep_plan(lua_State *L) {
+    check_model(L, 1);
+    perilune_plan *plan = perilune_block_of(L, 2, perilune_rows_of(L)->plan_metatable);
+    if (plan == NULL) {
+        lua_newtable(L);
+        lua_setiuservalue(L, 1, MODEL_PLANS);
+        return 0;
+    }
+    lua_getiuservalue(L, 1, MODEL_PLANS);
+    lua_pushvalue(L, 2);
+    lua_rawseti(L, -2, (lua_Integer)plan->database);
+    lua_pushvalue(L, 2);
+    lua_setiuservalue(L, 1, MODEL_LATEST);
+    return 0;
+}
+
+/* renew_plan(plan, generation): the schema has changed, but not for this table. */
+static int renew_plan(lua_State *L) {
+    perilune_plan *plan = perilune_block_of(L, 1, perilune_rows_of(L)->plan_metatable);
+    if (plan) plan->generation = luaL_checkinteger(L, 2);
+    return 0;
+}
+
+/* plans(model) -> table, id of the database -> plan; latest plan. plan_schema(plan) -> the description that it was made from. */
+static int plans(lua_State *L) {
+    check_model(L, 1);
+    lua_getiuservalue(L, 1, MODEL_PLANS);
+    lua_getiuservalue(L, 1, MODEL_LATEST);
+    return 2;
+}
+
+static int plan_generation(lua_State *L) {
+    perilune_plan *plan = perilune_block_of(L, 1, perilune_rows_of(L)->plan_metatable);
+    if (plan == NULL) return 0;
+    lua_pushinteger(L, plan->generation);
+    return 1;
+}
+
+static int plan_schema(lua_State *L) {
+    if (perilune_block_of(L, 1, perilune_rows_of(L)->plan_metatable) == NULL) return 0;
+    lua_getiuservalue(L, 1, PLAN_SCHEMA);
+    return 1;
+}
+
+/* record_schema(record) -> the description of the table that it was made for, and the list of its fields; has it all columns? */
+static int record_schema(lua_State *L) {
+    lua_settop(L, 1);
+    perilune_shape *shape = perilune_push_shape_of(L, 1);
+    if (shape == NULL) return 0;
+    lua_getiuservalue(L, 2, SHAPE_PLAN);
+    lua_getiuservalue(L, 3, PLAN_SCHEMA);
+    lua_getiuservalue(L, 2, SHAPE_NAMES);
+    lua_pushboolean(L, shape->has_all);
+    return 3;
+}
+
+perilune_statement *perilune_compile_kept(lua_State *L, perilune_access *access, int holder, int sql_value, int kept_value) {
+    lua_getiuservalue(L, holder, kept_value);
+    perilune_statement *statement = lua_touserdata(L, -1);
+    if (statement && statement->connection == access->connection && !statement->in_use) {
+        perilune_check_allowed(L, access, statement);
+        return statement;
+    }
+    lua_pop(L, 1);
+    lua_getiuservalue(L, holder, sql_value);
+    statement = perilune_compile(L, access, lua_gettop(L));
+    lua_remove(L, -2);
+    if (statement->is_cached) {
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, holder, kept_value);
+    }
+    return statement;
+}
+
+/* MARK: - Opening */
+
+void perilune_push_record_functions(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"default_database", default_database},
+        {"is_database", is_database},
+        {"is_statement", is_statement},
+        {"schema_generation", schema_generation},
+        {"database_id", database_id},
+        {"touch_schema", touch_schema},
+        {"with_access", with_access},
+        {"raise_with", raise_with},
+        {"set_record_functions", set_record_functions},
+        {"new_model", new_model},
+        {"set_model", set_model},
+        {"model_flags", model_flags},
+        {"model_of", model_of},
+        {"class_of", class_of},
+        {"make_plan", make_plan},
+        {"keep_plan", keep_plan},
+        {"renew_plan", renew_plan},
+        {"plans", plans},
+        {"plan_schema", plan_schema},
+        {"plan_generation", plan_generation},
+        {"record_schema", record_schema},
+        {"snapshot", perilune_snapshot},
+        {"changed_columns", perilune_changed_columns},
+        {"set_snapshot", perilune_set_snapshot},
+        {NULL, NULL},
+    };
+    lua_createtable(L, 0, 48);
+    luaL_setfuncs(L, functions, 0);
+    luaL_setfuncs(L, perilune_record_fetches, 0);
+    luaL_setfuncs(L, perilune_shape_functions, 0);
+    luaL_setfuncs(L, perilune_record_writes, 0);
+}
+
+const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,
+    perilune_write_metatable_key;
+
+static const void *new_plain_metatable(lua_State *L, const void *key, const char *name) {
+    const void *metatable = perilune_new_metatable(L, key, name, (luaL_Reg[]){{NULL, NULL}});
+    lua_pop(L, 1);
+    return metatable;
+}
+
+void perilune_open_records(lua_State *L, perilune_rows *rows) {
+    rows->model_metatable = new_plain_metatable(L, &model_metatable_key, "model");
+    rows->plan_metatable = new_plain_metatable(L, &perilune_plan_metatable_key, "plan");
+    rows->shape_metatable = new_plain_metatable(L, &perilune_shape_metatable_key, "shape");
+    rows->layout_metatable = new_plain_metatable(L, &perilune_layout_metatable_key, "layout");
+    rows->write_metatable = new_plain_metatable(L, &perilune_write_metatable_key, "write");
+}

@@ -1,0 +1,237 @@
+/*
+** Records: tables of Lua whose fields are the columns of a row.
+**
+** - A model is what belongs to a class of records for good.
+** - A plan is what a class knows of its table in one database: its columns, and the statements that read and write it. It is made
+**   by the Lua part from the schema, when it is first needed and when the schema has changed.
+** - A shape is what records were made of that came from the same columns: all of the table's, as a rule; a query of the script may
+**   leave some out, or add others, which are fields too, but are never written.
+** - A layout is how the rows of a statement become records: a tree of segments.
+** - A chunk keeps what some records were when they were last the same as their rows.
+**
+** All are userdata that scripts never see. The metatable of a record has its shape at 1, and at 2 the chunk that it is in, if any:
+** records that were fetched one after the other share a metatable, and nothing hidden is among their fields.
+*/
+#ifndef PERILUNE_RECORDS_H
+#define PERILUNE_RECORDS_H
+
+#include "rows_internal.h"
+
+struct perilune_call;
+
+/* MARK: - Models */
+
+typedef struct perilune_model {
+    struct perilune_model *base; /* of the class that this one extends, or NULL */
+    bool tracks_changes;
+    bool writes_in_lua; /* hooks or converted columns: the Lua part must see every write */
+    bool awakens;       /* the Lua part must see every record that was fetched */
+} perilune_model;
+
+/* User values. */
+enum {
+    MODEL_CLASS = 1,
+    MODEL_MEMBERS, /* the methods that scripts have defined on the class */
+    MODEL_KNOWN,   /* name -> true: columns of any database, and fields that the class declares */
+    MODEL_PLANS,   /* id of the database -> plan */
+    MODEL_BASE,
+    MODEL_LATEST,  /* the plan that was used last, or nil */
+    MODEL_VALUES = MODEL_LATEST,
+};
+
+/* The model of the class at `index`, or NULL; perilune_push_model also pushes its userdata then. [-0, +(0|1), -] */
+perilune_model *perilune_model_at(lua_State *L, int index);
+perilune_model *perilune_push_model(lua_State *L, int index);
+
+/* Whether the class or one that it extends has the flag. */
+static inline bool perilune_writes_in_lua(const perilune_model *model) {
+    while (model && !model->writes_in_lua) model = model->base;
+    return model != NULL;
+}
+
+static inline bool perilune_awakens(const perilune_model *model) {
+    while (model && !model->awakens) model = model->base;
+    return model != NULL;
+}
+
+/* Pushes a function of the Lua part of records. [-0, +1, -] */
+void perilune_push_record_function(lua_State *L, const char *name);
+
+/* MARK: - Plans */
+
+typedef struct {
+    bool is_blob;      /* strings are bound as blobs */
+    bool is_generated; /* never written */
+    bool is_key;
+} perilune_record_column;
+
+typedef struct {
+    perilune_model *model;
+    uint64_t database;  /* its id */
+    int64_t generation; /* of the schema that it is good for */
+    int column_count;   /* all that SELECT * gives */
+    int key_count;
+    int *keys;  /* positions, from 0 */
+    int rowid;  /* the position of the column that is the row id, or -1 */
+    bool is_view; /* whether a row was changed is not known: triggers do it */
+    perilune_record_column columns[];
+} perilune_plan;
+
+enum {
+    PLAN_MODEL = 1,
+    PLAN_NAMES,     /* list */
+    PLAN_POSITIONS, /* name, as it is and in lower case -> position, from 1 */
+    PLAN_SCHEMA,    /* what the Lua part has made it from */
+    PLAN_SHAPE,     /* of records that have all columns */
+    PLAN_SHAPES,    /* list of names as one string -> shape */
+    PLAN_WRITES,    /* kind and columns as one string -> write */
+    PLAN_LAST_INSERT,
+    PLAN_LAST_UPDATE,
+    PLAN_FIND_SQL, /* each followed by its compiled statement */
+    PLAN_FIND,
+    PLAN_DELETE_SQL,
+    PLAN_DELETE,
+    PLAN_EXISTS_SQL,
+    PLAN_EXISTS,
+    PLAN_VALUES = PLAN_EXISTS,
+};
+
+/* Pushes the plan of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1] */
+perilune_plan *perilune_push_plan(lua_State *L, int model_index, perilune_access *access);
+
+/* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another. [-0, +1] */
+perilune_statement *perilune_compile_kept(lua_State *L, perilune_access *access, int holder, int sql_value, int kept_value);
+
+/* MARK: - Shapes */
+
+typedef struct {
+    perilune_plan *plan;
+    bool has_all; /* the columns of the plan, in their order */
+    int count;    /* of the columns that it has of the plan */
+    int order[];  /* their positions in the plan, from 0, in the order in which chunks keep them */
+} perilune_shape;
+
+enum {
+    SHAPE_PLAN = 1,
+    SHAPE_NAMES,     /* list of all fields in their order, those that are no columns of the table too */
+    SHAPE_METATABLE, /* of records without a chunk */
+    SHAPE_OPEN,      /* the metatable with the chunk to which single records are added, or nil */
+    SHAPE_EXTRAS,    /* name -> true for fields that are no columns of the table, or nil */
+    SHAPE_VALUES = SHAPE_EXTRAS,
+};
+
+/* The shape of the record at `index`, or NULL if the value is none. Pushes it, unless it is NULL. [-0, +(0|1), -] */
+perilune_shape *perilune_push_shape_of(lua_State *L, int index);
+perilune_shape *perilune_shape_at(lua_State *L, int index);
+
+/* Pushes a new shape for the plan at `plan`: names are in the list on top of the stack, which is popped; `extras` is the index of a
+** table or 0. [-1, +1, m] */
+perilune_shape *perilune_make_shape(lua_State *L, int plan, const int *order, int count, int extras);
+
+extern const luaL_Reg perilune_shape_functions[];
+
+/* MARK: - Chunks */
+
+typedef struct perilune_chunk perilune_chunk;
+
+enum { perilune_first_chunk = 1024, perilune_next_chunk = 4096 };
+
+/* Pushes a metatable for records of the shape at `shape`, and the new chunk in it, which has room for a record at least.
+** [-0, +2, m] */
+void perilune_push_chunk(lua_State *L, int shape, size_t capacity);
+
+/* Where values of a record are written to. */
+typedef struct {
+    perilune_chunk *chunk;
+    char *next;
+    int index; /* the chunk on the stack */
+} perilune_packer;
+
+/* Begins a record; returns false if the chunk may be too small for it. */
+bool perilune_begin_packing(perilune_packer *packer, perilune_chunk *chunk, int index, int count);
+void perilune_pack_null(perilune_packer *packer);
+void perilune_pack_integer(perilune_packer *packer, lua_Integer value);
+void perilune_pack_number(perilune_packer *packer, lua_Number value);
+void perilune_pack_boolean(perilune_packer *packer, bool value);
+/* The string is on top of the stack. [-0, +0, m] */
+void perilune_pack_string(lua_State *L, perilune_packer *packer, const char *bytes, size_t length);
+void perilune_end_packing(perilune_packer *packer, const void *record);
+
+/* Keeps the values in the table at `values` as those of the record at `record`, of the shape at `shape`. [-0, +0] */
+void perilune_take_snapshot(lua_State *L, int shape, int record, int values);
+
+/* Pushes the metatable of the shape at `shape` with the chunk for single records, and the chunk, and begins a record. [-0, +2, m] */
+void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer);
+
+/* Gives a record the snapshot of another one, of the same shape. [-0, +0, m] */
+void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy);
+
+/* For the Lua part: see there. */
+int perilune_snapshot(lua_State *L);
+int perilune_changed_columns(lua_State *L);
+int perilune_set_snapshot(lua_State *L);
+
+/* MARK: - Layouts */
+
+typedef struct {
+    perilune_shape *shape;
+    int first, count; /* columns of the result, from 0 */
+    int parent;       /* the segment whose records hold those of this one; -1 for the root */
+    bool is_optional; /* all NULL: there is no record */
+    bool tracks_changes;
+} perilune_segment;
+
+/* Depth first: a parent comes before its children. */
+struct perilune_layout {
+    const void *source; /* the class or the list of segments that it was made for */
+    int64_t generation;
+    int prepare_count;
+    int column_count, segment_count;
+    bool awakens;
+    int *positions; /* of each column of the result: in the plan from 0; -1 for a field that is not in it; -2 for nothing */
+    perilune_segment segments[];
+};
+typedef struct perilune_layout perilune_layout;
+
+enum {
+    LAYOUT_KEYS = 1, /* list: the key of each column of the result; false for nothing */
+    LAYOUT_SHAPES,   /* list: by segment */
+    LAYOUT_FIELDS,   /* list: by segment, the field of its parent; false for the root */
+    LAYOUT_SOURCE,
+    LAYOUT_VALUES = LAYOUT_SOURCE,
+};
+
+/* Pushes the layout for the rows of the call's statement, which stands on a row or has not run. [-0, +1] */
+perilune_layout *perilune_push_layout(lua_State *L, struct perilune_call *call);
+
+/* A loop that makes records. */
+typedef struct {
+    perilune_layout *layout;
+    int layout_index, keys, metatables; /* on the stack; of each segment its metatable and its chunk */
+    size_t capacity;                    /* of the next chunk */
+} perilune_decoder;
+
+/* Pushes what decoding needs on the stack. [-0, +n, m] */
+perilune_decoder perilune_begin_records(lua_State *L, int layout_index);
+
+/* Pushes the record of the row that the statement stands on. [-0, +1, m] */
+void perilune_decode(lua_State *L, perilune_statement *statement, perilune_decoder *decoder);
+
+/* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the layout. */
+bool perilune_push_record(lua_State *L, perilune_statement *statement, int layout_index);
+
+/* Raises what is to be said then. */
+int perilune_raise_stale(lua_State *L, struct perilune_call *call);
+
+/* MARK: - Verbs */
+
+extern const luaL_Reg perilune_record_fetches[], perilune_record_writes[];
+
+/* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost
+** access; else the default one. Sets the access that is open to it, or NULL. */
+perilune_database *perilune_resolve_database(lua_State *L, int index, const char *verb, perilune_access **access);
+
+extern const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,
+    perilune_write_metatable_key;
+
+#endif
