@@ -48,6 +48,7 @@ package enum PeriluneModules {
         "request": { PackageResources.request_lua },
         "request_fetching": { PackageResources.request_fetching_lua },
         "row": { PackageResources.row_lua },
+        "row_type": { PackageResources.row_type_lua },
         "schema": { PackageResources.schema_lua },
         "schema_changes": { PackageResources.schema_changes_lua },
         "single_row": { PackageResources.single_row_lua },

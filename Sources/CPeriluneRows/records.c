@@ -39,6 +39,11 @@ static int is_database(lua_State *L) {
     return 1;
 }
 
+static int is_row(lua_State *L) {
+    lua_pushboolean(L, perilune_is_row(L, 1));
+    return 1;
+}
+
 static int is_statement(lua_State *L) {
     lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->statement_metatable) != NULL);
     return 1;
@@ -81,23 +86,6 @@ static int with_access(lua_State *L) {
     if (mode == 2) return perilune_run_guarded(L, rows, database, access, call_in_access);
     if (access) return call_in_access(L);
     return perilune_run_in_access(L, rows, database, false, call_in_access);
-}
-
-/* raise_with(kind, message, fields) */
-static int raise_with(lua_State *L) {
-    const char *kind = luaL_checkstring(L, 1);
-    luaL_checkstring(L, 2);
-    luaL_checktype(L, 3, LUA_TTABLE);
-    perilune_push_error(L, kind, "%s", lua_tostring(L, 2));
-    int error = lua_gettop(L);
-    for (lua_pushnil(L); lua_next(L, 3);) {
-        lua_pushvalue(L, error);
-        lua_insert(L, -2);
-        perilune_set_error_field(L, lua_tostring(L, -3));
-        lua_pop(L, 1);
-    }
-    perilune_add_position(L);
-    return lua_error(L);
 }
 
 /* MARK: - Functions of the Lua part */
@@ -387,11 +375,11 @@ void perilune_push_record_functions(lua_State *L) {
         {"default_database", default_database},
         {"is_database", is_database},
         {"is_statement", is_statement},
+        {"is_row", is_row},
         {"schema_generation", schema_generation},
         {"database_id", database_id},
         {"touch_schema", touch_schema},
         {"with_access", with_access},
-        {"raise_with", raise_with},
         {"set_record_functions", set_record_functions},
         {"new_model", new_model},
         {"set_model", set_model},
@@ -405,6 +393,7 @@ void perilune_push_record_functions(lua_State *L) {
         {"plan_schema", plan_schema},
         {"plan_generation", plan_generation},
         {"record_schema", record_schema},
+        {"record_from", perilune_record_from},
         {"snapshot", perilune_snapshot},
         {"changed_columns", perilune_changed_columns},
         {"set_snapshot", perilune_set_snapshot},

@@ -187,7 +187,6 @@ struct perilune_layout {
     int64_t generation;
     int prepare_count;
     int column_count, segment_count;
-    bool awakens;
     int *positions; /* of each column of the result: in the plan from 0; -1 for a field that is not in it; -2 for nothing */
     perilune_segment segments[];
 };
@@ -219,6 +218,9 @@ void perilune_decode(lua_State *L, perilune_statement *statement, perilune_decod
 
 /* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the layout. */
 bool perilune_push_record(lua_State *L, perilune_statement *statement, int layout_index);
+
+/* For the Lua part: see there. */
+int perilune_record_from(lua_State *L);
 
 /* Raises what is to be said then. */
 int perilune_raise_stale(lua_State *L, struct perilune_call *call);

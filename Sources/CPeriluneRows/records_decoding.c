@@ -122,7 +122,6 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan) 
     lua_pushvalue(L, fields);
     segment->shape = push_shape(L, plan, order, taken_count, has_extras ? extras : 0);
     segment->tracks_changes = segment->shape->plan->model->tracks_changes;
-    if (perilune_awakens(segment->shape->plan->model)) builder->layout->awakens = true;
     lua_rawseti(L, builder->shapes, number + 1);
     lua_settop(L, top - 1);
 }
@@ -395,4 +394,54 @@ bool perilune_push_record(lua_State *L, perilune_statement *statement, int layou
     lua_replace(L, top + 1);
     lua_settop(L, top + 1);
     return true;
+}
+
+/* MARK: - From a row */
+
+/* record_from(class, names, values): a record with the values by those names, which need not be columns. Its plan is the latest one. */
+int perilune_record_from(lua_State *L) {
+    enum { class = 1, row_names, values, model, plan, positions, names, taken, extras, fields, record, order };
+    lua_settop(L, 3);
+    luaL_checktype(L, row_names, LUA_TTABLE);
+    luaL_checktype(L, values, LUA_TTABLE);
+    perilune_model *block = perilune_push_model(L, class);
+    if (block == NULL || lua_getiuservalue(L, model, MODEL_LATEST) == LUA_TNIL) return 0;
+    int count = (int)lua_rawlen(L, row_names), taken_count = 0;
+    bool has_extras = false;
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lua_getiuservalue(L, plan, PLAN_POSITIONS);
+    lua_getiuservalue(L, plan, PLAN_NAMES);
+    for (int i = taken; i <= fields; i++) lua_newtable(L);
+    lua_createtable(L, 0, count);
+    int *order_of = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *order_of, 0);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, row_names, i);
+        const char *name = lua_tostring(L, -1);
+        int position = push_key(L, name ? name : "", positions, names, taken);
+        if (position == NOT_TAKEN) {
+            lua_settop(L, order);
+            continue;
+        }
+        if (position >= 0) order_of[taken_count++] = position;
+        else has_extras = true;
+        if (position < 0) {
+            lua_pushvalue(L, -1);
+            lua_pushboolean(L, true);
+            lua_rawset(L, extras);
+        }
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, fields, (lua_Integer)lua_rawlen(L, fields) + 1);
+        lua_pushvalue(L, -2);
+        lua_rawget(L, values);
+        lua_rawset(L, record);
+        lua_settop(L, order);
+    }
+    lua_pushvalue(L, fields);
+    push_shape(L, plan, order_of, taken_count, has_extras ? extras : 0);
+    int shape = lua_gettop(L);
+    lua_getiuservalue(L, shape, SHAPE_METATABLE);
+    lua_setmetatable(L, record);
+    if (block->tracks_changes) perilune_take_snapshot(L, shape, record, record);
+    lua_settop(L, record);
+    return 1;
 }

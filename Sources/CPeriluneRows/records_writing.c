@@ -580,6 +580,49 @@ static int exists_raw_body(lua_State *L) {
     return 1;
 }
 
+/* MARK: - insert_all */
+
+/* Pushes the record at a position of the list, which may be a plain table: a record is made of it then. */
+static void push_element(lua_State *L, lua_Integer position) {
+    enum { class = 1, list = 3, result = 4 };
+    lua_rawgeti(L, list, position);
+    if (perilune_shape_at(L, -1) == NULL || perilune_shape_at(L, -1)->plan->model != perilune_model_at(L, class)) {
+        perilune_push_record_function(L, "element");
+        lua_insert(L, -2);
+        lua_pushvalue(L, class);
+        lua_insert(L, -2);
+        lua_pushinteger(L, position);
+        lua_call(L, 3, 1);
+    }
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, result, position);
+}
+
+/* Stack: class, database or nil, list. Returns the list of records. In a transaction or savepoint. */
+static int insert_all_body(lua_State *L) {
+    perilune_access *access;
+    lua_settop(L, 3);
+    perilune_database *database = perilune_resolve_database(L, 2, "insert_all", &access);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, 3);
+    lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
+    access->is_taken = true; /* the guard is for all that is done in it */
+    for (lua_Integer i = 1; i <= count; i++) {
+        push_element(L, i);
+        work work = begin_work(L, database, access, "insert_all", 5);
+        insert_row(L, &work, 0);
+        lua_settop(L, 4);
+    }
+    return 1;
+}
+
+static int insert_all(lua_State *L) {
+    perilune_access *access;
+    lua_settop(L, 3);
+    perilune_database *database = perilune_resolve_database(L, 2, "insert_all", &access);
+    if (perilune_model_at(L, 1) == NULL || !lua_istable(L, 3)) return perilune_argument_error(L, "insert_all", 1, "a list", 3);
+    return perilune_run_guarded(L, database->rows, database, access, insert_all_body);
+}
+
 /* MARK: - find and fetch_one by a key */
 
 /* Stack: class, database or nil, key. Tables whose key has several columns are for the Lua part. */
@@ -623,7 +666,7 @@ static int call_find(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
     perilune_model *model = count == 2 || count == 3 ? perilune_model_at(L, 1) : NULL;
     int type = model ? lua_type(L, count) : LUA_TNONE;
-    bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && !perilune_awakens(model) && !perilune_writes_in_lua(model) &&
+    bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && !perilune_awakens(model) &&
                    (count == 2 || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
     if (!is_fast) return call_in_lua(L, verb->name);
     if (count == 2) {
@@ -667,6 +710,7 @@ const luaL_Reg perilune_record_writes[] = {
     {"record_exists", record_exists},
     {"class_find", class_find},
     {"class_fetch_one", class_fetch_one},
+    {"raw_insert_all", insert_all},
     {"raw_insert", raw_insert},
     {"raw_update", raw_update},
     {"raw_delete", raw_delete},

@@ -15,7 +15,8 @@ internal.types = types
 perilune.value_type, perilune.storage_class = types.value_type, types.storage_class
 perilune.enum = internal.load("enum")
 
-for _, name in ipairs{ "schema_generation", "default_database", "is_database", "with_access", "raise_with", "class_of" } do
+for _, name in ipairs{ "schema_generation", "default_database", "is_database", "with_access", "class_of", "snapshot",
+  "set_snapshot", "changed_columns" } do
   internal[name] = internal.records[name]
 end
 
@@ -44,6 +45,7 @@ lazily(internal.database, "full_text", { "create_fts5", "drop_fts5_synchronizati
 lazily(perilune, "full_text_pattern", { "fts5_pattern" })
 lazily(perilune, "migrator", { "migrator" })
 lazily(perilune, "record", { "record" })
+lazily(perilune, "row_type", { "row_type" })
 lazily(perilune, "single_row", { "single_row" })
 perilune.json = {}
 lazily(perilune.json, "json", { "array", "object", "encode", "decode" })

@@ -306,9 +306,15 @@ end
 
 -- Errors about keys
 
+--- A value of a key as messages show it.
+function record.show(value)
+  if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or internal.describe(value) end
+  return type(value) == "table" and internal.describe(value) or tostring(value)
+end
+
 local function key_text(description, key)
   local parts = {}
-  for index, name in ipairs(description.key) do parts[index] = name .. " = " .. internal.describe(key[index]) end
+  for index, name in ipairs(description.key) do parts[index] = name .. " = " .. record.show(key[index]) end
   return table.concat(parts, ", ")
 end
 
@@ -319,7 +325,7 @@ function record.raise_not_found(description, key)
     value = {}
     for index, name in ipairs(description.key) do value[name] = key[index] end
   end
-  records.raise_with("record_not_found", ("no row of `%s` has %s"):format(description.table, key_text(description, key)),
+  raise("record_not_found", ("no row of `%s` has %s"):format(description.table, key_text(description, key)),
     { table = description.table, key = value })
 end
 

@@ -8,12 +8,6 @@ local sql_text = internal.load("sql_text")
 
 local fetching = {}
 
---- Takes the database from the arguments of a verb, if one comes first.
-local function take_database(first, ...)
-  if records.is_database(first) then return first, select("#", ...), ... end
-  return nil, 0, first, ...
-end
-
 --- Splits the arguments of a class verb: database (or the default), how many others, the others.
 local function split(class, verb, ...)
   record.require_class(verb, class)
@@ -207,9 +201,9 @@ local function raise_none(class, db, key)
   local description = record.description(class, db)
   if plain_key(key) then record.raise_not_found(description, { key }) end
   local parts = {}
-  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. internal.describe(value) end
+  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. record.show(value) end
   table.sort(parts)
-  records.raise_with("record_not_found", ("no row of `%s` has %s"):format(description.table, table.concat(parts, ", ")),
+  raise("record_not_found", ("no row of `%s` has %s"):format(description.table, table.concat(parts, ", ")),
     { table = description.table, key = key })
 end
 
@@ -250,9 +244,26 @@ verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 -- Records from what is there
 
 --- A record from a row, whose columns are fields; those that are none of the table are kept too.
-function verbs.from_row(class, row)
-  -- `Author.from_row(row)` has no class: see record.creators.
-  return class, row
+local function from_row(info, row)
+  if type(row) ~= "table" then
+    raise("argument", ("%s.from_row: expected a row, got %s"):format(info.name, internal.describe(row)))
+  end
+  local names = internal.records.is_row(row) and internal.row_columns(row) or {}
+  if not internal.records.is_row(row) then
+    for name in next, row do names[#names + 1] = name end
+    table.sort(names, function(left, right) return tostring(left) < tostring(right) end)
+  end
+  record.description(info.class)
+  return awaken_one(info, records.record_from(info.class, names, row))
+end
+
+-- It is called with a dot, so that each class has its own.
+record.creators[#record.creators + 1] = function(info)
+  rawset(info.lookup, "from_row", function(...)
+    local row = ...
+    if row == info.class then row = select(2, ...) end
+    return from_row(info, row)
+  end)
 end
 
 --- Another record with the same values.

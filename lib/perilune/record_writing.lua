@@ -193,6 +193,32 @@ local function database_and_rest(...)
   return records.default_database(), ...
 end
 
+--- An element of the list that insert_all is given, as a record.
+function functions.element(class, value, position)
+  return check_record(record.info(class), ("insert_all: element %d"):format(position), value)
+end
+
+--- Inserts records, or tables of columns, all or none of them. Returns the list of the records.
+function verbs.insert_all(class, ...)
+  local info = record.require_class("insert_all", class)
+  local db, list, options, rest = database_and_rest(...)
+  if type(list) ~= "table" or getmetatable(list) ~= nil then
+    raise("argument", "insert_all: expected a list of records, got " .. internal.describe(list))
+  elseif rest ~= nil then
+    raise("argument", "insert_all: there are too many arguments")
+  end
+  options = writing.read_options("insert_all", options)
+  if not options and not records.model_flags(info.model) then return records.raw_insert_all(class, db, list) end
+  return records.with_access(db, "guard", function()
+    local inserted = {}
+    for position, value in ipairs(list) do
+      inserted[position] = functions.element(class, value, position)
+      writing.perform("insert", record.info_of(inserted[position]), inserted[position], nil, options)
+    end
+    return inserted
+  end)
+end
+
 --- Deletes the row of a key; returns whether there was one.
 function verbs.delete_one(class, ...)
   local info = record.require_class("delete_one", class)

@@ -38,9 +38,11 @@ enum SchemaBinding {
 
     /// The schema of a database in its present generation.
     static func schema(of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore) -> DatabaseSchema {
-        let schema = DatabaseSchema(generation: database.schema.generation + 1, after: database.schema)
-        database.schema = schema
-        return schema
+        let generation = perilune_schema_generation(pointer)
+        if database.schema.generation != generation {
+            database.schema = DatabaseSchema(generation: generation, after: database.schema)
+        }
+        return database.schema
     }
 
     /// Runs a closure on the connection of the access that is open, else in a short one.

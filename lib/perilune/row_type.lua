@@ -1,0 +1,94 @@
+--- Values that a function makes from rows, fetched like records; there need be no table.
+--
+--     local Point = perilune.row_type{ from_row = function(row) return { x = row.longitude, y = row.latitude } end }
+--     Point:fetch_all("SELECT longitude, latitude FROM place")
+
+local internal = ...
+local raise = internal.raise
+
+local row_type = {}
+row_type.__index = row_type
+row_type.__name = "a row type"
+row_type.__metatable = false
+local makers = setmetatable({}, { __mode = "k" })
+
+--- What the type makes of a row.
+local function make(self, row)
+  local definition = makers[self]
+  local value = definition.from_row(row)
+  if value == nil then raise("conversion", "from_row of a row type returned nothing for the row " .. tostring(row)) end
+  if definition.did_fetch then definition.did_fetch(value, row) end
+  return value
+end
+
+--- Splits the arguments of a verb: what has the fetching methods (a database or a statement), and its arguments.
+local function split(verb, self, first, ...)
+  if makers[self] == nil then
+    raise("argument", ("%s: expected a row type before the colon, got %s"):format(verb, internal.describe(self)))
+  end
+  if internal.records.is_statement(first) or internal.is_database(first) then return first, ... end
+  return internal.default_database(), first, ...
+end
+
+local function fetch_all(self, source, ...)
+  local values = {}
+  for row in source:rows(...) do values[#values + 1] = make(self, row) end
+  return values
+end
+
+--- The values of all rows of SQL or of a prepared statement.
+function row_type:fetch_all(...)
+  return fetch_all(self, split("fetch_all", self, ...))
+end
+
+local function fetch_one(self, source, ...)
+  local row = source:fetch_one(...)
+  return row and make(self, row)
+end
+
+--- The value of the first row; nil if there is none.
+function row_type:fetch_one(...)
+  return fetch_one(self, split("fetch_one", self, ...))
+end
+
+local function rows(self, source, ...)
+  local next_row, state, control, closing = source:rows(...)
+  return function(...)
+    local row = next_row(...)
+    return row and make(self, row)
+  end, state, control, closing
+end
+
+--- Iterates over the values.
+function row_type:rows(...)
+  return rows(self, split("rows", self, ...))
+end
+
+--- Makes a type.
+-- @tparam table definition from_row(row): the value; did_fetch(value, row): called with each (optional)
+local function new(definition)
+  if type(definition) ~= "table" or type(definition.from_row) ~= "function" then
+    raise("argument", "perilune.row_type: argument 1: expected a table with a function from_row, got "
+      .. internal.describe(definition))
+  end
+  for name, value in pairs(definition) do
+    if name ~= "from_row" and name ~= "did_fetch" then internal.raise_unknown("option", name, { "from_row", "did_fetch" }) end
+    if type(value) ~= "function" then
+      raise("argument", ("perilune.row_type: option %s: expected a function, got %s"):format(name, internal.describe(value)))
+    end
+  end
+  local made = setmetatable({}, row_type)
+  makers[made] = { from_row = definition.from_row, did_fetch = definition.did_fetch }
+  return made
+end
+
+--- A value from a table of columns, or from a row.
+function row_type:from(values)
+  if type(values) ~= "table" then
+    raise("argument", "from: expected a table of columns, got " .. internal.describe(values))
+  end
+  return make(self, internal.records.is_row(values) and values or internal.row.new(values))
+end
+
+internal.perilune.row_type = new
+return new
