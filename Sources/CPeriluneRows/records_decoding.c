@@ -398,14 +398,14 @@ bool perilune_push_record(lua_State *L, perilune_statement *statement, int layou
 
 /* MARK: - From a row */
 
-/* record_from(class, names, values): a record with the values by those names, which need not be columns. Its plan is the latest one. */
+/* record_from(plan, names, values): a record with the values by those names, which need not be columns. */
 int perilune_record_from(lua_State *L) {
-    enum { class = 1, row_names, values, model, plan, positions, names, taken, extras, fields, record, order };
+    enum { plan = 1, row_names, values, positions, names, taken, extras, fields, record, order };
     lua_settop(L, 3);
     luaL_checktype(L, row_names, LUA_TTABLE);
     luaL_checktype(L, values, LUA_TTABLE);
-    perilune_model *block = perilune_push_model(L, class);
-    if (block == NULL || lua_getiuservalue(L, model, MODEL_LATEST) == LUA_TNIL) return 0;
+    perilune_plan *block = perilune_block_of(L, plan, perilune_rows_of(L)->plan_metatable);
+    if (block == NULL) return luaL_typeerror(L, plan, "plan");
     int count = (int)lua_rawlen(L, row_names), taken_count = 0;
     bool has_extras = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
@@ -441,7 +441,7 @@ int perilune_record_from(lua_State *L) {
     int shape = lua_gettop(L);
     lua_getiuservalue(L, shape, SHAPE_METATABLE);
     lua_setmetatable(L, record);
-    if (block->tracks_changes) perilune_take_snapshot(L, shape, record, record);
+    if (block->model->tracks_changes) perilune_take_snapshot(L, shape, record, record);
     lua_settop(L, record);
     return 1;
 }

@@ -328,15 +328,32 @@ static int set_record_verbs(lua_State *L) {
     return 0;
 }
 
+/* Pushes the plan of a model for the database that is used now; nil if there is none, or it may be out of date. */
+static void push_present_plan(lua_State *L, int model) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_database *database = rows->access ? rows->access->database : rows->default_database;
+    lua_getiuservalue(L, model, MODEL_PLANS);
+    lua_rawgeti(L, -1, database ? (lua_Integer)database->id : 0);
+    lua_remove(L, -2);
+    perilune_plan *plan = lua_touserdata(L, -1);
+    if (plan && plan->generation == database->schema_generation) return;
+    lua_pop(L, 1);
+    lua_pushnil(L);
+}
+
 /*
-** new_record(class, values or nil): a record with the fields in the table, which must be known. Returns nothing if that cannot be told
-** without reading the schema, or some field is not known.
+** new_record(class, values or nil, any): a record with the fields in the table, which must be known. Returns nothing if that cannot be
+** told without reading the schema, or some field is not known. Its plan is that for the database that is used now; with `any`, the
+** one used last.
 */
 static int new_record(lua_State *L) {
     enum { model = 3, plan, known, record };
+    bool takes_any = lua_toboolean(L, 3);
     lua_settop(L, 2);
     if (perilune_push_model(L, 1) == NULL) return 0;
-    if (lua_getiuservalue(L, model, MODEL_LATEST) == LUA_TNIL) return 0;
+    if (takes_any) lua_getiuservalue(L, model, MODEL_LATEST);
+    else push_present_plan(L, model);
+    if (lua_isnil(L, plan)) return 0;
     lua_getiuservalue(L, model, MODEL_KNOWN);
     lua_createtable(L, 0, ((perilune_plan *)lua_touserdata(L, plan))->column_count);
     if (lua_type(L, 2) == LUA_TTABLE) {

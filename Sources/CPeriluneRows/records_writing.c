@@ -637,6 +637,7 @@ static int find_with(lua_State *L, const char *verb, bool is_required) {
     work.plan = lua_gettop(L);
     if (work.block->key_count != 1) {
         lua_settop(L, 3);
+        if (lua_isnil(L, 2)) lua_remove(L, 2);
         return call_in_lua(L, verb);
     }
     begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);

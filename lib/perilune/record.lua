@@ -182,12 +182,13 @@ end
 
 --- What a class knows of its table in a database.
 -- @param ?db the innermost access or the default database without it
+-- @return the description, the plan
 function record.description(class, db)
   db = db or records.default_database()
   local info = infos[class]
   local plan = records.plans(info.model)[records.database_id(db)]
   if not plan or records.plan_generation(plan) ~= records.schema_generation(db) then plan = make_plan(class, db) end
-  return records.plan_schema(plan)
+  return records.plan_schema(plan), plan
 end
 
 --- Reads the schema again, because of a name that was not known.
@@ -375,14 +376,15 @@ local function make(class, values, ...)
   end
   local made = records.new_record(class, values)
   if made then return made end
-  record.description(class)
-  made = records.new_record(class, values)
+  -- The table may be in another database alone.
+  local is_here, err = pcall(refresh, info)
+  made = records.new_record(class, values, not is_here)
   if made then return made end
-  local description = refresh(info)
-  for name in next, values do
+  if not is_here and next(info.known) == nil then error(err, 0) end
+  for name in next, values or {} do
     if not info.known[name] then internal.raise_unknown("column", name, known_names(info)) end
   end
-  return records.new_record(class, values) or raise("argument", "there is no column in " .. description.table)
+  error(err, 0)
 end
 
 setmetatable(record.class_verbs, {

@@ -169,7 +169,8 @@ local function key_condition(verb, class, db, values)
   for position, column in ipairs(description.columns) do
     if given[position] ~= nil then
       parts[#parts + 1] = sql_text.name(column.name) .. " IS ?"
-      arguments[#arguments + 1] = given[position]
+      local is_bytes = column.is_blob and type(given[position]) == "string"
+      arguments[#arguments + 1] = is_bytes and internal.perilune.blob(given[position]) or given[position]
     end
   end
   return description, table.concat(parts, " AND "), arguments
@@ -200,6 +201,7 @@ end
 local function raise_none(class, db, key)
   local description = record.description(class, db)
   if plain_key(key) then record.raise_not_found(description, { key }) end
+  if #description.key == 1 and key[description.key[1]] ~= nil then record.raise_not_found(description, { key[description.key[1]] }) end
   local parts = {}
   for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. record.show(value) end
   table.sort(parts)
@@ -253,8 +255,8 @@ local function from_row(info, row)
     for name in next, row do names[#names + 1] = name end
     table.sort(names, function(left, right) return tostring(left) < tostring(right) end)
   end
-  record.description(info.class)
-  return awaken_one(info, records.record_from(info.class, names, row))
+  local _, plan = record.description(info.class)
+  return awaken_one(info, records.record_from(plan, names, row))
 end
 
 -- It is called with a dot, so that each class has its own.

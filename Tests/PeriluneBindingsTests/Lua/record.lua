@@ -77,3 +77,199 @@ test("find raises and fetch_one gives nil where there is no row", function()
   equal(Author:fetch_one(nil), nil)
   equal(fails("record_not_found", Author.find, Author, 2).key, 2)
 end)
+
+test("records are plain tables: nothing but columns is in them, fetched or not", function()
+  local Author = library()
+  Author{ name = "Ada" }:insert()
+  local keys = {}
+  for key in next, Author:find(1) do keys[#keys + 1] = key end
+  table.sort(keys)
+  equal(keys, { "born", "id", "name" })
+end)
+
+test("pairs gives the columns in their order, then other fields", function()
+  local Author = library()
+  local With = Author:extend{ extra = { "books" } }
+  local author = With{ name = "Ada", books = 3 }
+  local keys = {}
+  for key in pairs(author) do keys[#keys + 1] = key end
+  equal(keys, { "id", "name", "country", "born", "active", "books" })
+end)
+
+test("records are equal if they are of one class and have the same columns", function()
+  local Author, Other = library(), perilune.record("author")
+  equal(Author{ name = "a" } == Author{ name = "a" }, true)
+  equal(Author{ name = "a" } == Author{ name = "b" }, false)
+  equal(Author{ name = "a" } == Author{ name = "a", born = 1 }, false)
+  equal(Author{ name = "a" } == Other{ name = "a" }, false)
+end)
+
+test("tostring shows the table and its columns", function()
+  local Author = library()
+  equal(tostring(Author{ id = 1, name = "Ada", active = false }),
+    'author{id = 1, name = "Ada", country = NULL, born = NULL, active = false}')
+  equal(tostring(Author), "record class author")
+end)
+
+test("the metatables of records and classes are hidden", function()
+  local Author = library()
+  equal(getmetatable(Author), false)
+  equal(getmetatable(Author{ name = "x" }), false)
+  fails(nil, setmetatable, Author{ name = "x" }, {})
+end)
+
+test("a class tells its records from others", function()
+  local Author = library()
+  db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)")
+  local Book, Sub = perilune.record("book"), Author:extend()
+  local author = Author{ name = "x" }
+  equal({ Author:is(author), Book:is(author), Sub:is(author), Author:is(Sub{ name = "x" }), Author:is(1), Author:is({}) },
+    { true, false, false, true, false, false })
+  local err = fails("argument", Book.insert, Book, author)
+  matches(err, "insert: expected a record of book, got one of author")
+  fails("argument", Book.update, Book, author)
+  fails("argument", Book.delete, Book, author)
+  fails("argument", Book.save, Book, author)
+  equal(db:fetch_value("SELECT COUNT(*) FROM author") + db:fetch_value("SELECT COUNT(*) FROM book"), 0)
+end)
+
+test("a record of a class that extends another is taken where that is asked for", function()
+  local Author = library()
+  local Sub = Author:extend()
+  local sub = Author:insert(Sub{ name = "x" })
+  equal(sub.id, 1)
+  equal(Sub:is(sub), true)
+end)
+
+test("a column named like a verb is a field, and the verb is reached through the class", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, \"insert\" TEXT, copy TEXT)")
+  local T = perilune.record("t")
+  local record = T{ insert = "x" }
+  equal(record.insert, "x")
+  equal(record.copy, nil)
+  T.insert(record)
+  equal(db:fetch_value("SELECT \"insert\" FROM t"), "x")
+  equal(T:find(1).insert, "x")
+end)
+
+test("an empty record and one of all fields", function()
+  local Author = library()
+  equal(Author().name, nil)
+  equal(tostring(Author{}), "author{id = NULL, name = NULL, country = NULL, born = NULL, active = NULL}")
+  for _, value in ipairs{ "x", 1, true } do matches(fails("argument", Author, value), "expected a table of columns") end
+end)
+
+test("from_row keeps what is no column as a field, which is never written", function()
+  local Author = library()
+  Author{ name = "Ada" }:insert()
+  local author = Author.from_row(db:fetch_one("SELECT *, 7 AS books FROM author"))
+  equal({ author.name, author.books }, { "Ada", 7 })
+  author.books = nil
+  equal(author.books, nil)
+  author.books, author.name = 8, "A."
+  author:update()
+  equal(db:fetch_value("SELECT name FROM author"), "A.")
+  equal(Author.from_row{ name = "x", other = 1 }.other, 1)
+  fails("argument", Author.from_row, 1)
+end)
+
+test("copies are records of their own", function()
+  local Author = library()
+  local author = Author{ name = "Ada" }:insert()
+  local copy = author:copy()
+  equal(copy == author, true)
+  copy.name = "B"
+  equal(author.name, "Ada")
+  local inserted = Author{ name = "C" }:inserted()
+  equal(inserted.id, 2)
+end)
+
+test("inserted leaves the record itself as it is", function()
+  local Author = library()
+  local author = Author{ name = "C" }
+  local saved = author:inserted()
+  equal(author.id, nil)
+  equal(saved.id, 1)
+end)
+
+test("a class may be made before its table, and follows its schema", function()
+  local Author = perilune.record("author")
+  fails("unknown_table", Author, { name = "x" })
+  db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
+  local author = Author{ name = "x" }:insert()
+  fails("unknown_column", function() author.email = "e" end)
+  db:execute("ALTER TABLE author ADD COLUMN email TEXT DEFAULT 'none'")
+  author.email = "e"
+  equal(Author:find(1).email, "none")
+  author:update()
+  equal(Author:find(1).email, "e")
+  db:execute("ALTER TABLE author RENAME COLUMN name TO label")
+  equal(Author:find(1).label, "x")
+  fails("unknown_column", Author, { name = "x" })
+  db:execute("DROP TABLE author")
+  fails("unknown_table", Author.find, Author, 1)
+end)
+
+test("a record never wipes a column that it has not seen", function()
+  local Author = library()
+  Author{ name = "Ada", country = "UK" }:insert()
+  local author = Author:find(1)
+  db:execute("ALTER TABLE author ADD COLUMN email TEXT")
+  db:execute("UPDATE author SET email = 'ada@example.org'")
+  author.name = "A."
+  author:update()
+  equal(db:fetch_one("SELECT name, email FROM author"):to_table(), { name = "A.", email = "ada@example.org" })
+  local part = Author:fetch_all("SELECT id, name FROM author")[1]
+  part.name = "B."
+  part:update()
+  equal(db:fetch_one("SELECT name, country FROM author"):to_table(), { name = "B.", country = "UK" })
+end)
+
+test("what a rolled back transaction has changed of the schema is forgotten", function()
+  local Author = library()
+  Author{ name = "x" }:insert()
+  db:in_transaction(function(db)
+    db:execute("ALTER TABLE author ADD COLUMN email TEXT")
+    equal(Author:find(1).email, nil)
+    return "rollback"
+  end)
+  fails("unknown_column", Author, { email = "x" })
+  equal(tostring(Author:find(1)):find("email"), nil)
+end)
+
+test("options of classes are checked", function()
+  matches(fails("unknown_option", perilune.record, "t", { primary_ky = "id" }), "did you mean")
+  fails("argument", perilune.record, "t", { primary_key = 1 })
+  fails("argument", perilune.record, "t", { primary_key = {} })
+  fails("argument", perilune.record, "t", { track_changes = 1 })
+  fails("argument", perilune.record, "t", { extra = 1 })
+  fails("argument", perilune.record, "t", 1)
+  fails("argument", perilune.record)
+  fails("argument", perilune.record, "")
+  fails("argument", perilune.record, "a\0b")
+end)
+
+test("members of classes that do not exist are errors that name the nearest", function()
+  local Author = library()
+  equal(fails("unknown_method", function() return Author.fetch_al end).suggestion, "fetch_all")
+  fails("argument", function() Author[1] = function() end end)
+end)
+
+test("verbs called with a dot are errors", function()
+  local Author = library()
+  matches(fails("argument", Author.fetch_all), "before the colon")
+  matches(fails("argument", Author.find, 1), "before the colon")
+  matches(fails("argument", Author.insert, { name = "x" }), "before the colon")
+  matches(fails("argument", Author{ name = "x" }.update), "before the colon")
+end)
+
+test("names with quotes and keywords", function()
+  db:execute([[CREATE TABLE "order ""by""" ("select" INTEGER PRIMARY KEY, "a ""b""" TEXT, "group" TEXT DEFAULT 'g')]])
+  local T = perilune.record('ORDER "BY"')
+  local record = T{ ['a "b"'] = "x" }:insert()
+  equal({ record.select, record.group }, { 1, "g" })
+  record['a "b"'] = "y"
+  record:update()
+  equal(T:find(1)['a "b"'], "y")
+  equal(T:find(1):delete(), true)
+end)

@@ -1,0 +1,399 @@
+--- Writing records: every verb, every kind of table.
+
+local function library()
+  db:execute[[
+    CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER DEFAULT 1800, active BOOLEAN)]]
+  return perilune.record("author")
+end
+
+local function count(table_name)
+  return db:fetch_value('SELECT COUNT(*) FROM "' .. table_name .. '"')
+end
+
+test("insert writes the columns that the record has, and a given key", function()
+  local Author = library()
+  local author = Author:insert{ id = 7, name = "Ada", active = true }
+  equal(Author:is(author), true)
+  equal(author.id, 7)
+  equal(db:fetch_one("SELECT * FROM author"):to_table(),
+    { id = 7, name = "Ada", country = perilune.null, born = 1800, active = true })
+end)
+
+test("perilune null writes NULL where a default would stand, and is nil afterwards", function()
+  local Author = library()
+  local author = Author{ name = "Ada", born = perilune.null }:insert()
+  equal(rawget(author, "born"), nil)
+  equal(db:fetch_value("SELECT born FROM author"), nil)
+  author.country = perilune.null
+  author:update()
+  equal(rawget(author, "country"), nil)
+end)
+
+test("a missing column that must not be NULL is an error that names it, and nothing is written", function()
+  local Author = library()
+  local author = Author{ country = "UK" }
+  local err = fails("constraint_not_null", author.insert, author)
+  equal(err.columns[1], "name")
+  equal(count("author"), 0)
+  equal(author.id, nil)
+end)
+
+test("a record without any value inserts defaults", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a DEFAULT 5, b)")
+  local T = perilune.record("t")
+  local record = T():insert()
+  equal({ record.id, record.a, record.b }, { 1, 5 })
+end)
+
+test("generated columns are read back and never written", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER AS (a * 2) STORED, c INTEGER AS (a * 3))")
+  local T = perilune.record("t")
+  local record = T{ a = 2 }:insert()
+  equal({ record.a, record.b, record.c }, { 2, 4, 6 })
+  record.a = 3
+  record:update()
+  equal({ record.b, record.c }, { 6, 9 })
+  equal(T:find(1) == record, true)
+end)
+
+test("save inserts without a key, updates with one, and inserts where there is no row", function()
+  local Author = library()
+  local author = Author{ name = "Ada" }
+  equal(author:save() == author, true)
+  author.name = "B"
+  author:save()
+  equal(count("author"), 1)
+  equal(Author:find(1).name, "B")
+  Author{ id = 9, name = "C" }:save()
+  equal(Author:find(9).name, "C")
+end)
+
+test("delete tells whether there was a row", function()
+  local Author = library()
+  local author = Author{ name = "Ada" }:insert()
+  equal({ author:delete(), author:delete() }, { true, false })
+  equal({ Author:delete_one(1), Author:delete_one(nil) }, { false, false })
+  Author{ name = "B" }:insert()
+  equal(Author:delete_one(1), true)
+end)
+
+test("exists asks for the key; without one there is no row", function()
+  local Author = library()
+  local author = Author{ name = "Ada" }
+  equal(author:exists(), false)
+  author:insert()
+  equal({ author:exists(), Author:exists(1), Author:exists(2), Author:exists(nil) }, { true, true, false, false })
+end)
+
+test("refresh reads the row again", function()
+  local Author = library()
+  local author = Author{ name = "Ada", country = "UK" }:insert()
+  db:execute("UPDATE author SET name = 'B', country = NULL")
+  equal(author:refresh() == author, true)
+  equal({ author.name, author.country }, { "B" })
+  db:execute("DELETE FROM author")
+  equal(fails("record_not_found", author.refresh, author).key, 1)
+  matches(fails("argument", function() Author{ name = "x" }:refresh() end), "no value for the key")
+end)
+
+test("composite keys", function()
+  db:execute("CREATE TABLE enrolment (course INTEGER, student TEXT, grade REAL, PRIMARY KEY (course, student))")
+  local Enrolment = perilune.record("enrolment")
+  local one = Enrolment{ course = 1, student = "ann", grade = 1.5 }:insert()
+  one.grade = 2.0
+  one:update()
+  equal(Enrolment:find{ course = 1, student = "ann" }.grade, 2.0)
+  equal(Enrolment:fetch_one{ course = 2, student = "ann" }, nil)
+  matches(fails("argument", Enrolment.find, Enrolment, 1), "several columns: give a table with course, student")
+  matches(fails("argument", Enrolment.fetch_one, Enrolment, 1), "several columns")
+  matches(fails("argument", Enrolment.find, Enrolment, { course = 1 }), "unique keys are: (course, student)")
+  local err = fails("record_not_found", function() Enrolment{ course = 3, student = "x" }:update() end)
+  equal(err.key, { course = 3, student = "x" })
+  matches(err, 'course = 3, student = "x"')
+  equal({ one:exists(), one:delete(), one:exists() }, { true, true, false })
+end)
+
+test("text keys, and tables without row ids", function()
+  db:execute("CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT) WITHOUT ROWID")
+  local Country = perilune.record("country")
+  local france = Country{ code = "fr", name = "France" }:insert()
+  equal(france.code, "fr")
+  equal(Country:find("fr").name, "France")
+  france.name = "F"
+  france:save()
+  equal(Country:find("fr").name, "F")
+  Country{ code = "de", name = "D" }:save()
+  equal(Country:fetch_count(), 2)
+end)
+
+test("a table whose columns are all key updates by looking", function()
+  db:execute("CREATE TABLE tag (a TEXT, b TEXT, PRIMARY KEY (a, b))")
+  local Tag = perilune.record("tag")
+  local tag = Tag{ a = "x", b = "y" }:insert()
+  equal(tag:update() == tag, true)
+  fails("record_not_found", function() Tag{ a = "x", b = "z" }:update() end)
+  tag:save()
+  equal(count("tag"), 1)
+end)
+
+test("tables without a key insert; update and delete say what is missing", function()
+  db:execute("CREATE TABLE log (line TEXT)")
+  local Log = perilune.record("log")
+  local line = Log{ line = "x" }:insert()
+  for _, verb in ipairs{ "update", "delete", "exists" } do
+    matches(fails("argument", line[verb], line), "`log` has no primary key")
+  end
+  fails("argument", Log.find, Log, 1)
+  line:save()
+  equal(count("log"), 2)
+end)
+
+test("the key may be named for tables that have none", function()
+  db:execute("CREATE TABLE log (number INTEGER, line TEXT)")
+  local Log = perilune.record("log", { primary_key = "number" })
+  local line = Log{ number = 5, line = "x" }:insert()
+  line.line = "y"
+  line:update()
+  equal(Log:find(5).line, "y")
+  equal(perilune.record("log", { primary_key = { "number", "line" } }):find{ number = 5, line = "y" }.line, "y")
+  fails("unknown_column", function() perilune.record("log", { primary_key = "nmber" }):fetch_all() end)
+end)
+
+test("a column called id is the key where there is none", function()
+  db:execute("CREATE TABLE a (id INTEGER, x); CREATE VIEW v AS SELECT * FROM a")
+  perilune.record("a"){ id = 3, x = "x" }:insert()
+  equal(perilune.record("v"):find(3).x, "x")
+end)
+
+test("views are read; writing one says why not", function()
+  local Author = library()
+  Author{ name = "Ada" }:insert()
+  db:execute("CREATE VIEW person AS SELECT id, name FROM author")
+  local Person = perilune.record("person")
+  local person = Person:find(1)
+  equal(person.name, "Ada")
+  matches(fails("sql", person.update, person), "cannot modify person because it is a view")
+  matches(fails("sql", person.insert, person), "cannot modify person because it is a view")
+  fails("sql", person.delete, person)
+end)
+
+test("views with triggers are written", function()
+  local Author = library()
+  db:execute[[
+    CREATE VIEW person AS SELECT id, name FROM author;
+    CREATE TRIGGER person_insert INSTEAD OF INSERT ON person BEGIN INSERT INTO author (name) VALUES (NEW.name); END;
+    CREATE TRIGGER person_update INSTEAD OF UPDATE ON person BEGIN UPDATE author SET name = NEW.name WHERE id = NEW.id; END]]
+  local Person = perilune.record("person")
+  Person{ name = "Ada" }:insert()
+  local person = Person:find(1)
+  person.name = "B"
+  person:update()
+  equal(Author:find(1).name, "B")
+end)
+
+test("a table that replaces rows gives the new row id", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE)")
+  local T = perilune.record("t")
+  equal(T{ name = "x" }:insert().id, 1)
+  equal(T{ name = "y" }:insert().id, 2)
+  equal(T{ name = "x" }:insert().id, 3)
+  equal(count("t"), 2)
+end)
+
+test("a table that ignores rows leaves the key alone", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE)")
+  local T = perilune.record("t")
+  T{ name = "x" }:insert()
+  equal(T{ name = "x" }:insert().id, nil)
+end)
+
+test("strings go into columns declared BLOB as blobs, booleans as 0 and 1", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, data BLOB, flag BOOLEAN, text TEXT)")
+  local T = perilune.record("t")
+  T{ data = "a\0b", flag = false, text = "t" }:insert()
+  equal(db:fetch_one("SELECT typeof(data) AS a, typeof(flag) AS b, typeof(text) AS c, flag + 0 AS d FROM t"):to_table(),
+    { a = "blob", b = "integer", c = "text", d = 0 })
+  equal({ T:find(1).data, T:find(1).flag }, { "a\0b", false })
+  db:execute("CREATE TABLE k (id BLOB PRIMARY KEY, x)")
+  local K = perilune.record("k")
+  local k = K{ id = "\1\2", x = 1 }:insert()
+  equal({ K:find("\1\2").x, k:exists(), K:fetch_one{ id = "\1\2" } ~= nil }, { 1, true, true })
+end)
+
+test("dates, enum cases and blobs are written as they are bound", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, day TEXT, colour INTEGER, data)")
+  local T, Colour = perilune.record("t"), perilune.enum{ red = 4 }
+  T{ day = perilune.date("2024-05-06"), colour = Colour.red, data = perilune.blob("x") }:insert()
+  equal(db:fetch_one("SELECT day, colour, typeof(data) AS kind FROM t"):to_table(),
+    { day = "2024-05-06 00:00:00.000", colour = 4, kind = "blob" })
+end)
+
+test("values that cannot be stored name the column, and leave nothing behind", function()
+  local Author = library()
+  for _, value in ipairs{ {}, print, coroutine.create(print), 0 / 0 } do
+    local author = Author{ name = "x", country = value }
+    matches(fails("argument", author.insert, author), "insert: column `country`: expected a ")
+  end
+  equal(count("author"), 0)
+  local author = Author{ name = "x" }:insert()
+  author.country = {}
+  matches(fails("argument", author.update, author), "update: column `country`")
+  local failing = setmetatable({}, { __to_database = function() error("no") end })
+  author.country = failing
+  matches(fails(nil, author.update, author), "no")
+  author.country = nil
+  author:update()
+end)
+
+test("insert_all inserts records and tables, in order, and gives the records", function()
+  local Author = library()
+  local ada = Author{ name = "Ada" }
+  local list = Author:insert_all{ ada, { name = "B", born = 1 }, { id = 9, name = "C" } }
+  equal(list[1] == ada, true)
+  equal({ list[1].id, list[2].id, list[3].id, list[1].born }, { 1, 2, 9, 1800 })
+  equal(#Author:insert_all{}, 0)
+end)
+
+test("insert_all is all or nothing", function()
+  local Author = library()
+  fails("constraint_not_null", Author.insert_all, Author, { { name = "a" }, { country = "x" } })
+  equal(count("author"), 0)
+  db:write(function()
+    Author{ name = "kept" }:insert()
+    fails("constraint_not_null", Author.insert_all, Author, { { name = "a" }, { country = "x" } })
+    equal(count("author"), 1)
+  end)
+  equal(count("author"), 1)
+  matches(fails("argument", Author.insert_all, Author, { { name = "a" }, 1 }), "insert_all: element 2")
+  fails("unknown_column", Author.insert_all, Author, { { name = "a" }, { nmae = "b" } })
+  equal(count("author"), 1)
+end)
+
+test("insert_all takes long lists", function()
+  local Author = library()
+  local list = {}
+  for i = 1, 10000 do list[i] = { name = "n" .. i } end
+  local inserted = Author:insert_all(list)
+  equal({ #inserted, inserted[10000].id, count("author") }, { 10000, 10000, 10000 })
+end)
+
+test("delete_all tells how many rows there were", function()
+  local Author = library()
+  Author:insert_all{ { name = "a" }, { name = "b" } }
+  equal({ Author:delete_all(), Author:delete_all() }, { 2, 0 })
+end)
+
+test("verbs take a database, and keep to it", function()
+  local Author = library()
+  local other = perilune.queue()
+  other:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, other TEXT)")
+  local author = Author:insert(other, { name = "x" })
+  equal(count("author"), 0)
+  equal(author:exists(other), true)
+  author.name = "y"
+  author:update(other)
+  author:save(other)
+  equal(Author:find(other, 1).name, "y")
+  equal(Author:fetch_count(other), 1)
+  equal(#Author:fetch_all(other), 1)
+  equal(author:delete(other), true)
+  equal(#Author:insert_all(other, { { name = "z", other = "o" } }), 1)
+  other:write(function(handle)
+    equal(Author:fetch_count(), 1)
+    equal(Author:fetch_one(handle, 1).other, "o")
+  end)
+  equal(Author:delete_all(other), 1)
+  other:close()
+end)
+
+test("a record of another database may only be written where its fields are columns", function()
+  local Author = library()
+  local other = perilune.queue()
+  other:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
+  equal(Author{ name = "x" }:insert(other).id, 1)
+  local author = Author{ name = "x", country = "UK" }
+  fails("unknown_column", author.insert, author, other)
+end)
+
+test("writes in blocks follow their rules", function()
+  local Author = library()
+  local author = Author{ name = "x" }
+  fails("readonly", function() db:read(function() author:insert() end) end)
+  local dead
+  db:write(function(handle) dead = handle end)
+  fails("dead_handle", author.insert, author, dead)
+  fails("dead_handle", Author.find, Author, dead, 1)
+  fails("dead_handle", Author.fetch_all, Author, dead)
+  fails(nil, function() db:write(function() author:insert() error("x") end) end)
+  equal(count("author"), 0)
+end)
+
+test("options of verbs are checked", function()
+  local Author = library()
+  local author = Author{ name = "x" }
+  fails("unknown_option", author.update, author, { on_conflic = "ignore" })
+  fails("unknown_option", Author.insert_all, Author, {}, { x = 1 })
+  fails("argument", author.insert, author, 1)
+  fails("argument", author.insert, author, {}, {})
+  fails("argument", Author.insert, Author)
+  fails("argument", Author.insert, Author, "x")
+  fails("argument", Author.insert_all, Author)
+  fails("argument", Author.insert_all, Author, author)
+end)
+
+test("two thousand columns", function()
+  local names, values = {}, {}
+  for i = 1, 1999 do names[i] = "c" .. i end
+  db:execute("CREATE TABLE wide (id INTEGER PRIMARY KEY, " .. table.concat(names, ", ") .. ")")
+  local Wide = perilune.record("wide")
+  for i = 1, 1999 do values[names[i]] = ("x"):rep(i % 60) end
+  local record = Wide(values):insert()
+  record.c1999 = nil
+  record:update()
+  local found = Wide:find(1)
+  equal({ #found.c1998, found.c1999 }, { 1998 % 60 })
+  equal(found == record, true)
+  equal(#Wide:fetch_all(), 1)
+end)
+
+test("records may be keys of tables and fields of others", function()
+  local Author = library()
+  local author = Author{ name = "x" }
+  local set = { [author] = true }
+  author:insert()
+  equal(set[author], true)
+end)
+
+test("overriding a verb and calling the one of the class", function()
+  local Author = library()
+  local insert = Author.insert
+  function Author:insert(...)
+    if self == Author then return insert(self, ...) end
+    self.country = self.country or "unknown"
+    return insert(self, ...)
+  end
+  equal(Author{ name = "x" }:insert().country, "unknown")
+  function Author.find(class, key) return class:fetch_one(key) or "none" end
+  equal(Author:find(7), "none")
+end)
+
+test("changes of the same statement go on after an error", function()
+  local Author = library()
+  db:write(function()
+    for i = 1, 20 do
+      local author = Author{ id = 1, name = "x" }
+      if i == 1 then author:insert() else fails("constraint_primary_key", author.insert, author) end
+    end
+  end)
+  equal(count("author"), 1)
+end)
+
+test("a failing collation undoes what a record wrote", function()
+  db:add_collation("bad", function(a, b) error("no") end)
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT COLLATE bad UNIQUE)")
+  local T = perilune.record("t")
+  T{ name = "a" }:insert()
+  matches(fails(nil, function() T{ name = "b" }:insert() end), "no")
+  fails(nil, function() T:insert_all{ { name = "c" } } end)
+  equal(count("t"), 1)
+end)
