@@ -44,15 +44,13 @@ perilune_database *perilune_database_at(lua_State *L, int index) {
     return handle->database->owner ? handle->database : NULL;
 }
 
-bool perilune_is_database(lua_State *L, int index) {
-    return perilune_block_of(L, index, perilune_rows_of(L)->database_metatable) != NULL;
-}
-
 bool perilune_database_is_closable(perilune_database *database) {
     return database->flags & PERILUNE_DATABASE_CLOSABLE;
 }
 
 int64_t perilune_schema_generation(perilune_database *database) { return database->schema_generation; }
+
+void perilune_forget_schema(perilune_database *database) { perilune_touch_schema(database); }
 
 void *perilune_database_owner(perilune_database *database) { return database->owner; }
 

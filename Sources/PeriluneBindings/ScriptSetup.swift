@@ -1,5 +1,4 @@
 internal import CPeriluneRows
-internal import Foundation
 package import GRDB
 package import PeriluneLua
 
@@ -11,10 +10,6 @@ package struct ScriptSetup {
     package var allowsFiles: Bool
     /// Clock, random numbers and the like.
     package var environment: ScriptEnvironment
-    /// Is told what a person should know; by default standard error is.
-    package var warn: (String) -> Void = { text in
-        FileHandle.standardError.write(Data("warning: \(text)\n".utf8))
-    }
 
     package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {
         self.database = database
@@ -25,7 +20,7 @@ package struct ScriptSetup {
     /// Installs it. Once for each state.
     package func install(in state: LuaState) throws {
         try DatabaseCallbacks.open(in: state)
-        let migrations = MigrationBinding(allowsFiles: allowsFiles, warn: warn)
+        let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(in: state, environment: environment, migrations: migrations)
         try DatabaseOpener(allowsFiles: allowsFiles).install(in: library.perilune, of: state)
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)

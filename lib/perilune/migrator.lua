@@ -130,8 +130,8 @@ function migrator:names()
 end
 
 local function database_or_default(method, db)
-  if db == nil then return internal.default_database and internal.default_database() or perilune.database end
-  if not functions.is_database(db) then
+  if db == nil then return internal.default_database() end
+  if not internal.is_database(db) then
     internal.raise("argument", "m:" .. method .. ": argument 1: expected a database, got " .. internal.describe(db))
   end
   return db

@@ -120,9 +120,6 @@ void perilune_push_database(lua_State *L, void *owner, perilune_release_list *le
 /* The database behind a userdata (a database object, or a handle that is alive), or NULL. Never fails. */
 perilune_database *perilune_database_at(lua_State *L, int index);
 
-/* Whether a value is a database object or a handle, be it dead. Never fails. */
-bool perilune_is_database(lua_State *L, int index);
-
 /* Pops the database object that is used where scripts name none. [-1, +0, m] */
 void perilune_set_default_database(lua_State *L);
 
@@ -133,6 +130,9 @@ bool perilune_database_is_closable(perilune_database *database);
 ** delete; when an access ends in which there was one; when SQLite has compiled a statement anew; after errors that may come
 ** from it. Grows, and is never that of another database. Never fails. */
 int64_t perilune_schema_generation(perilune_database *database);
+
+/* To be called when it may have changed in a way that the row path does not see: by Swift, or by a rollback. */
+void perilune_forget_schema(perilune_database *database);
 
 /* The Swift object of a database. */
 void *perilune_database_owner(perilune_database *database);

@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 internal import GRDB
+internal import Logging
 package import PeriluneLua
 package import PeriluneRecords
 
@@ -7,8 +8,8 @@ package import PeriluneRecords
 struct MigrationBinding {
     /// Whether scripts may read folders of migrations, and use SQL that reaches files.
     let allowsFiles: Bool
-    /// Is told what a person should know.
-    let warn: (String) -> Void
+    /// Is told of databases that were erased.
+    let logger: Logger
 
     /// Adds `migrations` to the internals.
     func install(in internals: LuaTable) throws {
@@ -20,10 +21,7 @@ struct MigrationBinding {
     private func makeFunctions(in state: LuaState) throws -> LuaTable {
         let functions = try state.makeTable()
         try functions.setFunction("make") { arguments in
-            try ScriptMigrator(allowsFiles: allowsFiles, warn: warn).makeFunctions(in: arguments.state)
-        }
-        try functions.setFunction("is_database") { arguments in
-            [.boolean(perilune_is_database(try arguments.state.core.L, 1))]
+            try ScriptMigrator(allowsFiles: allowsFiles, logger: logger).makeFunctions(in: arguments.state)
         }
         try functions.setFunction("folder") { arguments in [.table(try readFolder(arguments))] }
         try functions.setFunction("load", Self.load)

@@ -18,6 +18,8 @@ struct MigrationRunner {
 
     /// Runs a migration with a handle that is dead afterwards.
     func run(_ migration: ScriptMigration, _ step: Step) throws {
+        // That before it may have been written in Swift.
+        try forgetSchema()
         var arguments: [LuaValue] = []
         if !migration.merges.isEmpty { arguments.append(.table(try makeSet(step.applied))) }
         try enter(migration.body, arguments, in: step.db) {
@@ -86,6 +88,11 @@ struct MigrationRunner {
             throw BindingError("closed", "the database is closed")
         }
         return pointer
+    }
+
+    /// Has the schema of the database be read anew.
+    func forgetSchema() throws {
+        perilune_forget_schema(try pointer())
     }
 
     // MARK: - Scratch databases

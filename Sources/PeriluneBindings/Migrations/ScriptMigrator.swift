@@ -1,18 +1,19 @@
 internal import CPeriluneRows
 internal import GRDB
+internal import Logging
 internal import PeriluneLua
 internal import PeriluneRecords
 
 /// What is behind a migrator of a script. It keeps nothing of Lua's: the migrations are handed over with each call.
 final class ScriptMigrator {
     private let allowsFiles: Bool
-    private let warn: (String) -> Void
+    private let logger: Logger
     private var names = MigrationNames()
     private var isRunning = false
 
-    init(allowsFiles: Bool, warn: @escaping (String) -> Void) {
+    init(allowsFiles: Bool, logger: Logger) {
         self.allowsFiles = allowsFiles
-        self.warn = warn
+        self.logger = logger
     }
 
     /// The functions `register(name, merges)`, `migrate(database, list, options)` and `differences(database, list)`.
@@ -57,7 +58,11 @@ final class ScriptMigrator {
         try requireIdle(method)
         let runner = try makeRunner(method, core)
         isRunning = true
-        defer { isRunning = false }
+        defer {
+            isRunning = false
+            // What a migration has changed may have been rolled back.
+            try? runner.forgetSchema()
+        }
         return try runner.database.entering("it is being migrated") { try body(runner) }
     }
 
@@ -119,9 +124,10 @@ final class ScriptMigrator {
         guard !differences.isEmpty else { return [] }
         try options.requireErasing(runner.database.writer, differences)
         try runner.database.writer.erase()
-        warn(
-            "the schema was not what the migrations make, and all data was erased\n"
-                + differences.joined(separator: "\n"))
+        logger.warning(
+            "the schema was not what the migrations make, and all data was erased",
+            metadata: ["database": "\(runner.database.writer.path)", "differences": "\(differences.joined(separator: "; "))"],
+            source: "migrations")
         return differences
     }
 

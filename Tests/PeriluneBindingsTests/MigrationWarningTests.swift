@@ -1,0 +1,53 @@
+import GRDB
+import Logging
+import PeriluneBindings
+import PeriluneLua
+import Synchronization
+import Testing
+
+/// What is told when a database is erased.
+@Suite struct MigrationWarningTests {
+    /// Keeps what is logged.
+    private final class Log: Sendable {
+        let lines = Mutex<[String]>([])
+    }
+
+    private struct Handler: LogHandler {
+        let log: Log
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.trace
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(
+            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+            function: String, line: UInt
+        ) {
+            log.lines.withLock { $0.append("\(level): \(message): \(metadata?["differences"] ?? "")") }
+        }
+    }
+
+    @Test func `an erased database is a warning that lists the differences`() throws {
+        let log = Log()
+        var environment = ScriptEnvironment.machine
+        environment.logger = Logger(label: "test") { _ in Handler(log: log) }
+        let state = try LuaState()
+        try ScriptSetup(database: DatabaseQueue(), allowsFiles: false, environment: environment).install(in: state)
+        try state.run("""
+            local function migrate(sql)
+              local m = perilune.migrator():register("a", sql)
+              m.erase_on_schema_change = true
+              m:migrate(db)
+            end
+            migrate("CREATE TABLE a (x)")
+            migrate("CREATE TABLE a (x)")
+            migrate("CREATE TABLE a (x, y); CREATE TABLE b (z)")
+            """)
+        let expected =
+            "warning: the schema was not what the migrations make, and all data was erased: missing: table b; missing: column a.y"
+        #expect(log.lines.withLock { $0 } == [expected])
+    }
+}
