@@ -56,6 +56,18 @@ import Testing
         #expect(try queue.read { db in try db.tableExists("t") } == false)
     }
 
+    @Test func `records in Lua follow what a migration in Swift has changed`() throws {
+        let queue = try DatabaseQueue()
+        let state = try makeState(queue)
+        try state.run("db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY)') T = perilune.record('t') T{}:insert()")
+        let migrations = try ScriptMigrations(in: state)
+        try migrations.register(Migration("a") { db, _ in try db.execute(sql: "ALTER TABLE t ADD COLUMN x") })
+        try migrations.register(
+            folder: makeFolder(["b.lua": "return function() T{ x = 7 }:insert() end"]))
+        try migrations.migrate()
+        try state.run("assert(T:find(2).x == 7)")
+    }
+
     @Test func `a folder at fault is told`() throws {
         let migrations = try ScriptMigrations(in: makeState(DatabaseQueue()))
         let error = #expect(throws: LuaError.self) { try migrations.register(folder: "/nowhere/at/all") }
