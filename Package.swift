@@ -64,7 +64,11 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .target(
-            name: "Perilune", dependencies: ["PeriluneBindings", "PeriluneDependencies"], swiftSettings: swiftSettings),
+            name: "Perilune",
+            dependencies: [
+                "CPeriluneRows", "PeriluneBindings", "PeriluneDependencies", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: swiftSettings),
 
         // Programs.
         .executableTarget(
@@ -103,7 +107,7 @@ let package = Package(
         .testTarget(
             name: "PeriluneTests",
             dependencies: [
-                "Perilune", "PeriluneDependencies",
+                "Perilune", "PeriluneDependencies", "PeriluneLua", .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
             swiftSettings: swiftSettings),

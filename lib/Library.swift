@@ -39,6 +39,7 @@ package enum PeriluneModules {
         "json": { PackageResources.json_lua },
         "migration_folder": { PackageResources.migration_folder_lua },
         "migrator": { PackageResources.migrator_lua },
+        "preview": { PackageResources.preview_lua },
         "record": { PackageResources.record_lua },
         "record_changes": { PackageResources.record_changes_lua },
         "record_fetching": { PackageResources.record_fetching_lua },

@@ -150,6 +150,7 @@ static int poll_progress(void *user_data) {
     perilune_context *context = connection->database->rows->context;
     if (context->budget != INT64_MAX) context->budget -= instructions_per_look;
     perilune_watch_memory(connection);
+    perilune_watch_recordings(connection->handle);
     return perilune_poll(context) != PERILUNE_DOOM_NONE;
 }
 

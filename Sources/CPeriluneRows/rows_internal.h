@@ -135,6 +135,9 @@ void perilune_watch_memory(perilune_connection *connection);
 void perilune_begin_bounds(perilune_connection *connection);
 void perilune_end_bounds(perilune_connection *connection);
 
+/* Ends the recordings of a connection that have grown beyond their limit. */
+void perilune_watch_recordings(sqlite3 *db);
+
 /* MARK: - Screening */
 
 /* What a statement may need that not every access allows. */
@@ -156,6 +159,7 @@ typedef struct {
     bool is_temporary; /* CREATE TEMP: readers of a pool would not see it */
     bool wants_writer; /* its result depends on the connection */
     bool reads_rowid;  /* it asks for last_insert_rowid() */
+    bool opens_file;   /* ATTACH of anything but ':memory:', VACUUM INTO: not in a preview, even if files are granted */
 } perilune_screening;
 
 perilune_screening perilune_screen(const char *sql, size_t length);

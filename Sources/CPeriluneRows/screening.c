@@ -136,11 +136,21 @@ static perilune_keyword screen_pragma(token word, scanner *text, perilune_screen
     return is_one_of(name, harmless) ? PERILUNE_KEYWORD_OTHER : PERILUNE_KEYWORD_FILES;
 }
 
-static perilune_keyword screen_vacuum(scanner text) {
+static perilune_keyword screen_vacuum(scanner text, perilune_screening *result) {
     for (token word = next_token(&text); word.kind != TOKEN_END; word = next_token(&text)) {
-        if (word.kind == TOKEN_WORD && is(word, "into")) return PERILUNE_KEYWORD_FILES;
+        if (word.kind != TOKEN_WORD || !is(word, "into")) continue;
+        result->opens_file = true;
+        return PERILUNE_KEYWORD_FILES;
     }
     return PERILUNE_KEYWORD_OTHER;
+}
+
+/* ATTACH [DATABASE] expression AS name */
+static bool attaches_file(scanner text) {
+    token name = next_token(&text);
+    if (name.kind == TOKEN_WORD && is(name, "database")) name = next_token(&text);
+    bool is_memory = name.kind == TOKEN_QUOTED && is(name, ":memory:") && name.start[-1] == '\'';
+    return !is_memory || !is(next_token(&text), "as");
 }
 
 /* What follows the common table expressions, which stand in parentheses. */
@@ -166,10 +176,11 @@ static perilune_keyword screen_word(token word, scanner *text, perilune_screenin
     if (is_one_of(word, inserts)) return PERILUNE_KEYWORD_INSERT;
     if (is_one_of(word, changes)) return PERILUNE_KEYWORD_CHANGE;
     if (is_one_of(word, controls)) return PERILUNE_KEYWORD_CONTROL;
+    if (is(word, "attach")) result->opens_file = attaches_file(*text);
     if (is_one_of(word, files)) return PERILUNE_KEYWORD_FILES;
     if (is(word, "with")) return screen_with(*text);
     if (is(word, "pragma")) return screen_pragma(word, text, result);
-    if (is(word, "vacuum")) return screen_vacuum(*text);
+    if (is(word, "vacuum")) return screen_vacuum(*text, result);
     return PERILUNE_KEYWORD_OTHER;
 }
 

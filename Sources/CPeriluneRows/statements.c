@@ -233,6 +233,9 @@ static void check_keyword(lua_State *L, perilune_access *access, const perilune_
             perilune_raise(L, "forbidden", "%s cannot be set by scripts whose memory is limited", word);
             break;
         case PERILUNE_KEYWORD_FILES:
+            if (screening->opens_file && access->database->flags & PERILUNE_DATABASE_PREVIEW) {
+                perilune_raise(L, "preview", "%s is not run in a preview, which opens no other database files", word);
+            }
             if (access->database->flags & PERILUNE_DATABASE_FILES) break;
             perilune_raise(L, "forbidden", "%s is not allowed here: the host has not granted files", word);
             break;

@@ -30,9 +30,12 @@ extension ScriptHost {
         public var allowsFiles = false
         /// The folder in which `require` looks for modules; `nil`: nowhere.
         public var moduleFolder: String?
-        /// Is told the SQL of each statement of the default database, bound values left out, on the thread that runs it. For
-        /// a database that the host opens.
-        public var trace: (@Sendable (String) -> Void)?
+        /// Is told of each statement of the default database. For a database that the host opens.
+        public var trace: SQLTrace?
+        /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.
+        public var effects: EffectRecorder?
+        /// Whether scripts run on a copy, and what they may do outside of it.
+        var previewMode: PreviewMode?
 
         /// Makes a configuration for scripts that are not trusted.
         public init(database: Database = .prepared) {
@@ -67,16 +70,11 @@ extension ScriptHost.Configuration {
         return writer
     }
 
-    private var openingConfiguration: GRDB.Configuration {
+    /// How connections to a database that the host opens are made.
+    var openingConfiguration: GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.readonly = isReadonly
-        if let trace {
-            configuration.prepareDatabase { db in
-                db.trace { event in
-                    if case .statement(let statement) = event { trace(statement.sql) }
-                }
-            }
-        }
+        trace?.install(in: &configuration)
         return configuration
     }
 }

@@ -43,15 +43,18 @@ public actor ScriptHost {
         try self.init(configuration, database: configuration.openDatabase(), environment: nil)
     }
 
-    private init(
+    /// Prepares a state for scripts over a database that is open.
+    init(
         _ configuration: Configuration, database: any DatabaseWriter, environment: ScriptEnvironment?
     ) throws {
         thread = LuaThread()
         let state = try LuaState(libraries: configuration.libraries, limits: configuration.limits)
         self.database = database
         self.environment = environment ?? .machine
-        try ScriptSetup(database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
-            .install(in: state)
+        var setup = ScriptSetup(
+            database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
+        setup.previewMode = configuration.previewMode
+        try setup.install(in: state)
         try ScriptModules.install(in: state, folder: configuration.moduleFolder)
         cancellation = state.cancellation
         self.state = state

@@ -112,6 +112,11 @@ final class ScriptLibrary {
         _ = try Self.compile("init", in: state).call([.table(internals)])
     }
 
+    /// Replaces the functions of Lua's libraries that change files or run programs by ones that refuse.
+    func holdBackEffects() throws {
+        _ = try Self.compile("preview", in: state).call([.table(internals)])
+    }
+
     /// The chunk of a module, which is called with the table of internals.
     private static func compile(_ name: String, in state: LuaState) throws -> LuaFunction {
         guard let source = PeriluneModules.source(of: name) else {

@@ -10,6 +10,8 @@ package struct ScriptSetup {
     package var allowsFiles: Bool
     /// Clock, random numbers and the like.
     package var environment: ScriptEnvironment
+    /// Whether scripts run on a copy, and what they may do outside of it.
+    package var previewMode: PreviewMode?
 
     package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {
         self.database = database
@@ -22,12 +24,21 @@ package struct ScriptSetup {
         try DatabaseCallbacks.open(in: state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(in: state, environment: environment, migrations: migrations)
-        try DatabaseOpener(allowsFiles: allowsFiles).install(in: library.perilune, of: state)
-        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)
+        try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil).install(in: library.perilune, of: state)
+        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
         state.core.push(value)
         perilune_set_default_database(state.core.L)
         try state.globals.set("db", value)
+        if previewMode == .holdingBackEffects { try library.holdBackEffects() }
     }
+}
+
+/// What a script may do outside of the copy on which it is previewed.
+package enum PreviewMode: Sendable {
+    /// What its libraries allow.
+    case allowingEffects
+    /// Nothing that changes files or runs programs.
+    case holdingBackEffects
 }

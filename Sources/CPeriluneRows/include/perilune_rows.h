@@ -111,6 +111,7 @@ enum {
     PERILUNE_DATABASE_FILES = 1u << 0,    /* ATTACH, DETACH, VACUUM INTO and the like */
     PERILUNE_DATABASE_CLOSABLE = 1u << 1, /* close() */
     PERILUNE_DATABASE_POOL = 1u << 2,     /* reads may run on other connections than writes */
+    PERILUNE_DATABASE_PREVIEW = 1u << 3,  /* no ATTACH of files and VACUUM INTO, whatever else is granted */
 };
 
 /* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which goes to the context's

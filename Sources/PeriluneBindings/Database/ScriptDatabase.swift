@@ -26,6 +26,8 @@ package final class ScriptDatabase {
         var allowsFiles: Bool
         /// `close()`: for databases that the script has opened itself.
         var allowsClosing: Bool
+        /// Whether SQL that opens other files is refused, even if files are allowed.
+        var isPreview = false
     }
 
     private init(_ writer: any DatabaseWriter) {
@@ -54,6 +56,7 @@ package final class ScriptDatabase {
         var flags: UInt32 = 0
         if rights.allowsFiles { flags |= UInt32(PERILUNE_DATABASE_FILES) }
         if rights.allowsClosing { flags |= UInt32(PERILUNE_DATABASE_CLOSABLE) }
+        if rights.isPreview { flags |= UInt32(PERILUNE_DATABASE_PREVIEW) }
         if writer is DatabasePool { flags |= UInt32(PERILUNE_DATABASE_POOL) }
         perilune_push_database(core.L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags)
         return (database, core.takeValues(1)[0])

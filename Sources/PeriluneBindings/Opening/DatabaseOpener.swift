@@ -5,12 +5,15 @@ internal import PeriluneLua
 final class DatabaseOpener {
     /// Whether scripts may open files, and use SQL that reaches them.
     private let allowsFiles: Bool
+    /// Whether the script is previewed: it opens no files then, whatever is allowed.
+    private let isPreview: Bool
     private var openCount = 0
     /// To Lua a database is a few bytes: after so many have been opened, those that were dropped are looked for and closed.
     private static let opensPerCollection = 64
 
-    init(allowsFiles: Bool) {
+    init(allowsFiles: Bool, isPreview: Bool = false) {
         self.allowsFiles = allowsFiles
+        self.isPreview = isPreview
     }
 
     /// Adds `queue` and `pool` to the table `perilune`.
@@ -46,7 +49,7 @@ final class DatabaseOpener {
         } catch let error as DatabaseError {
             throw OpeningError(path: path ?? ":memory:", error: error)
         }
-        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true)
+        let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview)
         return try ScriptDatabase.makeValue(for: writer, rights: rights, in: state).value
     }
 
@@ -60,6 +63,9 @@ final class DatabaseOpener {
         }
         guard allowsFiles else {
             throw BindingError("sandbox", "\(function): this script may not open files; it may open databases in memory")
+        }
+        guard !isPreview else {
+            throw BindingError("preview", "\(function): a preview opens no other database files; it may open databases in memory")
         }
         return path
     }

@@ -62,11 +62,9 @@ struct ScriptRunner {
         configuration.allowsFiles = !request.isSandboxed
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
         if request.isTracing {
-            configuration.trace = { [colours] sql in
-                // GRDB looks into the schema when it opens a database: no statement of the script's.
-                guard sql != "SELECT * FROM sqlite_master LIMIT 1" else { return }
+            configuration.trace = SQLTrace { [colours] event in
                 StandardStreams.writeError(
-                    colours.dim("sql: " + DisplayText.escaped(sql, keepingLineBreaks: true)) + "\n")
+                    colours.dim("sql: " + DisplayText.escaped(event.sql, keepingLineBreaks: true)) + "\n")
             }
         }
         return configuration

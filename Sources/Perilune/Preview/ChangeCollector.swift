@@ -1,0 +1,155 @@
+internal import Foundation
+internal import GRDB
+
+/// Finds out what a previewed script has changed in its copy.
+struct ChangeCollector {
+    /// What was known before the script ran.
+    struct Start {
+        let schema: SchemaSnapshot
+        let recording: ChangeRecording
+    }
+
+    private let db: Database
+    private let copy: PreviewCopy
+    private let start: Start
+    private let rowLimit: Int
+    private let schema: SchemaSnapshot
+    private var report = PreviewReport()
+    private var isFormerStateAttached = false
+
+    init(_ db: Database, copy: PreviewCopy, start: Start, rowLimit: Int) throws {
+        self.db = db
+        self.copy = copy
+        self.start = start
+        self.rowLimit = rowLimit
+        schema = try SchemaSnapshot(db)
+    }
+
+    /// Makes the report, and the changeset if one can hold all that has changed.
+    consuming func collect() throws -> (report: PreviewReport, changeset: Changeset?) {
+        report.schema = schema.changes(since: start.schema)
+        // A recording knows nothing of changes to the schema, and of tables that are not any more what they were.
+        let recorded = schema.version == start.schema.version ? start.recording.changeset() : nil
+        if let recorded {
+            try takeRecorded(recorded)
+        } else {
+            try compareAll()
+        }
+        report.tables.sort { ($0.name.lowercased(), $0.name) < ($1.name.lowercased(), $1.name) }
+        addObstacles()
+        guard report.obstacles.isEmpty else { return (report, nil) }
+        let changeset = try recorded ?? compared()
+        if let obstacle = try obstacleToRepeating(changeset) {
+            report.obstacles.append(obstacle)
+            return (report, nil)
+        }
+        return (report, changeset)
+    }
+
+    private mutating func attachFormerState() throws {
+        guard !isFormerStateAttached else { return }
+        try copy.attachFormerState(db)
+        isFormerStateAttached = true
+    }
+
+    // MARK: - Recorded changes
+
+    private mutating func takeRecorded(_ changeset: Changeset) throws {
+        var others: [TableShape] = []
+        var withNullKeys: Set<String> = []
+        for table in start.recording.touchedTables.compactMap(schema.table) {
+            if table.unrecordable != nil {
+                others.append(table.kind == .shadow ? owner(of: table) ?? table : table)
+            } else if try hasNullKey(table) {
+                others.append(table)
+                withNullKeys.insert(table.name)
+            }
+        }
+        let summary = try ChangesetSummary(changeset, rowLimit: rowLimit, schema: schema)
+        for var changes in summary.tables where !withNullKeys.contains(changes.name) {
+            try changes.complete(from: db)
+            report.tables.append(changes)
+        }
+        for name in Set(others.map(\.name)) {
+            try compare(schema.table(name), start.schema.table(name), keepsRowIDs: true, isTouched: true)
+        }
+    }
+
+    /// Whether there are, or were, rows that sessions leave out.
+    private mutating func hasNullKey(_ table: TableShape) throws -> Bool {
+        guard !table.nullableKey.isEmpty, let old = start.schema.table(table.name) else { return false }
+        try attachFormerState()
+        return try TableComparison.hasNullKey(db, table, "main")
+            || TableComparison.hasNullKey(db, old, PreviewCopy.formerSchema)
+    }
+
+    /// The virtual table that keeps its rows in another.
+    private func owner(of shadow: TableShape) -> TableShape? {
+        schema.tables.filter { $0.kind == .virtual && shadow.name.hasPrefix($0.name + "_") }.max { $0.name.count < $1.name.count }
+    }
+
+    // MARK: - Compared tables
+
+    private mutating func compareAll() throws {
+        let names = (schema.tables + start.schema.tables).filter { $0.kind != .shadow }.map { $0.name.lowercased() }
+        for name in Set(names).sorted() {
+            try compare(schema.table(name), start.schema.table(name), keepsRowIDs: false, isTouched: false)
+        }
+    }
+
+    private mutating func compare(_ new: TableShape?, _ old: TableShape?, keepsRowIDs: Bool, isTouched: Bool) throws {
+        guard let table = new ?? old else { return }
+        try attachFormerState()
+        do {
+            let comparison = try TableComparison(db, new: new, old: old, keepsRowIDs: keepsRowIDs, rowLimit: rowLimit)
+            var changes = try comparison.run()
+            if changes.unrecordable == nil, changes.key.isEmpty, new != nil, old != nil {
+                changes.unrecordable = "rows of it have NULL in their key"
+            }
+            if changes.count > 0 { report.tables.append(changes) }
+        } catch let error as DatabaseError {
+            // Functions and collations of the script cannot be called any more, virtual tables refuse what they like.
+            report.warnings.append("the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")
+            guard isTouched else { return }
+            var changes = TableChanges(name: table.name)
+            changes.unrecordable = table.unrecordable
+            changes.isCounted = false
+            report.tables.append(changes)
+        }
+    }
+
+    /// The changeset of the tables that were found different.
+    private func compared() throws -> Changeset {
+        try Changeset(db, since: PreviewCopy.formerSchema, of: report.tables.map(\.name))
+    }
+
+    // MARK: - Obstacles
+
+    /// Why SQLite cannot make all these changes one after the other. Tried on the copy, backwards: two rows that have changed
+    /// places in a unique index, for one, cannot be written in any order.
+    private func obstacleToRepeating(_ changeset: Changeset) throws -> String? {
+        let inverse = try changeset.inverted()
+        try db.execute(sql: "PRAGMA foreign_keys = OFF")
+        var obstacle: String?
+        try db.inTransaction {
+            do {
+                try inverse.apply(to: db, schema: schema)
+            } catch let error as PlanError {
+                obstacle = "the changes cannot be made row by row: \(error.message.replacing("conflict: ", with: ""))"
+            } catch let error as DatabaseError {
+                obstacle = "the changes cannot be made row by row: \(error.message ?? "\(error.resultCode)")"
+            }
+            return .rollback
+        }
+        return obstacle
+    }
+
+    private mutating func addObstacles() {
+        if !report.schema.isEmpty { report.obstacles.append("the schema would change, and a plan holds rows only") }
+        for table in report.tables {
+            if let reason = table.unrecordable { report.obstacles.append("\(table.name) cannot be recorded: \(reason)") }
+        }
+        if start.recording.isTooLarge { report.obstacles.append("so many rows would change that they were counted but not recorded") }
+        if !report.warnings.isEmpty { report.obstacles.append("not all tables could be compared") }
+    }
+}

@@ -1,0 +1,36 @@
+internal import Foundation
+
+/// Something that a script would have done outside of the database.
+public struct PreviewEffect: Codable, Sendable, Equatable {
+    /// The function that would have done it: `mail.send`.
+    public var name: String
+    /// Its arguments, as text for people.
+    public var arguments: [String]
+
+    public init(name: String, arguments: [String] = []) {
+        self.name = name
+        self.arguments = arguments
+    }
+}
+
+/// Keeps what functions with effects outside would do, in place of doing it.
+///
+/// A function that a host registers as external asks its configuration for a recorder, and if there is one, records and
+/// performs nothing.
+public final class EffectRecorder: Sendable {
+    private let lock = NSLock()
+    /// Guarded by the lock.
+    private nonisolated(unsafe) var recorded: [PreviewEffect] = []
+
+    public init() {}
+
+    /// Keeps an effect.
+    public func record(_ effect: PreviewEffect) {
+        lock.withLock { recorded.append(effect) }
+    }
+
+    /// What was kept, in order.
+    public var effects: [PreviewEffect] {
+        lock.withLock { recorded }
+    }
+}

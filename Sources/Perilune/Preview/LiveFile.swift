@@ -1,0 +1,94 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import GRDB
+
+/// A database file that is read and nothing else, whoever else uses it.
+struct LiveFile {
+    let path: String
+
+    var exists: Bool {
+        FileManager.default.fileExists(atPath: path)
+    }
+
+    /// The bytes of the file and of its write-ahead log.
+    var size: Int {
+        Self.size(path) + Self.size(path + "-wal")
+    }
+
+    /// Copies the database, as it is at one moment, into the connection of an empty one.
+    func copy(into db: Database) throws {
+        if isAtRest {
+            // No locks and no files beside it, which even a reader of a database with a write-ahead log would make.
+            let state = FileState(path)
+            try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_URI)
+            // Nobody was kept from writing meanwhile: then it is done again, with locks.
+            if isAtRest, FileState(path) == state { return }
+        }
+        try copy(into: db, uri: path, flags: 0)
+    }
+
+    /// Whether it is a database with a write-ahead log that nobody has open.
+    private var isAtRest: Bool {
+        guard Self.size(path + "-wal") == 0, !FileManager.default.fileExists(atPath: path + "-shm"),
+            let file = FileHandle(forReadingAtPath: path)
+        else { return false }
+        defer { try? file.close() }
+        let header = (try? file.read(upToCount: 20)) ?? Data()
+        return header.count == 20 && header[18] == 2 && header[19] == 2
+    }
+
+    private var immutableURI: String {
+        let escaped = path.replacing("%", with: "%25").replacing("?", with: "%3f").replacing("#", with: "%23")
+        return "file:\(escaped)?immutable=1"
+    }
+
+    private func copy(into db: Database, uri: String, flags: CInt) throws {
+        var source: OpaquePointer?
+        let code = sqlite3_open_v2(uri, &source, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, nil)
+        defer { sqlite3_close(source) }
+        guard code == SQLITE_OK, let source else { throw Self.error(code, source) }
+        perilune_keep_log(source)
+        sqlite3_busy_timeout(source, 5000)
+        // One state from the first page to the last.
+        let begun = sqlite3_exec(source, "BEGIN; SELECT COUNT(*) FROM sqlite_master", nil, nil, nil)
+        guard begun == SQLITE_OK else { throw Self.error(begun, source) }
+        try Self.copyPages(of: source, to: db)
+    }
+
+    private static func copyPages(of source: OpaquePointer, to db: Database) throws {
+        guard let backup = sqlite3_backup_init(db.sqliteConnection, "main", source, "main") else {
+            throw error(sqlite3_errcode(db.sqliteConnection), db.sqliteConnection)
+        }
+        var code = SQLITE_OK
+        while code == SQLITE_OK, !Task.isCancelled { code = sqlite3_backup_step(backup, 4096) }
+        let finished = sqlite3_backup_finish(backup)
+        if code == SQLITE_OK { throw CancellationError() }
+        guard code == SQLITE_DONE, finished == SQLITE_OK else { throw error(code == SQLITE_DONE ? finished : code, source) }
+        db.clearSchemaCache()
+    }
+
+    private static func error(_ code: CInt, _ connection: OpaquePointer?) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: connection.map { String(cString: sqlite3_errmsg($0)) })
+    }
+
+    private static func size(_ path: String) -> Int {
+        ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int) ?? 0
+    }
+}
+
+/// What changes when somebody writes to a file.
+private struct FileState: Equatable {
+    private var size: Int64 = -1
+    private var inode: UInt64 = 0
+    private var seconds = 0
+    private var nanoseconds = 0
+
+    init(_ path: String) {
+        var information = stat()
+        guard stat(path, &information) == 0 else { return }
+        size = Int64(information.st_size)
+        inode = UInt64(information.st_ino)
+        seconds = information.st_mtim.tv_sec
+        nanoseconds = information.st_mtim.tv_nsec
+    }
+}

@@ -1,0 +1,162 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import GRDB
+
+extension PreviewPlan {
+    /// Makes the changes of the plan to a database: all of them, or none.
+    ///
+    /// Triggers and foreign keys do nothing of their own meanwhile: what they did is part of the plan.
+    ///
+    /// - Parameters:
+    ///   - path: The file, which must exist.
+    ///   - isUndoing: Makes the inverse changes: takes the plan back.
+    /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
+    public func apply(to path: String, isUndoing: Bool = false) async throws {
+        guard LiveFile(path: path).exists else {
+            throw PlanError(.file, "cannot open the database \(path): \(String(cString: strerror(ENOENT)))")
+        }
+        var configuration = GRDB.Configuration()
+        configuration.foreignKeysEnabled = false
+        configuration.busyMode = .timeout(5)
+        let queue = try DatabaseQueue(path: path, configuration: configuration)
+        let changeset = isUndoing ? try changeset.inverted() : changeset
+        let schemaHash = origin.schemaHash
+        try await queue.writeWithoutTransaction { db in
+            try db.inTransaction(.immediate) {
+                try PlanApplication(db: db, changeset: changeset, schemaHash: schemaHash).run()
+                return .commit
+            }
+        }
+        try queue.close()
+    }
+}
+
+/// Applies a changeset within a transaction that is open.
+private struct PlanApplication {
+    let db: Database
+    let changeset: Changeset
+    let schemaHash: String
+
+    func run() throws {
+        let schema = try SchemaSnapshot(db)
+        guard schema.hash == schemaHash else {
+            throw PlanError(
+                .schema, "the schema of the database is not that of the plan, which was made before it changed: make the plan again")
+        }
+        let tables = try tablesWithForeignKeys(schema)
+        let violations = try countViolations(tables)
+        try changeset.apply(to: db, schema: schema)
+        guard try countViolations(tables) <= violations else {
+            throw PlanError(.foreignKey, try describeViolations(tables))
+        }
+    }
+
+    // MARK: - Foreign keys
+
+    /// The tables whose foreign keys the plan could break: those it changes, and those that refer to them.
+    private func tablesWithForeignKeys(_ schema: SchemaSnapshot) throws -> [String] {
+        var changed: Set<String> = []
+        try changeset.forEach { changed.insert($0.table.lowercased()) }
+        return try schema.tables.filter { $0.kind == .table }.map(\.name).filter { name in
+            let parents = try String.fetchAll(db, sql: #"SELECT "table" FROM pragma_foreign_key_list(?)"#, arguments: [name])
+            guard !parents.isEmpty else { return false }
+            return changed.contains(name.lowercased()) || parents.contains { changed.contains($0.lowercased()) }
+        }
+    }
+
+    private func countViolations(_ tables: [String]) throws -> Int {
+        try tables.reduce(0) { count, name in
+            try count + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM pragma_foreign_key_check(?)", arguments: [name]) ?? 0)
+        }
+    }
+
+    private func describeViolations(_ tables: [String]) throws -> String {
+        for name in tables {
+            let row = try Row.fetchOne(db, sql: "SELECT rowid, parent FROM pragma_foreign_key_check(?)", arguments: [name])
+            guard let row else { continue }
+            let place = (row[0] as Int64?).map { "row \($0) of \(name)" } ?? "a row of \(name)"
+            return "conflict: \(place) would refer to a row of \(row[1] as String) that is not there"
+        }
+        return "conflict: a foreign key would refer to a row that is not there"
+    }
+}
+
+extension Changeset {
+    /// Makes the changes, within a transaction that is open; at the first conflict none.
+    ///
+    /// - Throws: ``PlanError``.
+    func apply(to db: Database, schema: SchemaSnapshot) throws {
+        guard !isEmpty else { return }
+        let teller = ConflictTeller(schema: schema)
+        let code = bytes.withUnsafeBytes { buffer in
+            perilune_apply_changeset(
+                db.sqliteConnection, buffer.baseAddress, CInt(buffer.count),
+                { context, conflict in
+                    Unmanaged<ConflictTeller>.fromOpaque(context!).takeUnretainedValue().take(conflict!.pointee)
+                }, Unmanaged.passUnretained(teller).toOpaque())
+        }
+        if let error = teller.error { throw error }
+        guard code == SQLITE_OK else {
+            throw DatabaseError(
+                resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)))
+        }
+    }
+}
+
+/// Makes an error of the first conflict that SQLite tells of.
+private final class ConflictTeller {
+    private let schema: SchemaSnapshot
+    private(set) var error: PlanError?
+
+    init(schema: SchemaSnapshot) {
+        self.schema = schema
+    }
+
+    func take(_ conflict: perilune_conflict) {
+        guard error == nil else { return }
+        guard let pointer = conflict.change else {
+            let table = String(cString: conflict.table)
+            error = PlanError(.schema, "the table \(table) is not there, or not as it was when the plan was made")
+            return
+        }
+        let change = Changeset.Change(pointer: pointer)
+        let columns = schema.table(change.table)?.columns.map(\.name) ?? []
+        let positions = 0..<change.columnCount
+        var conflict = conflict
+        let current = positions.compactMap { perilune_conflict_current(&conflict, CInt($0)).map { PreviewValue($0) } }
+        let described = PlanConflict(
+            table: change.table, kind: change.kind, columns: columns, key: change.key,
+            expected: positions.map { change.kind == .inserted ? nil : change.old($0) },
+            found: current.isEmpty ? nil : current)
+        error = PlanError(.conflict, Self.message(conflict.kind, described, change), conflict: described)
+    }
+
+    private static func message(
+        _ kind: perilune_conflict_kind, _ conflict: PlanConflict, _ change: Changeset.Change
+    ) -> String {
+        let names = change.keyColumns.map { conflict.columns.indices.contains($0) ? conflict.columns[$0] : "column \($0 + 1)" }
+        let key = zip(names, conflict.key).map { "\($0) = \($1.shortText)" }.joined(separator: ", ")
+        let row = "the row of \(conflict.table) with \(key)"
+        return switch kind {
+        case PERILUNE_CONFLICT_DIFFERS: "conflict: \(row) has changed since the plan was made"
+        case PERILUNE_CONFLICT_MISSING: "conflict: \(row) is not there any more"
+        case PERILUNE_CONFLICT_EXISTS: "conflict: \(row), which the plan inserts, is there already"
+        default: "conflict: \(row) would break a constraint, such as another row with the same unique value"
+        }
+    }
+}
+
+extension PreviewValue {
+    /// The value for messages, on one line.
+    package var shortText: String {
+        switch self {
+        case .null: return "NULL"
+        case .integer(let value): return "\(value)"
+        case .real(let value): return "\(value)"
+        case .text(let bytes):
+            let text = String(decoding: bytes, as: UTF8.self)
+            return "'" + (text.count > 40 ? text.prefix(37) + "..." : text) + "'"
+        case .blob(let bytes): return "a blob of \(bytes.count) bytes"
+        }
+    }
+}

@@ -1,0 +1,98 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import GRDB
+
+/// The database that a previewed script changes, and how it was before.
+final class PreviewCopy: Sendable {
+    /// The copy that the script gets.
+    let writer: DatabaseQueue
+    /// The private folder of both, if they are files; removed with this object.
+    private let folder: String?
+    private let former = FormerState()
+
+    /// The schema by which the former state is attached.
+    static let formerSchema = "perilune_former"
+
+    /// Makes an empty database.
+    ///
+    /// - Parameter inMemory: Else in a private temporary folder.
+    init(inMemory: Bool, configuration: GRDB.Configuration) throws {
+        if inMemory {
+            folder = nil
+            writer = try DatabaseQueue(configuration: configuration)
+        } else {
+            let folder = try Self.makeFolder()
+            self.folder = folder
+            do {
+                writer = try DatabaseQueue(path: folder + "/copy.sqlite", configuration: configuration)
+            } catch {
+                try? FileManager.default.removeItem(atPath: folder)
+                throw error
+            }
+        }
+    }
+
+    deinit {
+        try? writer.close()
+        former.free()
+        if let folder { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    private static func makeFolder() throws -> String {
+        var template = Array((NSTemporaryDirectory() + "/perilune-preview-XXXXXX").utf8CString)
+        guard let path = mkdtemp(&template) else { throw CocoaError(.fileWriteUnknown) }
+        return String(cString: path)
+    }
+
+    // MARK: - The former state
+
+    /// Keeps the state that changes are compared with.
+    func keepFormerState() throws {
+        if let folder {
+            let kept = try DatabaseQueue(path: folder + "/former.sqlite")
+            try writer.backup(to: kept)
+            try kept.close()
+        } else {
+            try writer.writeWithoutTransaction { db in try former.keep(db) }
+        }
+    }
+
+    /// Attaches the state that was kept to the connection of the copy; once.
+    func attachFormerState(_ db: Database) throws {
+        if let folder {
+            try db.execute(literal: "ATTACH \(folder + "/former.sqlite") AS \(sql: Self.formerSchema)")
+        } else {
+            try db.execute(literal: "ATTACH ':memory:' AS \(sql: Self.formerSchema)")
+            try former.attach(db, as: Self.formerSchema)
+        }
+    }
+}
+
+/// A database as bytes. Used by one thread after the other: those who hold the connection of the copy, and `deinit`.
+private final class FormerState: @unchecked Sendable {
+    private var bytes: UnsafeMutablePointer<UInt8>?
+    private var count: Int64 = 0
+
+    func keep(_ db: Database) throws {
+        free()
+        bytes = sqlite3_serialize(db.sqliteConnection, "main", &count, 0)
+        // An empty database has no bytes.
+        if bytes == nil, count > 0 { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+    }
+
+    /// Gives the bytes to a connection.
+    func attach(_ db: Database, as schema: String) throws {
+        guard let bytes, count > 0 else { return }
+        // A database in memory has no write-ahead log, whatever its header says.
+        if count >= 20 { (bytes[18], bytes[19]) = (1, 1) }
+        self.bytes = nil
+        let flags = UInt32(SQLITE_DESERIALIZE_FREEONCLOSE | SQLITE_DESERIALIZE_READONLY)
+        let code = sqlite3_deserialize(db.sqliteConnection, schema, bytes, count, count, flags)
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
+
+    func free() {
+        sqlite3_free(bytes)
+        bytes = nil
+    }
+}

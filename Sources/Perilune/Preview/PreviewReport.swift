@@ -1,0 +1,109 @@
+internal import Foundation
+
+/// What a script would change.
+public struct PreviewReport: Codable, Sendable, Equatable {
+    /// The version of this format, for programs.
+    public var version = 1
+    /// The tables whose rows would change, by name.
+    public var tables: [TableChanges] = []
+    /// The objects of the schema that would be added, removed or changed.
+    public var schema: [SchemaChange] = []
+    /// What the script would have done outside of the database, in order.
+    public var effects: [PreviewEffect] = []
+    /// What the reader ought to know about the report.
+    public var warnings: [String] = []
+    /// Why there can be no plan; empty if there can.
+    public var obstacles: [String] = []
+
+    public init() {}
+
+    /// Whether anything would be different.
+    public var hasChanges: Bool {
+        !tables.isEmpty || !schema.isEmpty || !effects.isEmpty
+    }
+
+    /// The report as JSON, names in snake_case, followed by a line feed.
+    public func json() throws -> String {
+        let encoder = JSONEncoder()
+        encoder.keyEncodingStrategy = .convertToSnakeCase
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        return String(decoding: try encoder.encode(self), as: UTF8.self) + "\n"
+    }
+}
+
+/// What would change in the rows of one table.
+public struct TableChanges: Codable, Sendable, Equatable {
+    public var name: String
+    /// The names of the columns, in which the values of rows stand.
+    public var columns: [String] = []
+    /// The columns by which rows are told apart; none if that is their row id or their content.
+    public var key: [String] = []
+    public var inserted = 0
+    public var updated = 0
+    public var deleted = 0
+    /// Some of the rows, sorted by key; so many of each kind at most as the preview was asked for.
+    public var rows: [RowChange] = []
+    /// Why SQLite's sessions cannot record the table, so that no plan can hold its changes; `nil` if they can.
+    public var unrecordable: String?
+    /// Whether the numbers are known. If not, the table was written to.
+    public var isCounted = true
+
+    public init(name: String) {
+        self.name = name
+    }
+
+    /// The number of rows that would change.
+    public var count: Int { inserted + updated + deleted }
+    /// The number of those that are not in ``rows``.
+    public var hiddenCount: Int { count - rows.count }
+
+    /// Sorts the rows by their key.
+    mutating func sortRows() {
+        let places = key.compactMap { columns.firstIndex(of: $0) }
+        guard !places.isEmpty else { return }
+        let keys = rows.map { row in places.map { (row.after ?? row.before ?? [])[$0] } }
+        rows = rows.indices.sorted { keys[$0].lexicographicallyPrecedes(keys[$1]) }.map { rows[$0] }
+    }
+}
+
+/// A row before and after.
+public struct RowChange: Codable, Sendable, Equatable {
+    public enum Kind: String, Codable, Sendable {
+        case inserted, updated, deleted
+    }
+
+    public var kind: Kind
+    /// `nil` for inserted rows.
+    public var before: [PreviewValue]?
+    /// `nil` for deleted rows.
+    public var after: [PreviewValue]?
+
+    public init(kind: Kind, before: [PreviewValue]? = nil, after: [PreviewValue]? = nil) {
+        self.kind = kind
+        self.before = before
+        self.after = after
+    }
+
+    /// The positions of the columns that an update changes.
+    public var changedColumns: [Int] {
+        guard let before, let after else { return [] }
+        return after.indices.filter { before.indices.contains($0) && before[$0] != after[$0] }
+    }
+}
+
+/// What would change in the schema.
+public struct SchemaChange: Codable, Sendable, Equatable {
+    public enum Kind: String, Codable, Sendable {
+        case added, removed, changed
+    }
+
+    public var kind: Kind
+    /// `table`, `index`, `view` or `trigger`; or `pragma`, for `user_version` and `application_id`.
+    public var type: String
+    public var name: String
+    /// The table that an index or trigger belongs to.
+    public var table: String
+    /// The SQL that made it, before and after; the value of a pragma.
+    public var before: String?
+    public var after: String?
+}

@@ -1,0 +1,129 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import GRDB
+
+/// A value of a row, as SQLite stored it.
+///
+/// In JSON a blob is `{"$blob": "<base64>"}`, text that is not UTF-8 `{"$text": "<base64>"}`, an infinite number
+/// `{"$real": "inf"}` or `{"$real": "-inf"}`.
+public enum PreviewValue: Sendable, Equatable {
+    case null
+    case integer(Int64)
+    case real(Double)
+    /// Text, which need not be UTF-8.
+    case text([UInt8])
+    case blob([UInt8])
+
+    /// Copies a value of SQLite.
+    init(_ value: OpaquePointer) {
+        switch sqlite3_value_type(value) {
+        case SQLITE_INTEGER: self = .integer(sqlite3_value_int64(value))
+        case SQLITE_FLOAT: self = .real(sqlite3_value_double(value))
+        case SQLITE_TEXT:
+            let start = sqlite3_value_text(value)
+            self = .text(Self.bytes(start, count: sqlite3_value_bytes(value)))
+        case SQLITE_BLOB:
+            let start = sqlite3_value_blob(value)?.assumingMemoryBound(to: UInt8.self)
+            self = .blob(Self.bytes(start, count: sqlite3_value_bytes(value)))
+        default: self = .null
+        }
+    }
+
+    /// Copies a column of the row that a statement stands on.
+    init(_ statement: OpaquePointer, column: Int) {
+        self.init(sqlite3_column_value(statement, CInt(column)))
+    }
+
+    private static func bytes(_ start: UnsafePointer<UInt8>?, count: CInt) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(count)))
+    }
+
+    var databaseValue: DatabaseValue {
+        switch self {
+        case .null: .null
+        case .integer(let value): value.databaseValue
+        case .real(let value): value.databaseValue
+        case .text(let bytes): String(decoding: bytes, as: UTF8.self).databaseValue
+        case .blob(let bytes): Data(bytes).databaseValue
+        }
+    }
+}
+
+extension PreviewValue: Comparable {
+    /// As SQLite sorts: NULL, numbers, text, blobs.
+    public static func < (left: PreviewValue, right: PreviewValue) -> Bool {
+        switch (left, right) {
+        case (.integer(let left), .integer(let right)): left < right
+        case (.integer(let left), .real(let right)): Double(left) < right
+        case (.real(let left), .integer(let right)): left < Double(right)
+        case (.real(let left), .real(let right)): left < right
+        case (.text(let left), .text(let right)), (.blob(let left), .blob(let right)): left.lexicographicallyPrecedes(right)
+        default: left.rank < right.rank
+        }
+    }
+
+    private var rank: Int {
+        switch self {
+        case .null: 0
+        case .integer, .real: 1
+        case .text: 2
+        case .blob: 3
+        }
+    }
+}
+
+extension PreviewValue: Codable {
+    private enum Tag: String, CodingKey {
+        case blob = "$blob"
+        case text = "$text"
+        case real = "$real"
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .null:
+            var container = encoder.singleValueContainer()
+            try container.encodeNil()
+        case .integer(let value): try value.encode(to: encoder)
+        case .real(let value) where value.isFinite: try value.encode(to: encoder)
+        case .real(let value): try Self.encode(value < 0 ? "-inf" : "inf", as: .real, to: encoder)
+        case .blob(let bytes): try Self.encode(Data(bytes).base64EncodedString(), as: .blob, to: encoder)
+        case .text(let bytes):
+            if let text = String(validating: bytes, as: UTF8.self) {
+                try text.encode(to: encoder)
+            } else {
+                try Self.encode(Data(bytes).base64EncodedString(), as: .text, to: encoder)
+            }
+        }
+    }
+
+    private static func encode(_ text: String, as tag: Tag, to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Tag.self)
+        try container.encode(text, forKey: tag)
+    }
+
+    public init(from decoder: any Decoder) throws {
+        if let container = try? decoder.container(keyedBy: Tag.self), let tag = container.allKeys.first {
+            let text = try container.decode(String.self, forKey: tag)
+            if tag == .real {
+                self = .real(text == "-inf" ? -Double.infinity : Double.infinity)
+                return
+            }
+            guard let data = Data(base64Encoded: text) else {
+                throw DecodingError.dataCorruptedError(forKey: tag, in: container, debugDescription: "no base64")
+            }
+            self = tag == .blob ? .blob(Array(data)) : .text(Array(data))
+            return
+        }
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .real(value)
+        } else {
+            self = .text(Array(try container.decode(String.self).utf8))
+        }
+    }
+}

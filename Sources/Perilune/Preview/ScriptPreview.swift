@@ -1,0 +1,135 @@
+internal import Foundation
+internal import GRDB
+
+/// Runs scripts for real on a private copy of a database, and reports what they would change in the original.
+///
+/// ```swift
+/// let preview = try await ScriptPreview(of: .live("shop.sqlite"))
+/// try await preview.host.run(file: "close_month.lua")
+/// let result = try await preview.finish()
+/// print(result.report.tables.map(\.name))
+/// ```
+///
+/// The original is read once, at the beginning, and never opened for writing. Scripts cannot open other database files.
+/// What else they do outside of the database is up to their libraries: those of a sandbox do nothing, and of those for
+/// trusted scripts the functions that change files or run programs are refused, unless the options allow them.
+public final class ScriptPreview: Sendable {
+    /// How a preview is done.
+    public struct Options: Sendable {
+        /// How many rows of each kind a report shows for a table.
+        public var rowLimit = 10
+        /// Up to what size the copy is in memory; larger ones are files in a private temporary folder.
+        public var copyLimitInBytes = 64 << 20
+        /// The memory for recording changes. If they take more, they are counted by comparing all tables, and there is no plan.
+        public var recordingLimitInBytes = 64 << 20
+        /// Whether scripts may change files and run programs, if their libraries let them.
+        public var allowsEffects = false
+
+        public init() {}
+    }
+
+    /// Runs scripts on the copy.
+    public let host: ScriptHost
+    /// Keeps what functions with effects outside would do.
+    public let effects: EffectRecorder
+    private let copy: PreviewCopy
+    private let options: Options
+    private let origin: PreviewPlan.Origin
+    /// Only touched on the queue of the copy.
+    private nonisolated(unsafe) let start: ChangeCollector.Start
+
+    /// Copies the database and begins to record.
+    ///
+    /// - Parameter configuration: Of the host; its database is not used.
+    /// - Throws: An error of GRDB if the database cannot be read, ``LuaError`` if the seed fails.
+    public init(
+        of source: PreviewSource, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
+        options: Options = Options()
+    ) async throws {
+        let copy = try PreviewCopy(
+            inMemory: source.size <= options.copyLimitInBytes, configuration: configuration.makeDatabaseConfiguration())
+        try await source.fill(copy)
+        try copy.keepFormerState()
+        start = try await copy.writer.writeWithoutTransaction { db in
+            let schema = try SchemaSnapshot(db)
+            let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
+            let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: options.recordingLimitInBytes)
+            return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
+        }.value
+        self.copy = copy
+        self.options = options
+        origin = PreviewPlan.Origin(path: source.path, schemaHash: start.schema.hash)
+        effects = configuration.effects ?? EffectRecorder()
+        var configuration = configuration
+        configuration.effects = effects
+        configuration.previewMode = options.allowsEffects ? .allowingEffects : .holdingBackEffects
+        host = try ScriptHost(configuration, database: copy.writer)
+    }
+
+    deinit {
+        copy.writer.unsafeReentrantWrite { _ in start.recording.end() }
+    }
+
+    /// Looks at what has changed. To be called once, when no script runs.
+    ///
+    /// - Returns: The report, and the plan by which exactly these changes can be made to the original; none if the report names
+    ///   obstacles.
+    public func finish() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
+        let (copy, options) = (copy, options)
+        let found = try await copy.writer.writeWithoutTransaction { [self] db in
+            db.trace(options: [])
+            let collector = try ChangeCollector(db, copy: copy, start: start, rowLimit: options.rowLimit)
+            return try collector.collect()
+        }
+        var report = found.report
+        report.effects = effects.effects
+        guard let changeset = found.changeset else { return (report, nil) }
+        return (report, PreviewPlan(origin: origin, changeset: changeset, effects: report.effects))
+    }
+}
+
+/// Carries a value out of the queue of a database, to be used on that queue only.
+private struct UncheckedBox<Value>: @unchecked Sendable {
+    let value: Value
+
+    init(_ value: Value) {
+        self.value = value
+    }
+}
+
+extension PreviewSource {
+    /// The size of what is copied, in bytes.
+    fileprivate var size: Int {
+        switch self {
+        case .live(let path): LiveFile(path: path).size
+        case .database(let reader):
+            (try? reader.read { db in
+                try (Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0) * (Int.fetchOne(db, sql: "PRAGMA page_size") ?? 0)
+            }) ?? 0
+        case .seed, .empty: 0
+        }
+    }
+
+    /// Where the original is.
+    fileprivate var path: String? {
+        switch self {
+        case .live(let path): URL(fileURLWithPath: path).standardizedFileURL.path
+        case .database(let reader): reader.path == ":memory:" ? nil : reader.path
+        case .seed, .empty: nil
+        }
+    }
+
+    fileprivate func fill(_ copy: PreviewCopy) async throws {
+        switch self {
+        case .live(let path):
+            let file = LiveFile(path: path)
+            guard file.exists else { return }
+            try await copy.writer.writeWithoutTransaction { db in try file.copy(into: db) }
+        case .database(let reader): try reader.backup(to: copy.writer)
+        case .seed(let source):
+            let host = try ScriptHost(ScriptHost.Configuration(), database: copy.writer)
+            try await host.run(source: source, named: "seed")
+        case .empty: break
+        }
+    }
+}

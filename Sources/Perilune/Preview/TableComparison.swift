@@ -1,0 +1,209 @@
+internal import GRDB
+
+/// Compares a table with its former state, attached as ``PreviewCopy/formerSchema``, by SQL: for what sessions do not record.
+struct TableComparison {
+    /// How rows of the two states are found to be the same row.
+    private enum Matching {
+        case key([String])
+        case rowID(new: String, old: String)
+        /// Rows that differ in anything are different rows.
+        case content
+    }
+
+    private let db: Database
+    private let new: TableShape?
+    private let old: TableShape?
+    private let rowLimit: Int
+    private let matching: Matching
+    private var result: TableChanges
+
+    /// Prepares the comparison.
+    ///
+    /// - Parameters:
+    ///   - new: The table now; `nil` if it is gone.
+    ///   - old: The table before; `nil` if it is new.
+    ///   - keepsRowIDs: Whether row ids are known to stand for the same rows. VACUUM gives new ones to tables without a key.
+    init(_ db: Database, new: TableShape?, old: TableShape?, keepsRowIDs: Bool, rowLimit: Int) throws {
+        self.db = db
+        self.new = new
+        self.old = old
+        self.rowLimit = rowLimit
+        result = TableChanges(name: (new ?? old)!.name)
+        result.columns = (new ?? old)!.columns.map(\.name)
+        result.unrecordable = (new ?? old)!.unrecordable
+        matching = try Self.matching(db, new, old, keepsRowIDs: keepsRowIDs)
+        if case .key(let names) = matching { result.key = names }
+    }
+
+    private static func matching(
+        _ db: Database, _ new: TableShape?, _ old: TableShape?, keepsRowIDs: Bool
+    ) throws -> Matching {
+        guard let new, let old else { return .content }
+        let key = new.key
+        if new.kind == .table, !key.isEmpty, key == old.key, try !hasNullKey(db, new, "main"),
+            try !hasNullKey(db, old, PreviewCopy.formerSchema)
+        {
+            return .key(key)
+        }
+        guard keepsRowIDs || new.kind == .virtual, let newName = new.rowIDName, let oldName = old.rowIDName else {
+            return .content
+        }
+        return .rowID(new: newName, old: oldName)
+    }
+
+    /// Whether there are rows that the key does not tell apart.
+    static func hasNullKey(_ db: Database, _ table: TableShape, _ schema: String) throws -> Bool {
+        guard !table.nullableKey.isEmpty else { return false }
+        let condition = table.nullableKey.map { "\($0.quotedDatabaseIdentifier) IS NULL" }.joined(separator: " OR ")
+        let sql = "SELECT EXISTS(SELECT 1 FROM \(schema).\(table.name.quotedDatabaseIdentifier) WHERE \(condition))"
+        return try Bool.fetchOne(db, sql: sql) ?? false
+    }
+
+    /// Counts, and reads the first rows of each kind.
+    consuming func run() throws -> TableChanges {
+        if new != nil, old != nil, case .content = matching {
+            try compareContent()
+        } else {
+            try findInserted()
+            try findDeleted()
+            if new != nil, old != nil { try findUpdated() }
+            result.sortRows()
+        }
+        return result
+    }
+
+    // MARK: - By key
+
+    private mutating func findInserted() throws {
+        guard let new else { return }
+        var source = "\(Self.newName(new)) AS a"
+        if let old { source += " WHERE NOT EXISTS (SELECT 1 FROM \(Self.oldName(old)) AS b WHERE \(match))" }
+        result.inserted = try count(source)
+        try read("SELECT \(list(new.columns.map(\.name), of: "a")) FROM \(source)\(order("a"))", if: result.inserted) { row in
+            RowChange(kind: .inserted, after: row)
+        }
+    }
+
+    private mutating func findDeleted() throws {
+        guard let old else { return }
+        var source = "\(Self.oldName(old)) AS b"
+        if let new { source += " WHERE NOT EXISTS (SELECT 1 FROM \(Self.newName(new)) AS a WHERE \(match))" }
+        result.deleted = try count(source)
+        try read("SELECT \(list(formerColumns, of: "b")) FROM \(source)\(order("b"))", if: result.deleted) { row in
+            RowChange(kind: .deleted, before: row)
+        }
+    }
+
+    private mutating func findUpdated() throws {
+        guard let new, let old, let difference else { return }
+        let source = "\(Self.newName(new)) AS a JOIN \(Self.oldName(old)) AS b ON \(match) WHERE \(difference)"
+        result.updated = try count(source)
+        let columns = list(formerColumns, of: "b") + ", " + list(new.columns.map(\.name), of: "a")
+        let width = new.columns.count
+        try read("SELECT \(columns) FROM \(source)\(order("a"))", if: result.updated) { row in
+            RowChange(kind: .updated, before: Array(row[..<width]), after: Array(row[width...]))
+        }
+    }
+
+    /// The columns of the former table in the order of the new one, `nil` for those that it did not have.
+    private var formerColumns: [String?] {
+        guard let new, let old else { return old?.columns.map(\.name) ?? [] }
+        return new.columns.map { old.column($0.name)?.name }
+    }
+
+    private func list(_ columns: [String?], of table: String) -> String {
+        columns.map { $0.map { "\(table).\($0.quotedDatabaseIdentifier)" } ?? "NULL" }.joined(separator: ", ")
+    }
+
+    private var match: String {
+        switch matching {
+        case .key(let names):
+            names.map(\.quotedDatabaseIdentifier).map { "a.\($0) IS b.\($0)" }.joined(separator: " AND ")
+        case .rowID(let new, let old): "a.\(new) = b.\(old)"
+        case .content: "0"
+        }
+    }
+
+    private func order(_ table: String) -> String {
+        switch matching {
+        case .key(let names):
+            " ORDER BY " + names.map { "\(table).\($0.quotedDatabaseIdentifier)" }.joined(separator: ", ")
+        case .rowID(let new, let old): " ORDER BY \(table).\(table == "a" ? new : old)"
+        case .content: ""
+        }
+    }
+
+    /// True for rows of which any stored value is not the same; `nil` if there are no columns to compare.
+    private var difference: String? {
+        guard let new, let old else { return nil }
+        let terms = new.columns.filter { !$0.isGenerated }.map { column in
+            let name = "a." + column.name.quotedDatabaseIdentifier
+            guard let former = old.column(column.name) else {
+                // A new column has its default in the rows that were there.
+                return "\(name) IS NOT \(Self.constantDefault(of: column))"
+            }
+            let formerName = "b." + former.name.quotedDatabaseIdentifier
+            return "(\(name) IS NOT \(formerName) COLLATE BINARY OR typeof(\(name)) <> typeof(\(formerName)))"
+        }
+        return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
+    }
+
+    private static func constantDefault(of column: TableShape.Column) -> String {
+        guard let sql = column.defaultSQL else { return "NULL" }
+        let isText = sql.hasPrefix("'") && sql.hasSuffix("'")
+        let isConstant = isText || Double(sql) != nil || ["true", "false"].contains(sql.lowercased())
+        return isConstant ? sql : "NULL"
+    }
+
+    // MARK: - By content
+
+    /// Rows that there are more of than before are new, those that there are fewer of are gone.
+    private mutating func compareContent() throws {
+        guard let new, let old else { return }
+        let columns = new.columns.filter { old.column($0.name) != nil }.map(\.name)
+        let names = columns.enumerated().map { "c\($0.offset)" }
+        func select(_ table: String, _ alias: String, _ sign: String) -> String {
+            let values = zip(columns, names).map { "\(alias).\($0.quotedDatabaseIdentifier) AS \($1)" } + ["\(sign)1 AS n"]
+            return "SELECT \(values.joined(separator: ", ")) FROM \(table) AS \(alias)"
+        }
+        let groups = names.flatMap { ["\($0) COLLATE BINARY", "typeof(\($0))"] }.joined(separator: ", ")
+        let both = select(Self.newName(new), "a", "") + " UNION ALL " + select(Self.oldName(old), "b", "-")
+        let source =
+            "SELECT \((names + ["SUM(n) AS n"]).joined(separator: ", ")) FROM (\(both))" + (groups.isEmpty ? "" : " GROUP BY \(groups)") + " HAVING SUM(n) <> 0"
+        let counts = try Row.fetchOne(db, sql: "SELECT TOTAL(MAX(n, 0)), TOTAL(MAX(-n, 0)) FROM (\(source))")
+        result.inserted = Int(counts?[0] as Double? ?? 0)
+        result.deleted = Int(counts?[1] as Double? ?? 0)
+        // The rows that are kept have only the columns that both have.
+        result.columns = columns
+        for (sign, kind, count) in [(">", RowChange.Kind.inserted, result.inserted), ("<", .deleted, result.deleted)] {
+            guard !names.isEmpty else { break }
+            try read("SELECT \(names.joined(separator: ", ")) FROM (\(source)) WHERE n \(sign) 0", if: count) { row in
+                RowChange(kind: kind, before: kind == .deleted ? row : nil, after: kind == .inserted ? row : nil)
+            }
+        }
+    }
+
+    // MARK: - Reading
+
+    private static func newName(_ table: TableShape) -> String {
+        "main.\(table.name.quotedDatabaseIdentifier)"
+    }
+
+    private static func oldName(_ table: TableShape) -> String {
+        "\(PreviewCopy.formerSchema).\(table.name.quotedDatabaseIdentifier)"
+    }
+
+    private func count(_ source: String) throws -> Int {
+        try Int.fetchOne(db, sql: "SELECT COUNT(*) FROM \(source)") ?? 0
+    }
+
+    private mutating func read(_ sql: String, if count: Int, _ makeChange: ([PreviewValue]) -> RowChange) throws {
+        guard count > 0, rowLimit > 0 else { return }
+        let statement = try db.makeStatement(sql: "\(sql) LIMIT \(rowLimit)")
+        let cursor = try Row.fetchCursor(statement)
+        while try cursor.next() != nil {
+            let row = (0..<statement.columnCount).map { PreviewValue(statement.sqliteStatement, column: $0) }
+            result.rows.append(makeChange(row))
+        }
+    }
+}

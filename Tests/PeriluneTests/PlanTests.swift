@@ -1,0 +1,156 @@
+import Foundation
+import GRDB
+import Perilune
+import Testing
+
+@Suite struct PlanTests {
+    private static let books = PreviewTests.books
+
+    private func plan(_ folder: PreviewFolder, _ script: String) async throws -> PreviewPlan {
+        try await #require(folder.preview(script).plan)
+    }
+
+    @Test func `a plan makes exactly the changes that were previewed`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let plan = try await plan(folder, """
+            db:execute("UPDATE book SET pages = random() WHERE id < 3; DELETE FROM book WHERE id = 3")
+            db:execute("INSERT INTO book VALUES (9, 'x', 0.5)")
+            """)
+        // What is changed meanwhile elsewhere does not matter.
+        try folder.execute("INSERT INTO book VALUES (20, 'other', 1)")
+        try await plan.apply(to: folder.database)
+        #expect(try folder.values("SELECT id FROM book ORDER BY id") == ["1", "2", "9", "20"])
+        #expect(try folder.values("SELECT title FROM book WHERE id = 1") == ["Typee"])
+        #expect(try folder.values("SELECT COUNT(*) FROM book WHERE pages IN (326, 322)") == ["0"])
+        try await plan.apply(to: folder.database, isUndoing: true)
+        #expect(try folder.values("SELECT title || coalesce(pages, '?') FROM book ORDER BY id") == ["Typee326", "Omoo322", "Mardi?", "other1"])
+    }
+
+    @Test(arguments: [
+        ("UPDATE book SET pages = 1 WHERE id = 1", "conflict: the row of book with id = 1 has changed since the plan was made"),
+        ("DELETE FROM book WHERE id = 1", "conflict: the row of book with id = 1 is not there any more"),
+        ("INSERT INTO book VALUES (9, 'y', 1)", "conflict: the row of book with id = 9, which the plan inserts, is there already"),
+        (
+            "INSERT INTO book VALUES (10, 'x', 1)",
+            "conflict: the row of book with id = 9 would break a constraint, such as another row with the same unique value"
+        ),
+    ])
+    func `a conflict undoes everything and names the row`(sql: String, message: String) async throws {
+        let folder = try PreviewFolder("""
+            CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT UNIQUE, pages);
+            CREATE TABLE aaa (id INTEGER PRIMARY KEY);
+            INSERT INTO book VALUES (1, 'Typee', 326), (2, 'Omoo', 322);
+            """)
+        let plan = try await plan(folder, """
+            db:execute("INSERT INTO aaa VALUES (1); UPDATE book SET pages = 2 WHERE id = 1; INSERT INTO book VALUES (9, 'x', 0)")
+            """)
+        try folder.execute(sql)
+        let before = try folder.contents()
+        let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
+        #expect(error?.code == .conflict)
+        #expect(error?.message == message)
+        #expect(error?.conflict?.table == "book")
+        #expect(try folder.values("SELECT COUNT(*) FROM aaa") == ["0"])
+        #expect(try folder.contents()["shop.sqlite"] == before["shop.sqlite"])
+    }
+
+    @Test func `a conflict tells what was expected and what is there`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let plan = try await plan(folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2')")
+        try folder.execute("UPDATE book SET pages = 5 WHERE id = 2")
+        let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
+        #expect(error?.conflict?.kind == .updated)
+        #expect(error?.conflict?.columns == ["id", "title", "pages"])
+        #expect(error?.conflict?.expected == [2, nil, 322])
+        #expect(error?.conflict?.found == [2, "Omoo", 5])
+    }
+
+    @Test func `a plan is applied once`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
+        try await plan.apply(to: folder.database)
+        await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
+    }
+
+    @Test func `a schema that has changed refuses the plan`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
+        for sql in ["CREATE INDEX i ON book (pages)", "DROP INDEX i; PRAGMA user_version = 3"] {
+            try folder.execute(sql)
+            let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
+            #expect(error?.code == .schema)
+        }
+        try folder.execute("PRAGMA user_version = 0")
+        try await plan.apply(to: folder.database)
+    }
+
+    @Test func `a foreign key that would point nowhere refuses the plan`() async throws {
+        let folder = try PreviewFolder("""
+            CREATE TABLE author (id INTEGER PRIMARY KEY);
+            CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author (id));
+            INSERT INTO author VALUES (1);
+            PRAGMA foreign_keys = OFF; INSERT INTO book VALUES (5, 77);
+            """)
+        let plan = try await plan(folder, "db:execute('INSERT INTO book VALUES (1, 1)')")
+        try folder.execute("DELETE FROM author")
+        let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
+        #expect(error?.code == .foreignKey)
+        #expect(error?.message.hasPrefix("conflict: row ") == true)
+        #expect(try folder.values("SELECT id FROM book") == ["5"])
+        // The row that pointed nowhere before is none of the plan's.
+        try folder.execute("INSERT INTO author VALUES (1)")
+        try await plan.apply(to: folder.database)
+    }
+
+    @Test func `values that move up make a plan, values that change places do not`() async throws {
+        let folder = try PreviewFolder("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
+        let plan = try await plan(folder, "for id = 3, 1, -1 do db:execute('UPDATE t SET a = a + 1 WHERE id = ?', id) end")
+        let (report, none) = try await folder.preview("""
+            db:execute("UPDATE t SET a = NULL; UPDATE t SET a = 2 WHERE id = 1; UPDATE t SET a = 1 WHERE id = 2")
+            """)
+        #expect(report["t"]?.counts == [0, 3, 0])
+        #expect(none == nil)
+        #expect(report.obstacles.first?.hasPrefix("the changes cannot be made row by row: the row of t with id = ") == true)
+        try await plan.apply(to: folder.database)
+        #expect(try folder.values("SELECT a FROM t ORDER BY id") == ["2", "3", "4"])
+    }
+
+    // MARK: - Files
+
+    @Test func `a plan survives its file`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        var plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
+        plan.scripts = [PreviewPlan.Script(name: "a.lua", bytes: Array("abc".utf8))]
+        let path = folder.path + "/a.plan"
+        try plan.write(to: path)
+        let read = try PreviewPlan(contentsOf: path)
+        #expect(read.origin == plan.origin)
+        #expect(read.origin.path == folder.database.replacing("//", with: "/"))
+        #expect(read.scripts.first?.hash == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(read.created == plan.created)
+        #expect(try read.summary().map(\.counts) == [[0, 0, 1]])
+        try await read.apply(to: folder.database)
+        #expect(try folder.values("SELECT id FROM book") == ["1", "3"])
+    }
+
+    @Test func `files that are no plans are refused`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let path = folder.path + "/a.plan"
+        func code(_ text: String) throws -> PlanError.Code? {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+            return #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }?.code
+        }
+        #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: folder.path + "/none") }
+        #expect(try code("") == .format)
+        #expect(try code("{}") == .format)
+        #expect(try code(#"{"format":"perilune plan","version":99}"#) == .format)
+        #expect(try code(#"{"format":"perilune plan","version":1}"#) == .format)
+        try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')").write(to: path)
+        let text = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
+        // "T" begins the changes of a table; "X" begins nothing.
+        #expect(text.contains(#""changeset" : "VA"#))
+        #expect(try code(text.replacing(#""changeset" : "VA"#, with: #""changeset" : "WA"#)) == .format)
+        let error = #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }
+        #expect(error?.message == "\(path) is a damaged plan")
+    }
+}

@@ -1,0 +1,29 @@
+import Foundation
+import Perilune
+import Testing
+
+@Suite struct PreviewValueTests {
+    private static let values: [PreviewValue] = [
+        .null, .integer(.min), .integer(.max), .real(0.1), .real(-.infinity), .real(.infinity), "", "é\0x", .text([0xFF, 0xFE]),
+        .blob([]), .blob([0, 255]),
+    ]
+
+    @Test func `values survive JSON`() throws {
+        let data = try JSONEncoder().encode(Self.values)
+        #expect(try JSONDecoder().decode([PreviewValue].self, from: data) == Self.values)
+    }
+
+    @Test func `values in JSON are what programs expect`() throws {
+        var table = TableChanges(name: "t")
+        table.rows = [RowChange(kind: .inserted, after: [1, .real(1.5), nil, "x", .blob([255])])]
+        var report = PreviewReport()
+        report.tables = [table]
+        #expect(try report.json().contains(#""after":[1,1.5,null,"x",{"$blob":"/w=="}]"#))
+        #expect(try report.json().contains(#""is_counted":true"#))
+    }
+
+    @Test func `values sort as SQLite sorts them`() {
+        let values: [PreviewValue] = [.null, -1, .real(-0.5), 0, .real(0.5), 1, "", "a", "b", .blob([]), .blob([0])]
+        #expect(values.shuffled().sorted() == values)
+    }
+}

@@ -1,0 +1,34 @@
+--- What a previewed script does not get to do outside of its database: the functions of Lua's own libraries that change files
+-- or run programs refuse. Reading stays. No wall against a script that means harm: that is what the sandbox is for.
+
+local internal = ...
+
+local function refuse(name, what)
+  internal.raise("preview", name .. ": a preview " .. what)
+end
+
+local function refusing(name, what)
+  return function() refuse(name, what) end
+end
+
+local writes, runs = "changes no files", "runs no programs"
+
+if os and os.execute then
+  os.execute, os.remove, os.rename = refusing("os.execute", runs), refusing("os.remove", writes), refusing("os.rename", writes)
+  os.tmpname = refusing("os.tmpname", writes)
+end
+
+if io then
+  local open, output = io.open, io.output
+  io.popen = refusing("io.popen", runs)
+
+  function io.open(name, mode, ...)
+    if type(mode) == "string" and mode:find("[wa+]") then refuse("io.open", writes) end
+    return open(name, mode, ...)
+  end
+
+  function io.output(file, ...)
+    if type(file) == "string" then refuse("io.output", writes) end
+    return output(file, ...)
+  end
+end
