@@ -3,11 +3,17 @@ internal import GRDB
 /// What a program is told of the SQL that runs on the default database of its scripts.
 public struct SQLTrace: Sendable {
     /// When it is told.
-    public enum Detail: Sendable {
+    public struct Events: OptionSet, Sendable {
+        public let rawValue: Int
+
+        public init(rawValue: Int) {
+            self.rawValue = rawValue
+        }
+
         /// As each statement begins.
-        case statements
+        public static let statements = Events(rawValue: 1)
         /// As each statement ends, with the time that it took.
-        case profile
+        public static let profile = Events(rawValue: 2)
     }
 
     /// A statement that begins, or has ended.
@@ -17,15 +23,15 @@ public struct SQLTrace: Sendable {
         public let duration: Duration?
     }
 
-    public var detail: Detail
+    public var events: Events
     /// Whether the bound values stand in the SQL. They may be secret.
     public var showsValues: Bool
     /// Is called on the thread that runs the statement.
     public var receive: @Sendable (Event) -> Void
 
     /// Makes a trace without bound values.
-    public init(_ detail: Detail = .statements, showsValues: Bool = false, _ receive: @escaping @Sendable (Event) -> Void) {
-        self.detail = detail
+    public init(_ events: Events = .statements, showsValues: Bool = false, _ receive: @escaping @Sendable (Event) -> Void) {
+        self.events = events
         self.showsValues = showsValues
         self.receive = receive
     }
@@ -35,9 +41,15 @@ extension SQLTrace {
     /// GRDB looks into the schema when it opens a database: no statement of a script's.
     private static let openingSQL = "SELECT * FROM sqlite_master LIMIT 1"
 
+    private var options: Database.TracingOptions {
+        var options: Database.TracingOptions = []
+        if events.contains(.statements) { options.insert(.statement) }
+        if events.contains(.profile) { options.insert(.profile) }
+        return options
+    }
+
     /// Has every connection of a configuration tell.
     func install(in configuration: inout GRDB.Configuration) {
-        let options: Database.TracingOptions = detail == .profile ? .profile : .statement
         configuration.prepareDatabase { db in
             db.trace(options: options) { event in report(event) }
         }
@@ -54,5 +66,21 @@ extension SQLTrace {
 
     private func tell(_ sql: String, _ duration: Duration?) {
         if sql != Self.openingSQL { receive(Event(sql: sql, duration: duration)) }
+    }
+}
+
+extension ScriptHost {
+    /// How SQLite would run a statement, a line for each step, indented by depth; `nil` if it does not compile now.
+    package func queryPlan(of sql: String) -> [String]? {
+        let rows = try? database.unsafeReentrantRead { db in
+            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql)
+        }
+        guard let rows else { return nil }
+        var depths: [Int: Int] = [:]
+        return rows.map { row in
+            let depth = (depths[row[1]] ?? -1) + 1
+            depths[row[0]] = depth
+            return String(repeating: "  ", count: depth) + (row[3] as String)
+        }
     }
 }

@@ -18,7 +18,7 @@ struct PeriluneCommand: ParsableCommand {
               perilune migrate --database shop.sqlite --status
             """,
         version: Version.perilune,
-        subcommands: [RunCommand.self, QueryCommand.self, MigrateCommand.self, VersionCommand.self])
+        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, VersionCommand.self])
 }
 
 @main

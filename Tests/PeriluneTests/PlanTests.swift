@@ -27,7 +27,10 @@ import Testing
     }
 
     @Test(arguments: [
-        ("UPDATE book SET pages = 1 WHERE id = 1", "conflict: the row of book with id = 1 has changed since the plan was made"),
+        (
+            "UPDATE book SET pages = 1 WHERE id = 1",
+            "conflict: the row of book with id = 1 has changed since the plan was made: pages is 1, not 326"
+        ),
         ("DELETE FROM book WHERE id = 1", "conflict: the row of book with id = 1 is not there any more"),
         ("INSERT INTO book VALUES (9, 'y', 1)", "conflict: the row of book with id = 9, which the plan inserts, is there already"),
         (

@@ -36,7 +36,9 @@ struct DefaultDatabaseMaker {
     private func makeForPreview() throws -> any DatabaseWriter {
         guard case .inMemory = source.kind else {
             let writer = try open(TemporaryFolder.path("preview.sqlite"))
-            if let path = try livePath(isMaking: false) { try LiveCopy.copy(path, to: writer) }
+            if let path = try livePath(isMaking: false) {
+                try writer.writeWithoutTransaction { db in try LiveFile(path: path).copy(into: db) }
+            }
             try migrate(writer)
             return writer
         }

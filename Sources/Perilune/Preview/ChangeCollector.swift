@@ -131,7 +131,8 @@ struct ChangeCollector {
         let inverse = try changeset.inverted()
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         var obstacle: String?
-        try db.inTransaction {
+        // Deferred: the former state, which is attached, cannot be written to.
+        try db.inTransaction(.deferred) {
             do {
                 try inverse.apply(to: db, schema: schema)
             } catch let error as PlanError {

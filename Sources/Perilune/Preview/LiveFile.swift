@@ -15,8 +15,9 @@ struct LiveFile {
         Self.size(path) + Self.size(path + "-wal")
     }
 
-    /// Copies the database, as it is at one moment, into the connection of an empty one.
+    /// Copies the database, as it is at one moment, into the connection of another; one that does not exist counts as empty.
     func copy(into db: Database) throws {
+        guard exists else { return }
         if isAtRest {
             // No locks and no files beside it, which even a reader of a database with a write-ahead log would make.
             let state = FileState(path)

@@ -138,11 +138,24 @@ private final class ConflictTeller {
         let key = zip(names, conflict.key).map { "\($0) = \($1.shortText)" }.joined(separator: ", ")
         let row = "the row of \(conflict.table) with \(key)"
         return switch kind {
-        case PERILUNE_CONFLICT_DIFFERS: "conflict: \(row) has changed since the plan was made"
+        case PERILUNE_CONFLICT_DIFFERS: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
         case PERILUNE_CONFLICT_MISSING: "conflict: \(row) is not there any more"
         case PERILUNE_CONFLICT_EXISTS: "conflict: \(row), which the plan inserts, is there already"
         default: "conflict: \(row) would break a constraint, such as another row with the same unique value"
         }
+    }
+}
+
+extension PlanConflict {
+    /// `: pages is 5, not 322`.
+    fileprivate var differences: String {
+        let found = found ?? []
+        let columns = found.indices.filter { expected.indices.contains($0) && expected[$0] != nil && expected[$0] != found[$0] }
+        let texts = columns.map { column in
+            let name = self.columns.indices.contains(column) ? self.columns[column] : "column \(column + 1)"
+            return "\(name) is \(found[column].shortText), not \(expected[column]!.shortText)"
+        }
+        return texts.isEmpty ? "" : ": " + texts.joined(separator: ", ")
     }
 }
 

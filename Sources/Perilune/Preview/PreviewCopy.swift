@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
+internal import PeriluneBindings
 
 /// The database that a previewed script changes, and how it was before.
 final class PreviewCopy: Sendable {
@@ -16,15 +17,15 @@ final class PreviewCopy: Sendable {
     /// Makes an empty database.
     ///
     /// - Parameter inMemory: Else in a private temporary folder.
-    init(inMemory: Bool, configuration: GRDB.Configuration) throws {
+    init(inMemory: Bool, environment: ScriptEnvironment, configuration: GRDB.Configuration) throws {
         if inMemory {
             folder = nil
-            writer = try DatabaseQueue(configuration: configuration)
+            writer = try Self.open(nil, environment, configuration)
         } else {
             let folder = try Self.makeFolder()
             self.folder = folder
             do {
-                writer = try DatabaseQueue(path: folder + "/copy.sqlite", configuration: configuration)
+                writer = try Self.open(folder + "/copy.sqlite", environment, configuration)
             } catch {
                 try? FileManager.default.removeItem(atPath: folder)
                 throw error
@@ -36,6 +37,19 @@ final class PreviewCopy: Sendable {
         try? writer.close()
         former.free()
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
+    }
+
+    /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
+    private static func open(
+        _ path: String?, _ environment: ScriptEnvironment, _ configuration: GRDB.Configuration
+    ) throws -> DatabaseQueue {
+        guard environment.isControlled else { return try DatabaseQueue(path: path ?? ":memory:", configuration: configuration) }
+        let sources = try SQLEnvironment(date: environment.date, random: environment.random)
+        // The connection keeps it.
+        defer { sources.release() }
+        var configuration = configuration
+        sources.configure(&configuration, date: environment.date)
+        return try DatabaseQueue(path: sources.uri(of: path), configuration: configuration)
     }
 
     private static func makeFolder() throws -> String {

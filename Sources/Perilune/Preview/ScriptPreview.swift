@@ -1,5 +1,7 @@
 internal import Foundation
 internal import GRDB
+internal import PeriluneBindings
+internal import PeriluneDependencies
 
 /// Runs scripts for real on a private copy of a database, and reports what they would change in the original.
 ///
@@ -10,7 +12,8 @@ internal import GRDB
 /// print(result.report.tables.map(\.name))
 /// ```
 ///
-/// The original is read once, at the beginning, and never opened for writing. Scripts cannot open other database files.
+/// The original is read once, at the beginning, and never opened for writing. Clock, random numbers and the like come from the
+/// container of dependencies. Scripts cannot open other database files.
 /// What else they do outside of the database is up to their libraries: those of a sandbox do nothing, and of those for
 /// trusted scripts the functions that change files or run programs are refused, unless the options allow them.
 public final class ScriptPreview: Sendable {
@@ -46,9 +49,13 @@ public final class ScriptPreview: Sendable {
         of source: PreviewSource, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         options: Options = Options()
     ) async throws {
+        let environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
+        var opening = configuration
+        opening.isReadonly = false
         let copy = try PreviewCopy(
-            inMemory: source.size <= options.copyLimitInBytes, configuration: configuration.makeDatabaseConfiguration())
-        try await source.fill(copy)
+            inMemory: source.size <= options.copyLimitInBytes, environment: environment,
+            configuration: opening.openingConfiguration)
+        try await source.fill(copy, in: environment)
         try copy.keepFormerState()
         start = try await copy.writer.writeWithoutTransaction { db in
             let schema = try SchemaSnapshot(db)
@@ -63,7 +70,7 @@ public final class ScriptPreview: Sendable {
         var configuration = configuration
         configuration.effects = effects
         configuration.previewMode = options.allowsEffects ? .allowingEffects : .holdingBackEffects
-        host = try ScriptHost(configuration, database: copy.writer)
+        host = try ScriptHost(configuration, database: copy.writer, environment: environment)
     }
 
     deinit {
@@ -119,15 +126,14 @@ extension PreviewSource {
         }
     }
 
-    fileprivate func fill(_ copy: PreviewCopy) async throws {
+    fileprivate func fill(_ copy: PreviewCopy, in environment: ScriptEnvironment) async throws {
         switch self {
         case .live(let path):
             let file = LiveFile(path: path)
-            guard file.exists else { return }
             try await copy.writer.writeWithoutTransaction { db in try file.copy(into: db) }
         case .database(let reader): try reader.backup(to: copy.writer)
         case .seed(let source):
-            let host = try ScriptHost(ScriptHost.Configuration(), database: copy.writer)
+            let host = try ScriptHost(ScriptHost.Configuration(), database: copy.writer, environment: environment)
             try await host.run(source: source, named: "seed")
         case .empty: break
         }

@@ -1,23 +1,27 @@
 /// The order of arguments of `run`.
 enum RunArguments {
     /// The long options that take a value.
-    static let valued: Set<String> = ["--database", "--timeout", "--memory", "--color", "--error-format"]
+    static let valued: Set<String> = [
+        "--database", "--timeout", "--memory", "--color", "--error-format", "--trace", "--slow", "--save", "--rows", "--format",
+    ]
     /// The long options that do not.
-    static let flags: Set<String> = ["--readonly", "--sandbox", "--trace", "--verbose"]
+    static let flags: Set<String> = [
+        "--readonly", "--sandbox", "--verbose", "--trace-values", "--preview", "--check", "--allow-effects",
+    ]
 
     /// Moves the options that stand right after the script in front of it, and marks where the script's own arguments
     /// begin: in `run x.lua --database d a --readonly` the last two are the script's.
     ///
     /// - Parameter arguments: What follows `run`.
     static func arranged(_ arguments: [String]) -> [String] {
-        guard let file = indexOfFile(in: arguments) else { return arguments }
+        guard let file = indexOfFile(in: arguments) else { return completed(arguments) }
         var end = file + 1
-        while end < arguments.count, let length = optionLength(arguments[end]), end + length <= arguments.count {
+        while end < arguments.count, let length = optionLength(arguments, at: end), end + length <= arguments.count {
             end += length
         }
         let rest = arguments[end...]
         let scriptArguments = rest.first == "--" ? rest.dropFirst() : rest
-        return arguments[..<file] + arguments[(file + 1)..<end] + ["--", arguments[file]] + scriptArguments
+        return completed(Array(arguments[..<file] + arguments[(file + 1)..<end])) + ["--", arguments[file]] + scriptArguments
     }
 
     /// The place of the first argument that is neither an option nor the value of one; `nil` after a `--`, too.
@@ -26,10 +30,10 @@ enum RunArguments {
         while index < arguments.count {
             let argument = arguments[index]
             if argument == "--" { return nil }
-            if valued.contains(argument) || argument == "-e" {
+            if argument == "-e" {
                 index += 2
             } else if argument.hasPrefix("-"), argument != "-" {
-                index += 1
+                index += optionLength(arguments, at: index) ?? 1
             } else {
                 return index
             }
@@ -38,10 +42,31 @@ enum RunArguments {
     }
 
     /// How many arguments a long option takes up, itself included; `nil` if it is none.
-    private static func optionLength(_ argument: String) -> Int? {
+    private static func optionLength(_ arguments: [String], at index: Int) -> Int? {
+        let argument = arguments[index]
         if flags.contains(argument) { return 1 }
+        if argument == "--trace" { return hasTraceDetail(arguments, after: index) ? 2 : 1 }
         if valued.contains(argument) { return 2 }
         guard let equals = argument.firstIndex(of: "=") else { return nil }
         return valued.contains(String(argument[..<equals])) ? 1 : nil
+    }
+
+    // MARK: - --trace, whose value may be left out
+
+    private static func hasTraceDetail(_ arguments: [String], after index: Int) -> Bool {
+        index + 1 < arguments.count && TraceDetail(rawValue: arguments[index + 1]) != nil
+    }
+
+    /// Gives `--trace` the value that it stands for.
+    private static func completed(_ arguments: [String]) -> [String] {
+        var result: [String] = []
+        var isValue = false
+        for (index, argument) in arguments.enumerated() {
+            if argument == "--" { return result + arguments[index...] }
+            let isBare = argument == "--trace" && !isValue && !hasTraceDetail(arguments, after: index)
+            result.append(isBare ? "--trace=\(TraceDetail.statements)" : argument)
+            isValue = !isValue && (argument == "-e" || valued.contains(argument)) && !isBare
+        }
+        return result
     }
 }

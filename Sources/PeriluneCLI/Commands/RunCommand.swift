@@ -19,8 +19,21 @@ struct RunCommand: AsyncParsableCommand {
 
             A script that begins with `#!/usr/bin/env -S perilune run` can be run by its name.
 
-            EXIT STATUS: 0 success, 1 the script failed, 5 a limit was passed, 64 wrong usage, 65 the script does not
-            parse or the database is none, 74 a file cannot be used, 75 the database is locked, 130 Ctrl-C.
+            PREVIEW: With --preview the script runs for real, but on a private copy of the database, and a report says what it
+            would change: rows before and after, and the schema. The database itself is only read. In a preview a script can
+            open no other database files, change no files and run no programs; --allow-effects lets it do the latter two for
+            real. --save keeps the changes as a plan for `perilune apply`. With --format json the report is all that goes to
+            standard output; what the script prints goes to standard error.
+
+              perilune run close_month.lua --database shop.sqlite --preview --save month.plan
+              perilune run nightly.lua --database shop.sqlite --preview --check || echo "there is work to do"
+
+            TRACE: --trace shows each SQL statement as it begins, --trace profile as it ends, with its time.
+            --slow 100ms tells at the end which statements took that long, and how SQLite ran them.
+
+            EXIT STATUS: 0 success, 1 the script failed, 2 something would change (with --check), 5 a limit was passed, 64 wrong
+            usage, 65 the script does not parse or the database is none, 74 a file cannot be used, 75 the database is locked,
+            130 Ctrl-C.
             """)
 
     @Option(
@@ -47,8 +60,35 @@ struct RunCommand: AsyncParsableCommand {
         transform: OptionValue.size)
     var memory: Int?
 
-    @Flag(help: "Write each SQL statement to standard error.")
-    var trace = false
+    @Option(
+        help: ArgumentHelp("Write each SQL statement to standard error: statements, if not said, or profile.", valueName: "what"))
+    var trace: TraceDetail?
+
+    @Flag(help: "Show bound values in the trace.")
+    var traceValues = false
+
+    @Option(
+        help: ArgumentHelp("Tell which statements take longer than that, with their plans.", valueName: "time"),
+        transform: OptionValue.duration)
+    var slow: Duration?
+
+    @Flag(help: "Run on a private copy, and report what would change.")
+    var preview = false
+
+    @Option(help: ArgumentHelp("Write the changes of the preview as a plan.", valueName: "plan"))
+    var save: String?
+
+    @Flag(help: "End with status 2 if the preview would change anything.")
+    var check = false
+
+    @Option(help: "How the report of the preview is written.")
+    var format: PreviewFormat?
+
+    @Option(help: ArgumentHelp("Show so many rows of each kind for a table.", valueName: "count"))
+    var rows: Int?
+
+    @Flag(help: "Let the previewed script change files and run programs.")
+    var allowEffects = false
 
     @OptionGroup var common: CommonOptions
 
@@ -64,6 +104,18 @@ struct RunCommand: AsyncParsableCommand {
         }
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         _ = try OptionValue.databasePath(database)
+        if !preview {
+            let options = [
+                ("--save", save != nil), ("--check", check), ("--format", format != nil), ("--rows", rows != nil),
+                ("--allow-effects", allowEffects),
+            ]
+            if let (name, _) = options.first(where: \.1) { throw ValidationError("\(name) is for --preview") }
+        } else if readonly {
+            throw ValidationError("--preview shows changes, which --readonly does not allow")
+        }
+        if traceValues, trace == nil, slow == nil { throw ValidationError("--trace-values is for --trace and --slow") }
+        if save == "" { throw ValidationError("--save: expected the path of a file, got nothing") }
+        if let rows, !(0...10_000).contains(rows) { throw ValidationError("--rows: expected a number from 0 to 10000") }
     }
 
     func run() async throws {
@@ -87,7 +139,16 @@ struct RunCommand: AsyncParsableCommand {
         request.isSandboxed = sandbox
         request.timeout = timeout
         request.memoryInBytes = memory
-        request.isTracing = trace
+        request.trace = TraceRequest(detail: trace, showsValues: traceValues, slow: slow)
+        request.colour = common.color
+        if preview { request.preview = previewRequest }
+        return request
+    }
+
+    private var previewRequest: PreviewRequest {
+        var request = PreviewRequest(planPath: save, isChecking: check, allowsEffects: allowEffects)
+        if let format { request.format = format }
+        if let rows { request.rowLimit = rows }
         return request
     }
 }

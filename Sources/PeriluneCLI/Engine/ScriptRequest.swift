@@ -27,8 +27,11 @@ struct ScriptRequest: Sendable {
     var isSandboxed = false
     var timeout: Duration?
     var memoryInBytes: Int?
-    /// Whether SQL statements are written to standard error.
-    var isTracing = false
+    var trace = TraceRequest()
+    /// `nil` means that the script runs on the database itself.
+    var preview: PreviewRequest?
+    /// When standard output is coloured.
+    var colour = ColourChoice.auto
 
     /// The folder of the script, in which `require` looks for modules: that of its file, else the current one.
     var moduleFolder: String {

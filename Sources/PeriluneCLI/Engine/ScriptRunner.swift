@@ -15,30 +15,52 @@ struct ScriptRunner {
         if request.isReadonly, let path = request.database { try DatabaseFile.requireExisting(path) }
         var texts = SourceTexts(moduleFolder: request.isSandboxed ? nil : request.moduleFolder)
         // Before the database is opened, and perhaps made.
-        let scripts = try request.sources.map { (name: $0.name, bytes: try read($0)) }
+        let scripts = try request.sources.map { Script(name: $0.name, bytes: try read($0)) }
         for script in scripts { texts.add(script.bytes, named: script.name) }
+        if let preview = request.preview { return try await self.preview(preview, scripts, texts) }
+        let trace = makeTrace()
         let host: ScriptHost
         do {
-            host = try await ScriptHost(configuration)
+            host = try await ScriptHost(makeConfiguration(trace))
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
         // No limit, no hook: the signal lets a loop notice that it was cancelled.
         await host.listen(for: SIGUSR2)
         Interrupts.onFirst { host.cancel() }
+        let ending = await run(scripts, on: host, texts)
+        await trace?.writeSlowStatements(of: host)
+        if let failure = ending.failure { throw failure }
+        return ending.status
+    }
+
+    /// A script with its text.
+    struct Script {
+        let name: String
+        let bytes: [UInt8]
+    }
+
+    /// How scripts have ended: with a status, or with a failure.
+    struct Ending {
+        var status = ExitStatus.success
+        var failure: CommandFailure?
+    }
+
+    /// Runs scripts one after the other.
+    func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts) async -> Ending {
         do {
             for script in scripts {
                 try await host.run(bytes: script.bytes, named: script.name, commandLine: request.arguments)
             }
+            return Ending()
         } catch let error as LuaError {
             if error.code == .exit, case .integer(let status) = error.fields["status"] {
-                return ExitStatus.status(requested: status)
+                return Ending(status: ExitStatus.status(requested: status))
             }
-            throw CommandFailure(await report(error, texts, host))
+            return Ending(failure: CommandFailure(await report(error, texts, host)))
         } catch {
-            throw CommandFailure(ErrorReport("\(error)", kind: "host"))
+            return Ending(failure: CommandFailure(ErrorReport("\(error)", kind: "host")))
         }
-        return ExitStatus.success
     }
 
     private func read(_ source: ScriptSource) throws -> [UInt8] {
@@ -54,19 +76,18 @@ struct ScriptRunner {
         }
     }
 
-    private var configuration: ScriptHost.Configuration {
+    func makeTrace() -> TraceWriter? {
+        request.trace.isEmpty ? nil : TraceWriter(request: request.trace, colours: colours)
+    }
+
+    func makeConfiguration(_ trace: TraceWriter?) -> ScriptHost.Configuration {
         var configuration = ScriptHost.Configuration(database: request.database.map { .file($0) } ?? .inMemory)
         configuration.isReadonly = request.isReadonly
         configuration.libraries = request.isSandboxed ? .sandboxed : .trusted
         configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout)
         configuration.allowsFiles = !request.isSandboxed
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
-        if request.isTracing {
-            configuration.trace = SQLTrace { [colours] event in
-                StandardStreams.writeError(
-                    colours.dim("sql: " + DisplayText.escaped(event.sql, keepingLineBreaks: true)) + "\n")
-            }
-        }
+        configuration.trace = trace?.trace
         return configuration
     }
 
@@ -97,6 +118,9 @@ extension ErrorReport {
         case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"
         case "cancelled": message = "interrupted; what the script had begun is rolled back"
         case "sandbox": help = "the script runs with --sandbox"
+        case "preview" where message.contains("database files"):
+            help = "run it without --preview"
+        case "preview": help = "--allow-effects lets the script do it for real"
         case "runtime" where request.isSandboxed && Self.namesTakenAway.contains(where: message.contains):
             help = "--sandbox takes it away"
         case _ where kind.hasPrefix("readonly") && request.isReadonly: help = "the database was opened with --readonly"

@@ -4,6 +4,7 @@
 enum StandardStreams {
     static var isOutputTerminal: Bool { isatty(STDOUT_FILENO) == 1 }
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
+    static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
     /// Lets writing to a closed pipe end the process quietly, whatever the parent process has set: `perilune ... | head`.
     static func endOnClosedPipe() {
@@ -20,6 +21,24 @@ enum StandardStreams {
         guard fflush(stdout) == 0 else { throw failure() }
         // The script has printed, and its print does not look: what went wrong then is not known any more.
         guard ferror(stdout) == 0 else { throw failure("some of the output is lost") }
+    }
+
+    /// Lets what is written to standard output go to standard error.
+    ///
+    /// - Returns: What ``restoreOutput(_:)`` needs.
+    static func redirectOutputToErrors() -> CInt? {
+        fflush(stdout)
+        let output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)
+        guard output >= 0 else { return nil }
+        dup2(STDERR_FILENO, STDOUT_FILENO)
+        return output
+    }
+
+    /// Ends a redirection.
+    static func restoreOutput(_ output: CInt) {
+        fflush(stdout)
+        dup2(output, STDOUT_FILENO)
+        close(output)
     }
 
     /// Writes to standard error at once, what has been printed before it first.

@@ -13,18 +13,27 @@ struct TableFormatter: ResultFormatter {
     }
 
     mutating func end(_ output: inout [UInt8]) {
-        output.append(border("┌", "┬", "┐"))
-        output.append(line(grid.columns.indices.map { colours.bold(grid.padded(grid.columns[$0], column: $0)) }))
-        output.append(border("├", "┼", "┤"))
-        for row in grid.rows {
-            output.append(
-                line(
-                    row.indices.map { column in
-                        let text = grid.padded(row[column].text, column: column)
-                        return row[column].isNull ? colours.dim(text) : text
-                    }))
+        output.append(
+            grid.box(header: colours.bold) { [grid, colours] row, column, text in
+                grid.rows[row][column].isNull ? colours.dim(text) : text
+            })
+    }
+}
+
+extension Grid {
+    /// The table in a box.
+    ///
+    /// - Parameters:
+    ///   - header: Paints the name of a column.
+    ///   - paint: Paints a cell: row, column, and the text that is as wide as the column.
+    func box(indent: String = "", header: (String) -> String, paint: (Int, Int, String) -> String) -> String {
+        var text = indent + border("┌", "┬", "┐")
+        text += indent + line(columns.indices.map { header(padded(columns[$0], column: $0)) })
+        text += indent + border("├", "┼", "┤")
+        for row in rows.indices {
+            text += indent + line(columns.indices.map { paint(row, $0, padded(rows[row][$0].text, column: $0)) })
         }
-        output.append(border("└", "┴", "┘"))
+        return text + indent + border("└", "┴", "┘")
     }
 
     private func line(_ cells: [String]) -> String {
@@ -32,7 +41,7 @@ struct TableFormatter: ResultFormatter {
     }
 
     private func border(_ left: String, _ middle: String, _ right: String) -> String {
-        left + grid.widths.map { String(repeating: "─", count: $0 + 2) }.joined(separator: middle) + right + "\n"
+        left + widths.map { String(repeating: "─", count: $0 + 2) }.joined(separator: middle) + right + "\n"
     }
 }
 
@@ -102,11 +111,17 @@ struct Grid {
     }
 
     mutating func add(_ row: [Cell], text: (Cell) -> String) {
-        let entries = row.map { Entry(text: text($0), isNull: $0 == .null) }
+        add(row.map { ($0, text($0)) })
+    }
+
+    /// Adds a row of cells with the texts that stand for them.
+    mutating func add(_ row: [(cell: Cell, text: String)]) {
+        let entries = row.map { Entry(text: $0.text, isNull: $0.cell == .null) }
         for (column, entry) in entries.enumerated() {
+            let isNumber = row[column].cell.isNumber
             widths[column] = max(widths[column], DisplayText.width(entry.text))
-            hasNumber[column] = hasNumber[column] || row[column].isNumber
-            hasOther[column] = hasOther[column] || !(row[column].isNumber || entry.isNull)
+            hasNumber[column] = hasNumber[column] || isNumber
+            hasOther[column] = hasOther[column] || !(isNumber || entry.isNull)
         }
         rows.append(entries)
     }

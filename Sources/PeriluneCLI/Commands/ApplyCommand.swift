@@ -1,0 +1,98 @@
+import ArgumentParser
+internal import GRDB
+internal import Perilune
+
+struct ApplyCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "apply",
+        abstract: "Make the changes of a plan that run --preview --save has written.",
+        discussion: """
+            Makes exactly the changes of rows that were previewed, all of them or none: if a row is not any more as it was,
+            or the schema has changed, nothing is applied. Triggers and foreign keys do nothing of their own meanwhile, since
+            what they did is part of the plan. Effects outside of the database are not performed.
+
+            Asks before it changes anything; where there is no terminal to ask on, --yes is needed.
+
+            EXAMPLES:
+              perilune run close_month.lua --database shop.sqlite --preview --save month.plan
+              perilune apply month.plan
+              perilune apply month.plan --database copy.sqlite --yes
+              perilune apply month.plan --undo
+
+            EXIT STATUS: 0 success, 1 a conflict, or the answer was no, 64 wrong usage, 65 FILE is no plan or the database is
+            none, 74 a file cannot be used, 75 the database is locked.
+            """)
+
+    @Argument(help: "The plan.")
+    var file: String
+
+    @Option(help: ArgumentHelp("The database, if it is not that of the plan.", valueName: "path"))
+    var database: String?
+
+    @Flag(help: "Take the changes of the plan back.")
+    var undo = false
+
+    @Flag(name: .shortAndLong, help: "Do not ask.")
+    var yes = false
+
+    @OptionGroup var common: CommonOptions
+
+    func validate() throws {
+        if file.isEmpty { throw ValidationError("expected the path of a plan, got nothing") }
+        if database == ":memory:" { throw ValidationError("--database: expected the path of a file") }
+        _ = try OptionValue.databasePath(database)
+    }
+
+    func run() async throws {
+        let colours = CommandOutput.errorColours(common.color)
+        do {
+            let plan = try PreviewPlan(contentsOf: file)
+            guard let path = database ?? plan.origin.path else {
+                throw CommandFailure(ErrorReport("the plan names no database", kind: "usage", help: "name one by --database"))
+            }
+            try DatabaseFile.requireExisting(path)
+            let changes = try Self.describe(plan.summary())
+            guard try confirms("\(undo ? "Take back in" : "Apply to") \(path): \(changes)?") else { throw ExitCode(ExitStatus.failure) }
+            try await apply(plan, to: path)
+            CommandOutput.note("\(undo ? "taken back in" : "applied to") \(path): \(changes)", colours)
+            if !plan.effects.isEmpty, !undo { CommandOutput.note("not performed: \(Self.describe(plan.effects))", colours) }
+        } catch let error as PlanError {
+            var report = ErrorReport(error)
+            if report.kind == "conflict" || report.kind == "schema" {
+                report.help = "nothing was applied; preview the script again, or run it without --preview"
+            }
+            throw CommandFailure(report)
+        }
+    }
+
+    private func apply(_ plan: PreviewPlan, to path: String) async throws {
+        do {
+            try await plan.apply(to: path, isUndoing: undo)
+        } catch let error as DatabaseError {
+            var report = ErrorReport(error)
+            report.message = "cannot apply to the database \(path): \(report.message)"
+            report.sql = nil
+            throw CommandFailure(report)
+        }
+    }
+
+    private func confirms(_ question: String) throws -> Bool {
+        if yes { return true }
+        guard StandardStreams.isInputTerminal, StandardStreams.isErrorTerminal else {
+            throw CommandFailure(
+                ErrorReport("there is no terminal to ask on whether to apply the plan", kind: "usage", help: "--yes applies it"))
+        }
+        StandardStreams.writeError(DisplayText.escaped(question) + " [y/N] ")
+        let answer = readLine()?.lowercased() ?? ""
+        return answer == "y" || answer == "yes"
+    }
+
+    private static func describe(_ tables: [TableChanges]) -> String {
+        if tables.isEmpty { return "nothing" }
+        return tables.map { "\($0.name) \(PreviewFormatter.counts(of: $0))" }.joined(separator: ", ")
+    }
+
+    private static func describe(_ effects: [PreviewEffect]) -> String {
+        effects.map { "\($0.name)(\($0.arguments.joined(separator: ", ")))" }.joined(separator: "; ")
+    }
+}

@@ -1,0 +1,176 @@
+internal import Perilune
+
+/// Writes a report for people.
+struct PreviewFormatter {
+    /// `nil` means a private database in memory.
+    let database: String?
+    /// Whether the script failed, so that the report shows only what it had committed.
+    let isIncomplete: Bool
+    /// Whether obstacles to a plan are worth a line.
+    let wantsPlan: Bool
+    let colours: Colours
+
+    func format(_ report: PreviewReport) -> [UInt8] {
+        var text = colours.bold(headline(report)) + "\n"
+        for table in report.tables { text += "\n" + format(table) }
+        if !report.schema.isEmpty { text += "\n" + colours.bold("schema") + "\n" }
+        for change in report.schema { text += format(change) }
+        if !report.effects.isEmpty { text += "\n" + colours.bold("effects, recorded and not performed") + "\n" }
+        for effect in report.effects {
+            text += "  \(DisplayText.escaped("\(effect.name)(\(effect.arguments.joined(separator: ", ")))"))\n"
+        }
+        let notes = report.warnings.map { "warning: \($0)" } + obstacles(report)
+        if !notes.isEmpty { text += "\n" + notes.map { colours.dim(DisplayText.escaped($0)) + "\n" }.joined() }
+        return Array(text.utf8)
+    }
+
+    private func headline(_ report: PreviewReport) -> String {
+        let name = database.map { DisplayText.escaped($0) } ?? "an empty database"
+        let subject = isIncomplete ? "Before it failed, the script would have changed in \(name)" : "Would change in \(name)"
+        guard report.hasChanges else { return subject + ": nothing" }
+        var parts: [String] = []
+        let counts = [
+            (report.tables.reduce(0) { $0 + $1.inserted }, "inserted"), (report.tables.reduce(0) { $0 + $1.updated }, "updated"),
+            (report.tables.reduce(0) { $0 + $1.deleted }, "deleted"),
+        ].filter { $0.0 > 0 }
+        if let first = counts.first {
+            parts.append("\(Self.number(first.0, "row")) \(first.1)")
+            parts += counts.dropFirst().map { "\(Self.grouped($0.0)) \($0.1)" }
+        }
+        if !report.schema.isEmpty { parts.append("\(Self.number(report.schema.count, "object")) of the schema") }
+        if !report.effects.isEmpty { parts.append(Self.number(report.effects.count, "effect")) }
+        return "\(subject): \(parts.isEmpty ? "tables without counts" : parts.joined(separator: ", "))"
+    }
+
+    private func obstacles(_ report: PreviewReport) -> [String] {
+        guard !report.obstacles.isEmpty else { return [] }
+        if wantsPlan { return [] } // The error that follows says it.
+        return report.tables.compactMap { table in
+            table.unrecordable.map { "note: \(table.name) cannot be part of a plan: \($0)" }
+        }
+    }
+
+    // MARK: - Rows
+
+    private func format(_ table: TableChanges) -> String {
+        var text = colours.bold(DisplayText.escaped(table.name)) + "  " + Self.counts(of: table, colours) + "\n"
+        if !table.rows.isEmpty { text += grid(table) }
+        let hidden = table.hiddenCount
+        if hidden > 0, !table.rows.isEmpty { text += colours.dim("  and \(Self.number(hidden, "row")) more") + "\n" }
+        return text
+    }
+
+    /// `+3 ~1 -2`.
+    static func counts(of table: TableChanges, _ colours: Colours = .off) -> String {
+        guard table.isCounted else { return "changed" }
+        var parts: [String] = []
+        if table.inserted > 0 { parts.append(colours.green("+\(grouped(table.inserted))")) }
+        if table.updated > 0 { parts.append(colours.cyan("~\(grouped(table.updated))")) }
+        if table.deleted > 0 { parts.append(colours.red("-\(grouped(table.deleted))")) }
+        return parts.joined(separator: " ")
+    }
+
+    private func grid(_ table: TableChanges) -> String {
+        var grid = Grid(columns: [""] + table.columns.map { DisplayText.escaped($0) })
+        for row in table.rows {
+            let cells = (row.after ?? row.before ?? []).map(Cell.init)
+            let changed = Set(row.changedColumns)
+            var entries = [(Cell.text([]), Self.mark(row.kind))]
+            for (column, cell) in cells.enumerated() {
+                let old = changed.contains(column) ? row.before.map { Cell($0[column]) } : nil
+                entries.append((cell, Self.text(cell, was: old)))
+            }
+            grid.add(entries)
+        }
+        return grid.box(indent: "  ", header: colours.bold) { row, column, text in
+            let change = table.rows[row]
+            if column == 0 || change.kind != .updated { return paint(text, change.kind) }
+            if change.changedColumns.contains(column - 1) { return colours.cyan(text) }
+            return grid.rows[row][column].isNull ? colours.dim(text) : text
+        }
+    }
+
+    private func paint(_ text: String, _ kind: RowChange.Kind) -> String {
+        switch kind {
+        case .inserted: colours.green(text)
+        case .updated: colours.cyan(text)
+        case .deleted: colours.red(text)
+        }
+    }
+
+    private static func mark(_ kind: RowChange.Kind) -> String {
+        switch kind {
+        case .inserted: "+"
+        case .updated: "~"
+        case .deleted: "-"
+        }
+    }
+
+    private static func text(_ cell: Cell, was old: Cell?) -> String {
+        let new = cell.displayText
+        guard let old = old?.displayText else { return shortened(new) }
+        // Of long texts, the part where they begin to differ.
+        let common = zip(old, new).prefix { $0 == $1 }.count
+        let start = max(old.count, new.count) > width ? max(0, common - 10) : 0
+        return "\(shortened(old, from: start)) → \(shortened(new, from: start))"
+    }
+
+    private static let width = 40
+
+    private static func shortened(_ text: String, from start: Int = 0) -> String {
+        var shown = text.dropFirst(start)
+        let isCut = shown.count > width
+        if isCut { shown = shown.prefix(width - 1) }
+        return (start > 0 ? "…" : "") + shown + (isCut ? "…" : "")
+    }
+
+    // MARK: - Schema
+
+    private func format(_ change: SchemaChange) -> String {
+        let name = DisplayText.escaped("\(change.type) \(change.name)") + (change.isPartOfTable ? " on \(DisplayText.escaped(change.table))" : "")
+        switch change.kind {
+        case .added: return "  " + colours.green("+ \(name)") + "\n"
+        case .removed: return "  " + colours.red("- \(name)") + "\n"
+        case .changed:
+            let before = lines(change.before, "-").map(colours.red), after = lines(change.after, "+").map(colours.green)
+            return "  " + colours.cyan("~ \(name)") + "\n" + (before + after).map { "      \($0)\n" }.joined()
+        }
+    }
+
+    private func lines(_ sql: String?, _ mark: String) -> [String] {
+        DisplayText.escaped(sql ?? "", keepingLineBreaks: true).split(separator: "\n").map { "\(mark) \($0)" }
+    }
+
+    // MARK: - Numbers
+
+    private static func number(_ count: Int, _ noun: String) -> String {
+        "\(grouped(count)) \(noun)\(count == 1 ? "" : "s")"
+    }
+
+    /// `1,234,567`.
+    private static func grouped(_ number: Int) -> String {
+        let digits = String(number)
+        var text = ""
+        for (index, digit) in digits.enumerated() {
+            if index > 0, (digits.count - index).isMultiple(of: 3) { text.append(",") }
+            text.append(digit)
+        }
+        return text
+    }
+}
+
+extension SchemaChange {
+    fileprivate var isPartOfTable: Bool { type == "index" || type == "trigger" }
+}
+
+extension Cell {
+    init(_ value: PreviewValue) {
+        switch value {
+        case .null: self = .null
+        case .integer(let value): self = .integer(value)
+        case .real(let value): self = .real(value)
+        case .text(let bytes): self = .text(bytes)
+        case .blob(let bytes): self = .blob(bytes)
+        }
+    }
+}

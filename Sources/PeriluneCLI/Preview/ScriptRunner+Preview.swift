@@ -1,0 +1,122 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneLua
+
+extension ScriptRunner {
+    /// Runs the scripts on a copy of the database, and writes what they would change.
+    ///
+    /// - Returns: The exit status.
+    /// - Throws: ``CommandFailure``, after the report if a script failed.
+    func preview(_ request: PreviewRequest, _ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
+        let trace = makeTrace()
+        let preview = try await openPreview(request, trace)
+        // Programs read the report from standard output, and nothing else.
+        let output = request.format == .json ? StandardStreams.redirectOutputToErrors() : nil
+        let ending = await run(scripts, on: preview.host, texts)
+        await trace?.writeSlowStatements(of: preview.host)
+        if let output { StandardStreams.restoreOutput(output) }
+        let (report, plan) = try await finish(preview)
+        try write(report, request, isIncomplete: ending.failure != nil)
+        if let failure = ending.failure { throw failure }
+        if let path = request.planPath { try save(plan, of: scripts, report, to: path) }
+        if ending.status != ExitStatus.success { return ending.status }
+        return request.isChecking && report.hasChanges ? ExitStatus.pending : ExitStatus.success
+    }
+
+    private func openPreview(_ request: PreviewRequest, _ trace: TraceWriter?) async throws -> ScriptPreview {
+        var options = ScriptPreview.Options()
+        options.rowLimit = request.rowLimit
+        options.allowsEffects = request.allowsEffects
+        if request.planPath != nil { options.recordingLimitInBytes = 512 << 20 }
+        let source = self.request.database.map { PreviewSource.live($0) } ?? .empty
+        let interruption = PreviewInterruption()
+        let configuration = makeConfiguration(trace)
+        let opening = Task { [options] in
+            let preview = try await ScriptPreview(of: source, configuration: configuration, options: options)
+            await preview.host.listen(for: SIGUSR2)
+            return preview
+        }
+        interruption.set { opening.cancel() }
+        Interrupts.onFirst { interruption.interrupt() }
+        do {
+            let preview = try await opening.value
+            interruption.set { preview.host.cancel() }
+            return preview
+        } catch is CancellationError {
+            throw CommandFailure(ErrorReport("interrupted", kind: "cancelled"))
+        } catch {
+            throw CommandFailure(ErrorReport(opening: self.request.database, error: error))
+        }
+    }
+
+    private func finish(_ preview: ScriptPreview) async throws -> (report: PreviewReport, plan: PreviewPlan?) {
+        do {
+            return try await preview.finish()
+        } catch {
+            throw CommandFailure(ErrorReport("the changes cannot be looked at: \(error)", kind: "host"))
+        }
+    }
+
+    private func write(_ report: PreviewReport, _ request: PreviewRequest, isIncomplete: Bool) throws {
+        switch request.format {
+        case .json: try StandardStreams.write(Array(report.json().utf8))
+        case .text:
+            let colours = CommandOutput.outputColours(self.request.colour)
+            let formatter = PreviewFormatter(
+                database: self.request.database, isIncomplete: isIncomplete, wantsPlan: request.planPath != nil, colours: colours)
+            try StandardStreams.write(formatter.format(report))
+        }
+        try StandardStreams.flush()
+    }
+
+    private func save(_ plan: PreviewPlan?, of scripts: [Script], _ report: PreviewReport, to path: String) throws {
+        guard var plan else {
+            throw CommandFailure(
+                ErrorReport(
+                    "no plan was saved: " + report.obstacles.joined(separator: "; "), kind: "plan",
+                    help: "run the script itself, without --preview"))
+        }
+        plan.scripts = scripts.map { PreviewPlan.Script(name: $0.name, bytes: $0.bytes) }
+        do {
+            try plan.write(to: path)
+        } catch let error as PlanError {
+            throw CommandFailure(ErrorReport(error))
+        }
+        CommandOutput.note("saved: \(path); perilune apply \(path) makes these changes", colours)
+    }
+}
+
+/// What Ctrl-C does, which changes from the copying to the running.
+private final class PreviewInterruption: Sendable {
+    private let lock = NSLock()
+    /// Guarded by the lock.
+    private nonisolated(unsafe) var action: (@Sendable () -> Void)?
+    private nonisolated(unsafe) var isInterrupted = false
+
+    func set(_ action: @escaping @Sendable () -> Void) {
+        lock.withLock { self.action = action }
+        if lock.withLock({ isInterrupted }) { action() }
+    }
+
+    func interrupt() {
+        let action = lock.withLock {
+            isInterrupted = true
+            return self.action
+        }
+        action?()
+    }
+}
+
+extension ErrorReport {
+    /// Describes why a plan cannot be read, written or applied.
+    init(_ error: PlanError) {
+        let kind =
+            switch error.code {
+            case .file: "io"
+            case .format: "format"
+            case .schema: "schema"
+            default: "conflict"
+            }
+        self.init(error.message, kind: kind)
+    }
+}

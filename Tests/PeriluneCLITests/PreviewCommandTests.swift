@@ -1,0 +1,305 @@
+import Foundation
+import Testing
+
+@testable import PeriluneCLI
+
+@Suite(.timeLimit(.minutes(2))) struct PreviewCommandTests {
+    /// A folder with a database and a script that changes it.
+    private func makeFolder() throws -> TestFolder {
+        let folder = try TestFolder([
+            "make.lua": """
+            db:execute[[
+              CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER);
+              INSERT INTO book VALUES (1, 'Typee', 326), (2, 'Omoo', 322), (3, 'Mardi', NULL);
+            ]]
+            """,
+            "change.lua": """
+            print("working")
+            db:execute("UPDATE book SET pages = 400 WHERE id = 3")
+            db:execute("DELETE FROM book WHERE id = 1")
+            db:execute("INSERT INTO book (title) VALUES ('Redburn')")
+            """,
+        ])
+        let made = try folder.perilune("run", "make.lua", "--database", "shop.sqlite")
+        try #require(made.status == 0)
+        return folder
+    }
+
+    private func bytes(_ folder: TestFolder, _ name: String = "shop.sqlite") throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: folder.path + "/" + name))
+    }
+
+    private func titles(_ folder: TestFolder) throws -> String {
+        try folder.perilune("query", "--database", "shop.sqlite", "SELECT group_concat(title) AS t FROM book").output
+    }
+
+    // MARK: - Reports
+
+    @Test func `a preview shows rows before and after, and changes nothing`() throws {
+        let folder = try makeFolder()
+        let before = try bytes(folder)
+        let result = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview")
+        #expect(result.status == 0)
+        #expect(result.errors == "")
+        #expect(
+            result.output == """
+                working
+                Would change in shop.sqlite: 1 row inserted, 1 updated, 1 deleted
+
+                book  +1 ~1 -1
+                  ┌───┬────┬─────────┬────────────┐
+                  │   │ id │ title   │      pages │
+                  ├───┼────┼─────────┼────────────┤
+                  │ - │  1 │ Typee   │        326 │
+                  │ ~ │  3 │ Mardi   │ NULL → 400 │
+                  │ + │  4 │ Redburn │       NULL │
+                  └───┴────┴─────────┴────────────┘
+
+                """)
+        #expect(try bytes(folder) == before)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("shop.sqlite") }.count == 1)
+    }
+
+    @Test func `a preview in colours marks what is new, gone and changed`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--color", "always")
+        #expect(result.output.contains("\u{1B}[1;31m-\u{1B}[0m"))
+        #expect(result.output.contains("\u{1B}[36mNULL → 400\u{1B}[0m"))
+        #expect(result.output.contains("\u{1B}[32mRedburn\u{1B}[0m"))
+    }
+
+    @Test func `schema changes and tables without key are shown`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--rows", "1", "-e",
+            """
+            db:execute[[
+              CREATE TABLE log (at, what); INSERT INTO log VALUES (1, 'a'), (2, 'b');
+              CREATE INDEX by_title ON book (title);
+              ALTER TABLE book ADD COLUMN isbn TEXT;
+            ]]
+            """)
+        #expect(result.status == 0)
+        #expect(
+            result.output == """
+                Would change in shop.sqlite: 2 rows inserted, 3 objects of the schema
+
+                log  +2
+                  ┌───┬────┬──────┐
+                  │   │ at │ what │
+                  ├───┼────┼──────┤
+                  │ + │  1 │ a    │
+                  └───┴────┴──────┘
+                  and 1 row more
+
+                schema
+                  ~ table book
+                      - CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER)
+                      + CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER, isbn TEXT)
+                  + table log
+                  + index by_title on book
+
+                note: log cannot be part of a plan: it has no PRIMARY KEY
+
+                """)
+    }
+
+    @Test func `the report can be JSON, alone on standard output`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--format", "json")
+        #expect((result.status, result.errors) == (0, "working\n"))
+        let report = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
+        let tables = try #require(report["tables"] as? [[String: Any]])
+        #expect(tables.map { $0["name"] as? String } == ["book"])
+        #expect(tables[0]["updated"] as? Int == 1)
+        #expect(report["version"] as? Int == 1)
+    }
+
+    @Test func `long values are shown where they differ`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "-e",
+            "db:execute('UPDATE book SET title = ? WHERE id = 1', ('x'):rep(100) .. 'y')", "-e", "")
+        #expect(result.output.contains("Typee → " + String(repeating: "x", count: 39) + "…"))
+    }
+
+    @Test func `with --check the status tells whether anything would change`() throws {
+        let folder = try makeFolder()
+        let changing = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--check")
+        #expect(changing.status == 2)
+        let idle = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "--check", "-e", "db:fetch_all('SELECT * FROM book')")
+        #expect((idle.status, idle.output) == (0, "Would change in shop.sqlite: nothing\n"))
+    }
+
+    @Test func `a script that fails half-way is reported as far as it came`() throws {
+        let folder = try makeFolder()
+        let before = try bytes(folder)
+        let result = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e", "db:execute('DELETE FROM book WHERE id = 1') error('stop')")
+        #expect(result.status == 1)
+        #expect(result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 1 row deleted\n"))
+        #expect(result.errors.hasPrefix("error: stop\n"))
+        #expect(try bytes(folder) == before)
+        #expect(!folder.exists("x.plan"))
+    }
+
+    @Test func `a status that a script asks for is kept`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "--check", "-e", "os.exit(7)")
+        #expect((result.status, result.output) == (7, "Would change in shop.sqlite: nothing\n"))
+    }
+
+    @Test func `a database that does not exist is not made`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("run", "--database", "new.sqlite", "--preview", "-e", "db:execute('CREATE TABLE t (a)')")
+        #expect(result.output == "Would change in new.sqlite: 1 object of the schema\n\nschema\n  + table t\n")
+        #expect(!folder.exists("new.sqlite"))
+    }
+
+    @Test func `what reaches outside is refused, with the cure`() throws {
+        let folder = try makeFolder()
+        let written = try folder.perilune("run", "--preview", "-e", "io.open('x.txt', 'w')")
+        #expect(written.status == 1)
+        #expect(written.errors.hasPrefix("error: io.open: a preview changes no files\n"))
+        #expect(written.errors.contains("  help  --allow-effects lets the script do it for real\n"))
+        #expect(!folder.exists("x.txt"))
+        let allowed = try folder.perilune("run", "--preview", "--allow-effects", "-e", "io.open('x.txt', 'w'):close()")
+        #expect(allowed.status == 0)
+        #expect(folder.exists("x.txt"))
+        let attached = try folder.perilune("run", "--preview", "-e", "db:execute([[ATTACH 'shop.sqlite' AS s]])")
+        #expect(attached.errors.contains("help  run it without --preview\n"))
+    }
+
+    @Test func `options of previews need a preview`() throws {
+        for options in [["--save", "x"], ["--check"], ["--format", "json"], ["--rows", "3"], ["--allow-effects"]] {
+            let result = try CommandProcess(TestFolder.binary, ["run"] + options + ["-e", ""], in: TestFolder()).wait()
+            #expect(result.status == 64)
+            #expect(result.errors.contains("\(options[0]) is for --preview"))
+        }
+        #expect(try TestFolder().perilune("run", "--preview", "--readonly", "-e", "").status == 64)
+        #expect(try TestFolder().perilune("run", "--preview", "--rows", "-1", "-e", "").status == 64)
+    }
+
+    @Test func `Ctrl-C ends a preview with its report`() throws {
+        let folder = try makeFolder()
+        let process = try CommandProcess(
+            TestFolder.binary,
+            ["run", "--database", "shop.sqlite", "--preview", "-e", "db:execute('DELETE FROM book') print('ready') io.stdout:flush() while true do end"],
+            in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 3 rows deleted\n"))
+    }
+
+    // MARK: - Plans
+
+    @Test func `a plan is applied exactly once, and taken back`() throws {
+        let folder = try makeFolder()
+        let saved = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
+        #expect(saved.status == 0)
+        #expect(saved.errors == "saved: x.plan; perilune apply x.plan makes these changes\n")
+        #expect(try titles(folder) == "{\"t\":\"Typee,Omoo,Mardi\"}\n")
+        let applied = try folder.perilune("apply", "x.plan", "--database", "shop.sqlite", "--yes")
+        #expect((applied.status, applied.output) == (0, ""))
+        #expect(applied.errors == "applied to shop.sqlite: book +1 ~1 -1\n")
+        #expect(try titles(folder) == "{\"t\":\"Omoo,Mardi,Redburn\"}\n")
+        let again = try folder.perilune("apply", "x.plan", "--yes")
+        #expect(again.status == 1)
+        #expect(again.errors.hasPrefix("error: conflict: the row of book with id = "))
+        #expect(again.errors.contains("  help  nothing was applied; "))
+        let undone = try folder.perilune("apply", "x.plan", "--undo", "-y")
+        #expect(undone.status == 0)
+        #expect(try titles(folder) == "{\"t\":\"Typee,Omoo,Mardi\"}\n")
+    }
+
+    @Test func `without a terminal a plan is not applied unasked`() throws {
+        let folder = try makeFolder()
+        _ = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
+        let before = try bytes(folder)
+        let result = try folder.perilune("apply", "x.plan", input: "y\n")
+        #expect(result.status == 64)
+        #expect(result.errors == """
+            error: there is no terminal to ask on whether to apply the plan
+              help  --yes applies it
+
+            """)
+        #expect(try bytes(folder) == before)
+    }
+
+    @Test func `what cannot be a plan is shown and not saved`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e", "db:execute('CREATE TABLE t (a)')")
+        #expect(result.status == 1)
+        #expect(result.output.contains("+ table t"))
+        #expect(result.errors == """
+            error: no plan was saved: the schema would change, and a plan holds rows only
+              help  run the script itself, without --preview
+
+            """)
+        #expect(!folder.exists("x.plan"))
+    }
+
+    @Test func `files that are no plans, and databases that are not there, are errors`() throws {
+        let folder = try makeFolder()
+        try folder.write("{}", to: "bad.plan")
+        let bad = try folder.perilune("apply", "bad.plan", "--yes")
+        #expect((bad.status, bad.errors) == (65, "error: bad.plan is no plan of perilune\n"))
+        let none = try folder.perilune("apply", "none.plan", "--yes")
+        #expect((none.status, none.errors) == (74, "error: cannot read the plan none.plan: No such file or directory\n"))
+        _ = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
+        let lost = try folder.perilune("apply", "x.plan", "--database", "lost.sqlite", "--yes")
+        #expect((lost.status, lost.errors) == (74, "error: cannot open the database lost.sqlite: No such file or directory\n"))
+        #expect(!folder.exists("lost.sqlite"))
+        let unwritable = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "--save", "no/x.plan", "-e", "")
+        #expect(unwritable.status == 74)
+        #expect(unwritable.errors == "error: cannot write the plan no/x.plan: No such file or directory\n")
+    }
+
+    // MARK: - Trace
+
+    @Test func `a profile shows times`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("run", "--trace", "profile", "-e", "db:fetch_value('SELECT ?', 'secret')")
+        #expect(result.errors.contains(#/^sql: \d+\.\d\d ms  SELECT \?\n$/#))
+        let valued = try folder.perilune("run", "--trace=profile", "--trace-values", "-e", "db:fetch_value('SELECT ?', 'secret')")
+        #expect(valued.errors.contains("SELECT 'secret'"))
+    }
+
+    @Test func `the detail of a trace may be left out, before and after the file`() throws {
+        let folder = try TestFolder(["a.lua": "db:fetch_value('SELECT 1') print(...)"])
+        for arguments in [["--trace", "a.lua", "x"], ["a.lua", "--trace", "--", "x"], ["a.lua", "--trace", "statements", "x"]] {
+            let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
+            #expect((result.output, result.errors) == ("x\n", "sql: SELECT 1\n"), "\(arguments)")
+        }
+        #expect(try folder.perilune("run", "a.lua", "x", "--trace").output == "x\t--trace\n")
+    }
+
+    @Test func `slow statements are told with their plans`() throws {
+        let folder = try TestFolder(["a.lua": """
+            db:execute("CREATE TABLE t (a)")
+            local slow = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000000) SELECT MAX(n) FROM c, t"
+            db:fetch_value("SELECT 1")
+            db:execute("INSERT INTO t VALUES (1)")
+            db:fetch_value(slow)
+            """])
+        let result = try folder.perilune("run", "a.lua", "--slow", "20ms")
+        #expect(result.status == 0)
+        #expect(result.errors.hasPrefix("slow: "))
+        #expect(result.errors.contains("  SQL   WITH RECURSIVE"))
+        #expect(result.errors.contains("  plan  "))
+        #expect(result.errors.contains("SCAN t\n"))
+        #expect(!result.errors.contains("INSERT"))
+    }
+
+    @Test func `times are read at a glance`() {
+        #expect(TimeText.text(.microseconds(1)) == "0.00 ms")
+        #expect(TimeText.text(.microseconds(1234)) == "1.23 ms")
+        #expect(TimeText.text(.milliseconds(12.34)) == "12.3 ms")
+        #expect(TimeText.text(.milliseconds(999)) == "999 ms")
+        #expect(TimeText.text(.milliseconds(1500)) == "1.50 s")
+        #expect(TimeText.text(.seconds(75)) == "75.0 s")
+    }
+}

@@ -1,0 +1,55 @@
+import Foundation
+import Perilune
+import Testing
+
+@Suite struct TraceTests {
+    /// What a trace tells while a script runs.
+    private func told(
+        _ events: SQLTrace.Events, showsValues: Bool = false, of script: String
+    ) async throws -> [SQLTrace.Event] {
+        let recorder = Recorder()
+        var configuration = ScriptHost.Configuration(database: .inMemory)
+        configuration.trace = SQLTrace(events, showsValues: showsValues) { recorder.add($0) }
+        let host = try await ScriptHost(configuration)
+        try await host.run(source: script)
+        return recorder.events
+    }
+
+    @Test func `statements are told as they begin, without values and times`() async throws {
+        let events = try await told(.statements, of: """
+            db:execute("CREATE TABLE t (a)")
+            db:execute("INSERT INTO t VALUES (?)", "secret")
+            for row in db:rows("SELECT * FROM t") do end
+            """)
+        #expect(events.map(\.sql) == ["CREATE TABLE t (a)", "INSERT INTO t VALUES (?)", "SELECT * FROM t"])
+        #expect(events.allSatisfy { $0.duration == nil })
+    }
+
+    @Test func `values are told on request`() async throws {
+        let events = try await told(.statements, showsValues: true, of: "db:fetch_value('SELECT ?, ?', \"it's\", 3)")
+        #expect(events.map(\.sql) == ["SELECT 'it''s', 3"])
+    }
+
+    @Test func `profiles are told with times as statements end`() async throws {
+        let events = try await told(.profile, of: """
+            db:fetch_value("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 100000) SELECT MAX(n) FROM c")
+            """)
+        let event = try #require(events.first)
+        #expect(events.count == 1)
+        #expect(try #require(event.duration) > .microseconds(100))
+    }
+
+    @Test func `both are told in turn`() async throws {
+        let events = try await told([.statements, .profile], of: "db:fetch_value('SELECT 1')")
+        #expect(events.map { $0.duration == nil } == [true, false])
+    }
+
+    private final class Recorder: Sendable {
+        private let lock = NSLock()
+        /// Guarded by the lock.
+        private nonisolated(unsafe) var kept: [SQLTrace.Event] = []
+
+        func add(_ event: SQLTrace.Event) { lock.withLock { kept.append(event) } }
+        var events: [SQLTrace.Event] { lock.withLock { kept } }
+    }
+}
