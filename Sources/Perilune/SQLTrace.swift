@@ -30,7 +30,9 @@ public struct SQLTrace: Sendable {
     public var receive: @Sendable (Event) -> Void
 
     /// Makes a trace without bound values.
-    public init(_ events: Events = .statements, showsValues: Bool = false, _ receive: @escaping @Sendable (Event) -> Void) {
+    public init(
+        _ events: Events = .statements, showsValues: Bool = false, _ receive: @escaping @Sendable (Event) -> Void
+    ) {
         self.events = events
         self.showsValues = showsValues
         self.receive = receive

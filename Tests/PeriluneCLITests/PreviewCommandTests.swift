@@ -57,12 +57,15 @@ import Testing
 
                 """)
         #expect(try bytes(folder) == before)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("shop.sqlite") }.count == 1)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).filter { $0.hasPrefix("shop.sqlite") }
+                .count == 1)
     }
 
     @Test func `a preview in colours marks what is new, gone and changed`() throws {
         let folder = try makeFolder()
-        let result = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--color", "always")
+        let result = try folder.perilune(
+            "run", "change.lua", "--database", "shop.sqlite", "--preview", "--color", "always")
         #expect(result.output.contains("\u{1B}[1;31m-\u{1B}[0m"))
         #expect(result.output.contains("\u{1B}[36mNULL → 400\u{1B}[0m"))
         #expect(result.output.contains("\u{1B}[32mRedburn\u{1B}[0m"))
@@ -106,7 +109,8 @@ import Testing
 
     @Test func `the report can be JSON, alone on standard output`() throws {
         let folder = try makeFolder()
-        let result = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--format", "json")
+        let result = try folder.perilune(
+            "run", "change.lua", "--database", "shop.sqlite", "--preview", "--format", "json")
         #expect((result.status, result.errors) == (0, "working\n"))
         let report = try #require(try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any])
         let tables = try #require(report["tables"] as? [[String: Any]])
@@ -127,7 +131,8 @@ import Testing
         let folder = try makeFolder()
         let changing = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--check")
         #expect(changing.status == 2)
-        let idle = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "--check", "-e", "db:fetch_all('SELECT * FROM book')")
+        let idle = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--check", "-e", "db:fetch_all('SELECT * FROM book')")
         #expect((idle.status, idle.output) == (0, "Would change in shop.sqlite: nothing\n"))
     }
 
@@ -135,9 +140,11 @@ import Testing
         let folder = try makeFolder()
         let before = try bytes(folder)
         let result = try folder.perilune(
-            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e", "db:execute('DELETE FROM book WHERE id = 1') error('stop')")
+            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e",
+            "db:execute('DELETE FROM book WHERE id = 1') error('stop')")
         #expect(result.status == 1)
-        #expect(result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 1 row deleted\n"))
+        #expect(
+            result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 1 row deleted\n"))
         #expect(result.errors.hasPrefix("error: stop\n"))
         #expect(try bytes(folder) == before)
         #expect(!folder.exists("x.plan"))
@@ -151,7 +158,8 @@ import Testing
 
     @Test func `a database that does not exist is not made`() throws {
         let folder = try TestFolder()
-        let result = try folder.perilune("run", "--database", "new.sqlite", "--preview", "-e", "db:execute('CREATE TABLE t (a)')")
+        let result = try folder.perilune(
+            "run", "--database", "new.sqlite", "--preview", "-e", "db:execute('CREATE TABLE t (a)')")
         #expect(result.output == "Would change in new.sqlite: 1 object of the schema\n\nschema\n  + table t\n")
         #expect(!folder.exists("new.sqlite"))
     }
@@ -184,20 +192,25 @@ import Testing
         let folder = try makeFolder()
         let process = try CommandProcess(
             TestFolder.binary,
-            ["run", "--database", "shop.sqlite", "--preview", "-e", "db:execute('DELETE FROM book') print('ready') io.stdout:flush() while true do end"],
+            [
+                "run", "--database", "shop.sqlite", "--preview", "-e",
+                "db:execute('DELETE FROM book') print('ready') io.stdout:flush() while true do end",
+            ],
             in: folder, isOutputRead: true)
         #expect(try process.readLine() == "ready")
         process.interrupt()
         let result = try process.wait()
         #expect(result.status == 130)
-        #expect(result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 3 rows deleted\n"))
+        #expect(
+            result.output.hasPrefix("Before it failed, the script would have changed in shop.sqlite: 3 rows deleted\n"))
     }
 
     // MARK: - Plans
 
     @Test func `a plan is applied exactly once, and taken back`() throws {
         let folder = try makeFolder()
-        let saved = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
+        let saved = try folder.perilune(
+            "run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
         #expect(saved.status == 0)
         #expect(saved.errors == "saved: x.plan; perilune apply x.plan makes these changes\n")
         #expect(try titles(folder) == "{\"t\":\"Typee,Omoo,Mardi\"}\n")
@@ -220,25 +233,28 @@ import Testing
         let before = try bytes(folder)
         let result = try folder.perilune("apply", "x.plan", input: "y\n")
         #expect(result.status == 64)
-        #expect(result.errors == """
-            error: there is no terminal to ask on whether to apply the plan
-              help  --yes applies it
+        #expect(
+            result.errors == """
+                error: there is no terminal to ask on whether to apply the plan
+                  help  --yes applies it
 
-            """)
+                """)
         #expect(try bytes(folder) == before)
     }
 
     @Test func `what cannot be a plan is shown and not saved`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
-            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e", "db:execute('CREATE TABLE t (a)')")
+            "run", "--database", "shop.sqlite", "--preview", "--save", "x.plan", "-e",
+            "db:execute('CREATE TABLE t (a)')")
         #expect(result.status == 1)
         #expect(result.output.contains("+ table t"))
-        #expect(result.errors == """
-            error: no plan was saved: the schema would change, and a plan holds rows only
-              help  run the script itself, without --preview
+        #expect(
+            result.errors == """
+                error: no plan was saved: the schema would change, and a plan holds rows only
+                  help  run the script itself, without --preview
 
-            """)
+                """)
         #expect(!folder.exists("x.plan"))
     }
 
@@ -248,12 +264,17 @@ import Testing
         let bad = try folder.perilune("apply", "bad.plan", "--yes")
         #expect((bad.status, bad.errors) == (65, "error: bad.plan is no plan of perilune\n"))
         let none = try folder.perilune("apply", "none.plan", "--yes")
-        #expect((none.status, none.errors) == (74, "error: cannot read the plan none.plan: No such file or directory\n"))
+        #expect(
+            (none.status, none.errors) == (74, "error: cannot read the plan none.plan: No such file or directory\n"))
         _ = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
         let lost = try folder.perilune("apply", "x.plan", "--database", "lost.sqlite", "--yes")
-        #expect((lost.status, lost.errors) == (74, "error: cannot open the database lost.sqlite: No such file or directory\n"))
+        #expect(
+            (lost.status, lost.errors) == (
+                74, "error: cannot open the database lost.sqlite: No such file or directory\n"
+            ))
         #expect(!folder.exists("lost.sqlite"))
-        let unwritable = try folder.perilune("run", "--database", "shop.sqlite", "--preview", "--save", "no/x.plan", "-e", "")
+        let unwritable = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--save", "no/x.plan", "-e", "")
         #expect(unwritable.status == 74)
         #expect(unwritable.errors == "error: cannot write the plan no/x.plan: No such file or directory\n")
     }
@@ -264,13 +285,16 @@ import Testing
         let folder = try TestFolder()
         let result = try folder.perilune("run", "--trace", "profile", "-e", "db:fetch_value('SELECT ?', 'secret')")
         #expect(result.errors.contains(#/^sql: \d+\.\d\d ms  SELECT \?\n$/#))
-        let valued = try folder.perilune("run", "--trace=profile", "--trace-values", "-e", "db:fetch_value('SELECT ?', 'secret')")
+        let valued = try folder.perilune(
+            "run", "--trace=profile", "--trace-values", "-e", "db:fetch_value('SELECT ?', 'secret')")
         #expect(valued.errors.contains("SELECT 'secret'"))
     }
 
     @Test func `the detail of a trace may be left out, before and after the file`() throws {
         let folder = try TestFolder(["a.lua": "db:fetch_value('SELECT 1') print(...)"])
-        for arguments in [["--trace", "a.lua", "x"], ["a.lua", "--trace", "--", "x"], ["a.lua", "--trace", "statements", "x"]] {
+        for arguments in [
+            ["--trace", "a.lua", "x"], ["a.lua", "--trace", "--", "x"], ["a.lua", "--trace", "statements", "x"],
+        ] {
             let result = try CommandProcess(TestFolder.binary, ["run"] + arguments, in: folder).wait()
             #expect((result.output, result.errors) == ("x\n", "sql: SELECT 1\n"), "\(arguments)")
         }
@@ -278,13 +302,15 @@ import Testing
     }
 
     @Test func `slow statements are told with their plans`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder([
+            "a.lua": """
             db:execute("CREATE TABLE t (a)")
             local slow = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000000) SELECT MAX(n) FROM c, t"
             db:fetch_value("SELECT 1")
             db:execute("INSERT INTO t VALUES (1)")
             db:fetch_value(slow)
-            """])
+            """
+        ])
         let result = try folder.perilune("run", "a.lua", "--slow", "20ms")
         #expect(result.status == 0)
         #expect(result.errors.hasPrefix("slow: "))

@@ -385,7 +385,7 @@ import Testing
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors == "error: there is no command rnu\n  help  did you mean `run`?\n")
         #expect(try folder.perilune("shop.lua").errors.contains("did you mean `perilune run shop.lua`?"))
-        #expect(try folder.perilune("zzz").errors.contains("there are: run, query, migrate, version, help"))
+        #expect(try folder.perilune("zzz").errors.contains("there are: run, apply, query, migrate, version, help"))
     }
 
     @Test(arguments: [
@@ -400,7 +400,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["--help"], ["help"], ["help", "run"], ["run", "--help"], ["query", "--help"], ["version", "--help"],
+        ["--help"], ["help"], ["help", "run"], ["run", "--help"], ["apply", "--help"], ["query", "--help"], ["version", "--help"],
     ])
     func `help goes to standard output and has examples`(arguments: [String]) throws {
         let folder = try TestFolder()

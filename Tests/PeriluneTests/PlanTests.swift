@@ -12,7 +12,9 @@ import Testing
 
     @Test func `a plan makes exactly the changes that were previewed`() async throws {
         let folder = try PreviewFolder(Self.books)
-        let plan = try await plan(folder, """
+        let plan = try await plan(
+            folder,
+            """
             db:execute("UPDATE book SET pages = random() WHERE id < 3; DELETE FROM book WHERE id = 3")
             db:execute("INSERT INTO book VALUES (9, 'x', 0.5)")
             """)
@@ -23,7 +25,10 @@ import Testing
         #expect(try folder.values("SELECT title FROM book WHERE id = 1") == ["Typee"])
         #expect(try folder.values("SELECT COUNT(*) FROM book WHERE pages IN (326, 322)") == ["0"])
         try await plan.apply(to: folder.database, isUndoing: true)
-        #expect(try folder.values("SELECT title || coalesce(pages, '?') FROM book ORDER BY id") == ["Typee326", "Omoo322", "Mardi?", "other1"])
+        #expect(
+            try folder.values("SELECT title || coalesce(pages, '?') FROM book ORDER BY id") == [
+                "Typee326", "Omoo322", "Mardi?", "other1",
+            ])
     }
 
     @Test(arguments: [
@@ -32,19 +37,25 @@ import Testing
             "conflict: the row of book with id = 1 has changed since the plan was made: pages is 1, not 326"
         ),
         ("DELETE FROM book WHERE id = 1", "conflict: the row of book with id = 1 is not there any more"),
-        ("INSERT INTO book VALUES (9, 'y', 1)", "conflict: the row of book with id = 9, which the plan inserts, is there already"),
+        (
+            "INSERT INTO book VALUES (9, 'y', 1)",
+            "conflict: the row of book with id = 9, which the plan inserts, is there already"
+        ),
         (
             "INSERT INTO book VALUES (10, 'x', 1)",
             "conflict: the row of book with id = 9 would break a constraint, such as another row with the same unique value"
         ),
     ])
     func `a conflict undoes everything and names the row`(sql: String, message: String) async throws {
-        let folder = try PreviewFolder("""
+        let folder = try PreviewFolder(
+            """
             CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT UNIQUE, pages);
             CREATE TABLE aaa (id INTEGER PRIMARY KEY);
             INSERT INTO book VALUES (1, 'Typee', 326), (2, 'Omoo', 322);
             """)
-        let plan = try await plan(folder, """
+        let plan = try await plan(
+            folder,
+            """
             db:execute("INSERT INTO aaa VALUES (1); UPDATE book SET pages = 2 WHERE id = 1; INSERT INTO book VALUES (9, 'x', 0)")
             """)
         try folder.execute(sql)
@@ -88,7 +99,8 @@ import Testing
     }
 
     @Test func `a foreign key that would point nowhere refuses the plan`() async throws {
-        let folder = try PreviewFolder("""
+        let folder = try PreviewFolder(
+            """
             CREATE TABLE author (id INTEGER PRIMARY KEY);
             CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author (id));
             INSERT INTO author VALUES (1);
@@ -106,14 +118,18 @@ import Testing
     }
 
     @Test func `values that move up make a plan, values that change places do not`() async throws {
-        let folder = try PreviewFolder("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
-        let plan = try await plan(folder, "for id = 3, 1, -1 do db:execute('UPDATE t SET a = a + 1 WHERE id = ?', id) end")
-        let (report, none) = try await folder.preview("""
+        let folder = try PreviewFolder(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE); INSERT INTO t VALUES (1, 1), (2, 2), (3, 3)")
+        let plan = try await plan(
+            folder, "for id = 3, 1, -1 do db:execute('UPDATE t SET a = a + 1 WHERE id = ?', id) end")
+        let (report, none) = try await folder.preview(
+            """
             db:execute("UPDATE t SET a = NULL; UPDATE t SET a = 2 WHERE id = 1; UPDATE t SET a = 1 WHERE id = 2")
             """)
         #expect(report["t"]?.counts == [0, 3, 0])
         #expect(none == nil)
-        #expect(report.obstacles.first?.hasPrefix("the changes cannot be made row by row: the row of t with id = ") == true)
+        #expect(
+            report.obstacles.first?.hasPrefix("the changes cannot be made row by row: the row of t with id = ") == true)
         try await plan.apply(to: folder.database)
         #expect(try folder.values("SELECT a FROM t ORDER BY id") == ["2", "3", "4"])
     }

@@ -29,7 +29,8 @@ import Testing
         try await other.write { db in try db.execute(sql: "INSERT INTO t VALUES (2, 'new')") }
         let log = try #require(try folder.contents()["shop.sqlite-wal"])
         #expect(!log.isEmpty)
-        let (report, _) = try await folder.preview("assert(db:fetch_value('SELECT COUNT(*) FROM t') == 2) db:execute('DELETE FROM t')")
+        let (report, _) = try await folder.preview(
+            "assert(db:fetch_value('SELECT COUNT(*) FROM t') == 2) db:execute('DELETE FROM t')")
         #expect(report["t"]?.counts == [0, 0, 2])
         // The other program goes on as if nothing had been.
         try await other.write { db in try db.execute(sql: "INSERT INTO t VALUES (3, 'newer')") }
@@ -40,7 +41,8 @@ import Testing
         let folder = try PreviewFolder(Self.one)
         let preview = try await ScriptPreview(of: .live(folder.database))
         try folder.execute("INSERT INTO t VALUES (2, 'new')")
-        try await preview.host.run(source: "db:execute('INSERT INTO t VALUES (2, 3)') assert(#db:fetch_all('SELECT * FROM t') == 2)")
+        try await preview.host.run(
+            source: "db:execute('INSERT INTO t VALUES (2, 3)') assert(#db:fetch_all('SELECT * FROM t') == 2)")
         #expect(try await preview.finish().report["t"]?.counts == [1, 0, 0])
         #expect(try folder.values("SELECT a FROM t") == ["é", "new"])
     }
@@ -80,13 +82,17 @@ import Testing
         var configuration = Configuration()
         configuration.allowsUnsafeTransactions = true
         let other = try DatabaseQueue(path: folder.database, configuration: configuration)
-        try await other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN EXCLUSIVE; INSERT INTO t VALUES (2, 2)") }
+        try await other.writeWithoutTransaction { db in
+            try db.execute(sql: "BEGIN EXCLUSIVE; INSERT INTO t VALUES (2, 2)")
+        }
         let error = await #expect(throws: DatabaseError.self) { try await folder.preview("") }
         #expect(error?.resultCode == .SQLITE_BUSY)
         try await other.writeWithoutTransaction { db in try db.execute(sql: "ROLLBACK") }
     }
 
-    @Test(arguments: ["PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA encoding = 'UTF-16'", "PRAGMA auto_vacuum = 1"])
+    @Test(arguments: [
+        "PRAGMA page_size = 512", "PRAGMA page_size = 65536", "PRAGMA encoding = 'UTF-16'", "PRAGMA auto_vacuum = 1",
+    ])
     func `databases of all kinds are copied`(pragma: String) async throws {
         let folder = try PreviewFolder("\(pragma); \(Self.one)")
         let (report, plan) = try await folder.preview("db:execute('UPDATE t SET a = ?', 'ü') db:execute('VACUUM')")
@@ -126,19 +132,24 @@ import Testing
         let folder = try PreviewFolder(Self.one)
         for script in [
             "perilune.queue('\(folder.path)/x.sqlite')", "perilune.pool('\(folder.database)')",
-            "db:execute([[ATTACH '\(folder.path)/x.sqlite' AS x]])", "db:execute([[ATTACH DATABASE '\(folder.database)' AS x]])",
+            "db:execute([[ATTACH '\(folder.path)/x.sqlite' AS x]])",
+            "db:execute([[ATTACH DATABASE '\(folder.database)' AS x]])",
             "db:execute('ATTACH ? AS x', '\(folder.database)')", "db:execute([[ATTACH ':memory:' || '/x' AS x]])",
-            "db:execute([[VACUUM INTO '\(folder.path)/x.sqlite']])", "db:execute([[SELECT 1; ATTACH '\(folder.path)/y' AS x]])",
+            "db:execute([[VACUUM INTO '\(folder.path)/x.sqlite']])",
+            "db:execute([[SELECT 1; ATTACH '\(folder.path)/y' AS x]])",
             "perilune.queue():execute([[ATTACH '\(folder.path)/x.sqlite' AS x]])",
         ] {
-            let error = await #expect(throws: LuaError.self, "\(script)") { try await folder.preview(script, trusted: true) }
+            let error = await #expect(throws: LuaError.self, "\(script)") {
+                try await folder.preview(script, trusted: true)
+            }
             #expect(error?.kind == "preview", "\(script)")
         }
     }
 
     @Test func `databases in memory may be opened and attached`() async throws {
         let folder = try PreviewFolder(Self.one)
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             perilune.queue():execute("CREATE TABLE x (a)")
             db:execute("ATTACH ':memory:' AS x; CREATE TABLE x.t (a); INSERT INTO x.t VALUES (1); PRAGMA journal_mode = WAL")
             db:execute("CREATE TEMP TABLE t (a); INSERT INTO temp.t VALUES (1)")
@@ -157,12 +168,16 @@ import Testing
             "io.popen('touch \(file)')", "os.execute('touch \(file)')", "os.remove('\(folder.database)')",
             "os.rename('\(folder.database)', '\(file)')", "os.tmpname()",
         ] {
-            let error = await #expect(throws: LuaError.self, "\(script)") { try await folder.preview(script, trusted: true) }
+            let error = await #expect(throws: LuaError.self, "\(script)") {
+                try await folder.preview(script, trusted: true)
+            }
             #expect(error?.kind == "preview", "\(script)")
         }
-        let reading = "assert(io.open('\(folder.database)', 'rb')):close() assert(io.output() == io.stdout) return os.time()"
+        let reading =
+            "assert(io.open('\(folder.database)', 'rb')):close() assert(io.output() == io.stdout) return os.time()"
         #expect(try await folder.preview(reading, trusted: true).report.hasChanges == false)
-        let preview = try await ScriptPreview(of: .live(folder.database), configuration: Self.trusted, options: Self.allowing)
+        let preview = try await ScriptPreview(
+            of: .live(folder.database), configuration: Self.trusted, options: Self.allowing)
         try await preview.host.run(source: "io.open('\(file)', 'w'):close()")
         #expect(try folder.contents().keys.contains("out.txt"))
     }
@@ -183,10 +198,11 @@ import Testing
         let folder = try PreviewFolder(Self.one)
         let preview = try await ScriptPreview(of: .live(folder.database))
         await #expect(throws: LuaError.self) {
-            try await preview.host.run(source: """
-                db:execute("INSERT INTO t VALUES (2, 2)")
-                db:write(function(db) db:execute("DELETE FROM t") error("stop") end)
-                """)
+            try await preview.host.run(
+                source: """
+                    db:execute("INSERT INTO t VALUES (2, 2)")
+                    db:write(function(db) db:execute("DELETE FROM t") error("stop") end)
+                    """)
         }
         #expect(try await preview.finish().report["t"]?.counts == [1, 0, 0])
     }

@@ -30,7 +30,8 @@ final class PreviewFolder {
     func contents() throws -> [String: Data] {
         var files: [String: Data] = [:]
         for name in try FileManager.default.contentsOfDirectory(atPath: path) {
-            files[name] = name.hasSuffix("-shm") ? Data() : try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
+            files[name] =
+                name.hasSuffix("-shm") ? Data() : try Data(contentsOf: URL(fileURLWithPath: path + "/" + name))
         }
         return files
     }
@@ -79,7 +80,8 @@ extension TableChanges {
 }
 
 extension PreviewValue: ExpressibleByIntegerLiteral, ExpressibleByStringLiteral,
-    ExpressibleByNilLiteral {
+    ExpressibleByNilLiteral
+{
     public init(integerLiteral value: Int64) { self = .integer(value) }
     public init(stringLiteral value: String) { self = .text(Array(value.utf8)) }
     public init(nilLiteral: ()) { self = .null }

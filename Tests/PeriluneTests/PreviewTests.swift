@@ -12,7 +12,8 @@ import Testing
 
     @Test func `rows are reported before and after, sorted by key`() async throws {
         let folder = try PreviewFolder(Self.books)
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             db:execute("INSERT INTO book (title) VALUES ('Redburn')")
             db:execute("UPDATE book SET pages = 400 WHERE title = 'Mardi'")
             db:execute("DELETE FROM book WHERE id = 1")
@@ -21,11 +22,12 @@ import Testing
         #expect(book.columns == ["id", "title", "pages"])
         #expect(book.key == ["id"])
         #expect(book.counts == [1, 1, 1])
-        #expect(book.rows == [
-            RowChange(kind: .deleted, before: [1, "Typee", 326]),
-            RowChange(kind: .updated, before: [3, "Mardi", nil], after: [3, "Mardi", 400]),
-            RowChange(kind: .inserted, after: [4, "Redburn", nil]),
-        ])
+        #expect(
+            book.rows == [
+                RowChange(kind: .deleted, before: [1, "Typee", 326]),
+                RowChange(kind: .updated, before: [3, "Mardi", nil], after: [3, "Mardi", 400]),
+                RowChange(kind: .inserted, after: [4, "Redburn", nil]),
+            ])
         #expect(book.rows[1].changedColumns == [2])
         #expect(report.schema.isEmpty && report.warnings.isEmpty && report.obstacles.isEmpty)
         #expect(report.hasChanges)
@@ -34,7 +36,8 @@ import Testing
 
     @Test func `a script that changes nothing in the end has an empty report`() async throws {
         let folder = try PreviewFolder(Self.books)
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             db:execute("UPDATE book SET title = title")
             db:execute("INSERT INTO book VALUES (9, 'x', 1)")
             db:execute("DELETE FROM book WHERE id = 9")
@@ -48,11 +51,14 @@ import Testing
     }
 
     @Test func `numbers are right where rows are left out`() async throws {
-        let folder = try PreviewFolder("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
-        let (report, _) = try await folder.preview("""
+        let folder = try PreviewFolder(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
+        let (report, _) = try await folder.preview(
+            """
             db:write(function(db) for i = 5000, 3, -1 do db:execute("INSERT INTO t VALUES (?, ?)", i, i) end end)
             db:execute("UPDATE t SET a = 0")
-            """) { $0.rowLimit = 3 }
+            """
+        ) { $0.rowLimit = 3 }
         let table = try #require(report["t"])
         #expect(table.counts == [4998, 2, 0])
         #expect(table.rows.map { $0.after?[0] } == [1, 2, 3, 4, 5])
@@ -68,7 +74,8 @@ import Testing
     }
 
     @Test func `a change of type is a change`() async throws {
-        let folder = try PreviewFolder("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
+        let folder = try PreviewFolder(
+            "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1), (2, 2)")
         let (report, _) = try await folder.preview("db:execute('UPDATE t SET a = a * 1.0 WHERE id = 1')")
         #expect(report["t"]?.rows == [RowChange(kind: .updated, before: [1, 1], after: [1, .real(1)])])
     }
@@ -76,7 +83,8 @@ import Testing
     // MARK: - All kinds of tables
 
     @Test func `triggers and cascades are part of the report`() async throws {
-        let folder = try PreviewFolder("""
+        let folder = try PreviewFolder(
+            """
             CREATE TABLE author (id INTEGER PRIMARY KEY);
             CREATE TABLE book (id INTEGER PRIMARY KEY, author_id REFERENCES author (id) ON DELETE CASCADE);
             CREATE TABLE log (id INTEGER PRIMARY KEY, what TEXT);
@@ -94,25 +102,30 @@ import Testing
     }
 
     @Test func `tables without row ids and strict tables are recorded`() async throws {
-        let folder = try PreviewFolder("""
+        let folder = try PreviewFolder(
+            """
             CREATE TABLE a (x TEXT, y INTEGER, z, PRIMARY KEY (y, x)) WITHOUT ROWID;
             CREATE TABLE b (k TEXT PRIMARY KEY NOT NULL, v ANY) STRICT;
             INSERT INTO a VALUES ('p', 1, 1), ('q', 1, 1); INSERT INTO b VALUES ('k', 1);
             """)
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             db:execute("UPDATE a SET z = 2 WHERE x = 'q'; DELETE FROM a WHERE x = 'p'; UPDATE b SET v = x'00ff'")
             """)
         #expect(report["a"]?.key == ["y", "x"])
-        #expect(report["a"]?.rows == [
-            RowChange(kind: .deleted, before: ["p", 1, 1]), RowChange(kind: .updated, before: ["q", 1, 1], after: ["q", 1, 2]),
-        ])
+        #expect(
+            report["a"]?.rows == [
+                RowChange(kind: .deleted, before: ["p", 1, 1]),
+                RowChange(kind: .updated, before: ["q", 1, 1], after: ["q", 1, 2]),
+            ])
         #expect(report["b"]?.rows == [RowChange(kind: .updated, before: ["k", 1], after: ["k", .blob([0, 255])])])
         try await #require(plan).apply(to: folder.database)
         #expect(try folder.values("SELECT x || y || z FROM a") == ["q12"])
     }
 
     @Test func `tables that sessions cannot record are compared, and named`() async throws {
-        let folder = try PreviewFolder("""
+        let folder = try PreviewFolder(
+            """
             CREATE TABLE keyless (a, b); INSERT INTO keyless VALUES (1, 'x'), (1, 'x'), (2, 'y');
             CREATE TABLE made (id INTEGER PRIMARY KEY, a, b AS (a * 2), c AS (a + 1) STORED);
             INSERT INTO made (id, a) VALUES (1, 10), (2, 20);
@@ -120,7 +133,8 @@ import Testing
             CREATE TABLE recorded (id INTEGER PRIMARY KEY);
             CREATE VIRTUAL TABLE text USING fts5(body); INSERT INTO text VALUES ('one'), ('two');
             """)
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             db:execute("INSERT INTO keyless VALUES (3, 'z'); DELETE FROM keyless WHERE rowid = 1; UPDATE keyless SET b = 'w' WHERE a = 2")
             db:execute("UPDATE made SET a = 11 WHERE id = 1")
             db:execute("UPDATE nulls SET v = 9 WHERE v = 2; INSERT INTO nulls VALUES (NULL, 4); DELETE FROM nulls WHERE k = 'k'")
@@ -152,12 +166,14 @@ import Testing
     // MARK: - Schemas
 
     @Test func `a migration is reported: objects and rows`() async throws {
-        let folder = try PreviewFolder(Self.books + """
-            CREATE TABLE old (a); INSERT INTO old VALUES (1), (2);
-            CREATE INDEX by_title ON book (title);
-            CREATE VIEW titles AS SELECT title FROM book;
-            """)
-        let (report, plan) = try await folder.preview("""
+        let folder = try PreviewFolder(
+            Self.books + """
+                CREATE TABLE old (a); INSERT INTO old VALUES (1), (2);
+                CREATE INDEX by_title ON book (title);
+                CREATE VIEW titles AS SELECT title FROM book;
+                """)
+        let (report, plan) = try await folder.preview(
+            """
             db:execute[[
               ALTER TABLE book ADD COLUMN is_read INTEGER NOT NULL DEFAULT 0;
               UPDATE book SET is_read = 1 WHERE id = 2;
@@ -170,16 +186,19 @@ import Testing
               PRAGMA user_version = 7;
             ]]
             """)
-        #expect(report.schema.map { "\($0.kind) \($0.type) \($0.name)" } == [
-            "added table author", "changed table book", "added table empty", "removed table old", "removed index by_title",
-            "changed pragma user_version",
-        ])
+        #expect(
+            report.schema.map { "\($0.kind) \($0.type) \($0.name)" } == [
+                "added table author", "changed table book", "added table empty", "removed table old",
+                "removed index by_title",
+                "changed pragma user_version",
+            ])
         #expect(report.schema.last?.after == "7")
         #expect(report["author"]?.rows == [RowChange(kind: .inserted, after: [1, "Melville"])])
-        #expect(report["book"]?.rows == [
-            RowChange(kind: .updated, before: [2, "Omoo", 322, nil], after: [2, "Omoo", 322, 1]),
-            RowChange(kind: .inserted, after: [4, "Pierre", nil, 0]),
-        ])
+        #expect(
+            report["book"]?.rows == [
+                RowChange(kind: .updated, before: [2, "Omoo", 322, nil], after: [2, "Omoo", 322, 1]),
+                RowChange(kind: .inserted, after: [4, "Pierre", nil, 0]),
+            ])
         #expect(report["old"]?.counts == [0, 0, 2])
         #expect(plan == nil)
         #expect(report.obstacles.first == "the schema would change, and a plan holds rows only")
@@ -187,7 +206,8 @@ import Testing
 
     @Test func `a table that is made anew, as migrations do, is the same table`() async throws {
         let folder = try PreviewFolder(Self.books)
-        let (report, _) = try await folder.preview("""
+        let (report, _) = try await folder.preview(
+            """
             db:execute[[
               CREATE TABLE new_book (id INTEGER PRIMARY KEY, title TEXT NOT NULL UNIQUE, pages INTEGER);
               INSERT INTO new_book SELECT * FROM book WHERE id < 3;
@@ -202,10 +222,17 @@ import Testing
     @Test func `a schema that is changed and changed back keeps the plan possible`() async throws {
         let folder = try PreviewFolder(Self.books)
         for script in [
-            "db:execute('VACUUM')", "db:execute('CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); DROP TABLE t')",
-            "db:in_transaction(function(db) db:execute('CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)') return 'rollback' end)",
+            "db:execute('VACUUM')",
+            "db:execute('CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1); DROP TABLE t')",
+            """
+            db:in_transaction(function(db)
+              db:execute('CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)')
+              return 'rollback'
+            end)
+            """,
         ] {
-            let (report, plan) = try await folder.preview("""
+            let (report, plan) = try await folder.preview(
+                """
                 db:execute("UPDATE book SET pages = 1 WHERE id = 1")
                 \(script)
                 db:execute("INSERT INTO book VALUES (7, 'x', 7)")
@@ -217,7 +244,8 @@ import Testing
     }
 
     @Test func `rows of a table without key keep their identity over VACUUM by what they hold`() async throws {
-        let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (2), (3); DELETE FROM t WHERE a = 1")
+        let folder = try PreviewFolder(
+            "CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (2), (3); DELETE FROM t WHERE a = 1")
         let (report, _) = try await folder.preview("db:execute('VACUUM') db:execute('INSERT INTO t VALUES (2)')")
         #expect(report["t"]?.counts == [1, 0, 0])
         #expect(report["t"]?.rows == [RowChange(kind: .inserted, after: [2])])
@@ -225,7 +253,8 @@ import Testing
 
     @Test func `a script may copy another database over the one that is previewed`() async throws {
         let folder = try PreviewFolder(Self.books)
-        let (report, _) = try await folder.preview("""
+        let (report, _) = try await folder.preview(
+            """
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a INTEGER PRIMARY KEY); INSERT INTO t VALUES (1)")
             other:backup_to(db)
@@ -239,12 +268,14 @@ import Testing
 
     @Test func `changes that are too many to record are counted`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT)")
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             db:execute[[
               WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 20000)
               INSERT INTO t SELECT n, hex(randomblob(20)) FROM c
             ]]
-            """) { $0.recordingLimitInBytes = 100_000 }
+            """
+        ) { $0.recordingLimitInBytes = 100_000 }
         #expect(report["t"]?.counts == [20000, 0, 0])
         #expect(report["t"]?.rows.count == 10)
         #expect(plan == nil)
@@ -256,17 +287,22 @@ import Testing
         let folder = try PreviewFolder("PRAGMA journal_mode = WAL;" + Self.books)
         try folder.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         let before = try previewFolders()
-        let (report, plan) = try await folder.preview("""
+        let (report, plan) = try await folder.preview(
+            """
             assert((db:path() ~= ":memory:") == \(limit == 0))
             db:execute("UPDATE book SET pages = 1 WHERE id = 1; CREATE TABLE t (a); DROP TABLE t; VACUUM")
-            """) { $0.copyLimitInBytes = limit }
+            """
+        ) { $0.copyLimitInBytes = limit }
         #expect(report["book"]?.counts == [0, 1, 0])
         #expect(plan != nil)
         #expect(limit != 0 || previewFoldersAreGone(before))
     }
 
     private func previewFolders() throws -> Set<String> {
-        Set(try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory()).filter { $0.hasPrefix("perilune-preview-") })
+        Set(
+            try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory()).filter {
+                $0.hasPrefix("perilune-preview-")
+            })
     }
 
     /// Other tests may preview at the same time: theirs go, too, in the end.

@@ -4,7 +4,8 @@ import Testing
 
 @Suite struct PreviewValueTests {
     private static let values: [PreviewValue] = [
-        .null, .integer(.min), .integer(.max), .real(0.1), .real(-.infinity), .real(.infinity), "", "é\0x", .text([0xFF, 0xFE]),
+        .null, .integer(.min), .integer(.max), .real(0.1), .real(-.infinity), .real(.infinity), "", "é\0x",
+        .text([0xFF, 0xFE]),
         .blob([]), .blob([0, 255]),
     ]
 

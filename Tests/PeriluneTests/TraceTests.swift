@@ -16,11 +16,13 @@ import Testing
     }
 
     @Test func `statements are told as they begin, without values and times`() async throws {
-        let events = try await told(.statements, of: """
-            db:execute("CREATE TABLE t (a)")
-            db:execute("INSERT INTO t VALUES (?)", "secret")
-            for row in db:rows("SELECT * FROM t") do end
-            """)
+        let events = try await told(
+            .statements,
+            of: """
+                db:execute("CREATE TABLE t (a)")
+                db:execute("INSERT INTO t VALUES (?)", "secret")
+                for row in db:rows("SELECT * FROM t") do end
+                """)
         #expect(events.map(\.sql) == ["CREATE TABLE t (a)", "INSERT INTO t VALUES (?)", "SELECT * FROM t"])
         #expect(events.allSatisfy { $0.duration == nil })
     }
@@ -31,9 +33,11 @@ import Testing
     }
 
     @Test func `profiles are told with times as statements end`() async throws {
-        let events = try await told(.profile, of: """
-            db:fetch_value("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 100000) SELECT MAX(n) FROM c")
-            """)
+        let events = try await told(
+            .profile,
+            of: """
+                db:fetch_value("WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 100000) SELECT MAX(n) FROM c")
+                """)
         let event = try #require(events.first)
         #expect(events.count == 1)
         #expect(try #require(event.duration) > .microseconds(100))

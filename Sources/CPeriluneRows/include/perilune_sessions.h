@@ -35,7 +35,8 @@ void perilune_recording_end(perilune_recording *recording);
 
 perilune_recording_state perilune_recording_status(perilune_recording *recording);
 
-/* The tables that were written to, rolled back or not, but for those of SQLite itself. The names live as long as the recording. */
+/* The tables that were written to, rolled back or not, but for those of SQLite itself. The names live as long as the
+** recording. */
 size_t perilune_recording_touched_count(perilune_recording *recording);
 const char *perilune_recording_touched_table(perilune_recording *recording, size_t index);
 

@@ -85,7 +85,9 @@ struct ChangeCollector {
 
     /// The virtual table that keeps its rows in another.
     private func owner(of shadow: TableShape) -> TableShape? {
-        schema.tables.filter { $0.kind == .virtual && shadow.name.hasPrefix($0.name + "_") }.max { $0.name.count < $1.name.count }
+        schema.tables.filter { $0.kind == .virtual && shadow.name.hasPrefix($0.name + "_") }.max {
+            $0.name.count < $1.name.count
+        }
     }
 
     // MARK: - Compared tables
@@ -109,7 +111,8 @@ struct ChangeCollector {
             if changes.count > 0 { report.tables.append(changes) }
         } catch let error as DatabaseError {
             // Functions and collations of the script cannot be called any more, virtual tables refuse what they like.
-            report.warnings.append("the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")
+            report.warnings.append(
+                "the rows of \(table.name) cannot be compared: \(error.message ?? "\(error.resultCode)")")
             guard isTouched else { return }
             var changes = TableChanges(name: table.name)
             changes.unrecordable = table.unrecordable
@@ -148,9 +151,13 @@ struct ChangeCollector {
     private mutating func addObstacles() {
         if !report.schema.isEmpty { report.obstacles.append("the schema would change, and a plan holds rows only") }
         for table in report.tables {
-            if let reason = table.unrecordable { report.obstacles.append("\(table.name) cannot be recorded: \(reason)") }
+            if let reason = table.unrecordable {
+                report.obstacles.append("\(table.name) cannot be recorded: \(reason)")
+            }
         }
-        if start.recording.isTooLarge { report.obstacles.append("so many rows would change that they were counted but not recorded") }
+        if start.recording.isTooLarge {
+            report.obstacles.append("so many rows would change that they were counted but not recorded")
+        }
         if !report.warnings.isEmpty { report.obstacles.append("not all tables could be compared") }
     }
 }

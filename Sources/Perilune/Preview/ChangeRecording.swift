@@ -32,7 +32,9 @@ final class ChangeRecording {
 
     /// The tables that were written to.
     var touchedTables: [String] {
-        (0..<perilune_recording_touched_count(recording)).map { String(cString: perilune_recording_touched_table(recording, $0)) }
+        (0..<perilune_recording_touched_count(recording)).map {
+            String(cString: perilune_recording_touched_table(recording, $0))
+        }
     }
 
     /// The net changes; `nil` if the recording is not complete.

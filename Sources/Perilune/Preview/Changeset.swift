@@ -16,7 +16,8 @@ package struct Changeset: Sendable, Equatable {
             bytes = Data()
             return
         }
-        bytes = Data(bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in perilune_free_changeset(start) })
+        bytes = Data(
+            bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in perilune_free_changeset(start) })
     }
 
     package var isEmpty: Bool { bytes.isEmpty }

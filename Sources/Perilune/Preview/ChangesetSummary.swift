@@ -84,7 +84,8 @@ extension TableChanges {
         guard places.count == key.count, !key.isEmpty else { return }
         let match = key.map { "\($0.quotedDatabaseIdentifier) IS ?" }.joined(separator: " AND ")
         let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
-        let statement = try db.makeStatement(sql: "SELECT \(names) FROM main.\(name.quotedDatabaseIdentifier) WHERE \(match)")
+        let statement = try db.makeStatement(
+            sql: "SELECT \(names) FROM main.\(name.quotedDatabaseIdentifier) WHERE \(match)")
         for index in rows.indices where rows[index].kind == .updated {
             guard let before = rows[index].before, let after = rows[index].after else { continue }
             try statement.setArguments(StatementArguments(places.map { after[$0].databaseValue }))

@@ -64,12 +64,15 @@ struct LiveFile {
         while code == SQLITE_OK, !Task.isCancelled { code = sqlite3_backup_step(backup, 4096) }
         let finished = sqlite3_backup_finish(backup)
         if code == SQLITE_OK { throw CancellationError() }
-        guard code == SQLITE_DONE, finished == SQLITE_OK else { throw error(code == SQLITE_DONE ? finished : code, source) }
+        guard code == SQLITE_DONE, finished == SQLITE_OK else {
+            throw error(code == SQLITE_DONE ? finished : code, source)
+        }
         db.clearSchemaCache()
     }
 
     private static func error(_ code: CInt, _ connection: OpaquePointer?) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: connection.map { String(cString: sqlite3_errmsg($0)) })
+        DatabaseError(
+            resultCode: ResultCode(rawValue: code), message: connection.map { String(cString: sqlite3_errmsg($0)) })
     }
 
     private static func size(_ path: String) -> Int {

@@ -41,7 +41,9 @@ private struct PlanApplication {
         let schema = try SchemaSnapshot(db)
         guard schema.hash == schemaHash else {
             throw PlanError(
-                .schema, "the schema of the database is not that of the plan, which was made before it changed: make the plan again")
+                .schema,
+                "the schema of the database is not that of the plan, which was made before it changed: make the plan again"
+            )
         }
         let tables = try tablesWithForeignKeys(schema)
         let violations = try countViolations(tables)
@@ -58,7 +60,8 @@ private struct PlanApplication {
         var changed: Set<String> = []
         try changeset.forEach { changed.insert($0.table.lowercased()) }
         return try schema.tables.filter { $0.kind == .table }.map(\.name).filter { name in
-            let parents = try String.fetchAll(db, sql: #"SELECT "table" FROM pragma_foreign_key_list(?)"#, arguments: [name])
+            let parents = try String.fetchAll(
+                db, sql: #"SELECT "table" FROM pragma_foreign_key_list(?)"#, arguments: [name])
             guard !parents.isEmpty else { return false }
             return changed.contains(name.lowercased()) || parents.contains { changed.contains($0.lowercased()) }
         }
@@ -66,13 +69,15 @@ private struct PlanApplication {
 
     private func countViolations(_ tables: [String]) throws -> Int {
         try tables.reduce(0) { count, name in
-            try count + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM pragma_foreign_key_check(?)", arguments: [name]) ?? 0)
+            try count
+                + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM pragma_foreign_key_check(?)", arguments: [name]) ?? 0)
         }
     }
 
     private func describeViolations(_ tables: [String]) throws -> String {
         for name in tables {
-            let row = try Row.fetchOne(db, sql: "SELECT rowid, parent FROM pragma_foreign_key_check(?)", arguments: [name])
+            let row = try Row.fetchOne(
+                db, sql: "SELECT rowid, parent FROM pragma_foreign_key_check(?)", arguments: [name])
             guard let row else { continue }
             let place = (row[0] as Int64?).map { "row \($0) of \(name)" } ?? "a row of \(name)"
             return "conflict: \(place) would refer to a row of \(row[1] as String) that is not there"
@@ -134,7 +139,9 @@ private final class ConflictTeller {
     private static func message(
         _ kind: perilune_conflict_kind, _ conflict: PlanConflict, _ change: Changeset.Change
     ) -> String {
-        let names = change.keyColumns.map { conflict.columns.indices.contains($0) ? conflict.columns[$0] : "column \($0 + 1)" }
+        let names = change.keyColumns.map {
+            conflict.columns.indices.contains($0) ? conflict.columns[$0] : "column \($0 + 1)"
+        }
         let key = zip(names, conflict.key).map { "\($0) = \($1.shortText)" }.joined(separator: ", ")
         let row = "the row of \(conflict.table) with \(key)"
         return switch kind {
@@ -150,7 +157,9 @@ extension PlanConflict {
     /// `: pages is 5, not 322`.
     fileprivate var differences: String {
         let found = found ?? []
-        let columns = found.indices.filter { expected.indices.contains($0) && expected[$0] != nil && expected[$0] != found[$0] }
+        let columns = found.indices.filter {
+            expected.indices.contains($0) && expected[$0] != nil && expected[$0] != found[$0]
+        }
         let texts = columns.map { column in
             let name = self.columns.indices.contains(column) ? self.columns[column] : "column \(column + 1)"
             return "\(name) is \(found[column].shortText), not \(expected[column]!.shortText)"

@@ -43,7 +43,9 @@ final class PreviewCopy: Sendable {
     private static func open(
         _ path: String?, _ environment: ScriptEnvironment, _ configuration: GRDB.Configuration
     ) throws -> DatabaseQueue {
-        guard environment.isControlled else { return try DatabaseQueue(path: path ?? ":memory:", configuration: configuration) }
+        guard environment.isControlled else {
+            return try DatabaseQueue(path: path ?? ":memory:", configuration: configuration)
+        }
         let sources = try SQLEnvironment(date: environment.date, random: environment.random)
         // The connection keeps it.
         defer { sources.release() }

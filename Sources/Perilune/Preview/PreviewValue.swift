@@ -57,7 +57,8 @@ extension PreviewValue: Comparable {
         case (.integer(let left), .real(let right)): Double(left) < right
         case (.real(let left), .integer(let right)): left < Double(right)
         case (.real(let left), .real(let right)): left < right
-        case (.text(let left), .text(let right)), (.blob(let left), .blob(let right)): left.lexicographicallyPrecedes(right)
+        case (.text(let left), .text(let right)), (.blob(let left), .blob(let right)):
+            left.lexicographicallyPrecedes(right)
         default: left.rank < right.rank
         }
     }

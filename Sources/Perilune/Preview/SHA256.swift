@@ -13,7 +13,8 @@ enum SHA256 {
     private static func padded(_ message: [UInt8]) -> [UInt8] {
         let zeros = (119 - message.count % 64) % 64
         let bits = UInt64(message.count) * 8
-        return message + [0x80] + Array(repeating: 0, count: zeros) + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
+        return message + [0x80] + Array(repeating: 0, count: zeros)
+            + (0..<8).map { UInt8(truncatingIfNeeded: bits >> (56 - 8 * $0)) }
     }
 
     private static func compress(_ block: ArraySlice<UInt8>, into state: inout [UInt32]) {
@@ -30,7 +31,8 @@ enum SHA256 {
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         for index in 0..<64 {
             let choice = (e & f) ^ (~e & g)
-            let first = h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice &+ constants[index] &+ words[index]
+            let first =
+                h &+ (rotated(e, 6) ^ rotated(e, 11) ^ rotated(e, 25)) &+ choice &+ constants[index] &+ words[index]
             let majority = (a & b) ^ (a & c) ^ (b & c)
             let second = (rotated(a, 2) ^ rotated(a, 13) ^ rotated(a, 22)) &+ majority
             (h, g, f, e) = (g, f, e, d &+ first)

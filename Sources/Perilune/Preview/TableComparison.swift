@@ -79,7 +79,8 @@ struct TableComparison {
         var source = "\(Self.newName(new)) AS a"
         if let old { source += " WHERE NOT EXISTS (SELECT 1 FROM \(Self.oldName(old)) AS b WHERE \(match))" }
         result.inserted = try count(source)
-        try read("SELECT \(list(new.columns.map(\.name), of: "a")) FROM \(source)\(order("a"))", if: result.inserted) { row in
+        try read("SELECT \(list(new.columns.map(\.name), of: "a")) FROM \(source)\(order("a"))", if: result.inserted) {
+            row in
             RowChange(kind: .inserted, after: row)
         }
     }
@@ -163,13 +164,15 @@ struct TableComparison {
         let columns = new.columns.filter { old.column($0.name) != nil }.map(\.name)
         let names = columns.enumerated().map { "c\($0.offset)" }
         func select(_ table: String, _ alias: String, _ sign: String) -> String {
-            let values = zip(columns, names).map { "\(alias).\($0.quotedDatabaseIdentifier) AS \($1)" } + ["\(sign)1 AS n"]
+            let values =
+                zip(columns, names).map { "\(alias).\($0.quotedDatabaseIdentifier) AS \($1)" } + ["\(sign)1 AS n"]
             return "SELECT \(values.joined(separator: ", ")) FROM \(table) AS \(alias)"
         }
         let groups = names.flatMap { ["\($0) COLLATE BINARY", "typeof(\($0))"] }.joined(separator: ", ")
         let both = select(Self.newName(new), "a", "") + " UNION ALL " + select(Self.oldName(old), "b", "-")
         let source =
-            "SELECT \((names + ["SUM(n) AS n"]).joined(separator: ", ")) FROM (\(both))" + (groups.isEmpty ? "" : " GROUP BY \(groups)") + " HAVING SUM(n) <> 0"
+            "SELECT \((names + ["SUM(n) AS n"]).joined(separator: ", ")) FROM (\(both))"
+            + (groups.isEmpty ? "" : " GROUP BY \(groups)") + " HAVING SUM(n) <> 0"
         let counts = try Row.fetchOne(db, sql: "SELECT TOTAL(MAX(n, 0)), TOTAL(MAX(-n, 0)) FROM (\(source))")
         result.inserted = Int(counts?[0] as Double? ?? 0)
         result.deleted = Int(counts?[1] as Double? ?? 0)

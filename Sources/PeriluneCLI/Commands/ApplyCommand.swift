@@ -48,14 +48,19 @@ struct ApplyCommand: AsyncParsableCommand {
         do {
             let plan = try PreviewPlan(contentsOf: file)
             guard let path = database ?? plan.origin.path else {
-                throw CommandFailure(ErrorReport("the plan names no database", kind: "usage", help: "name one by --database"))
+                throw CommandFailure(
+                    ErrorReport("the plan names no database", kind: "usage", help: "name one by --database"))
             }
             try DatabaseFile.requireExisting(path)
             let changes = try Self.describe(plan.summary())
-            guard try confirms("\(undo ? "Take back in" : "Apply to") \(path): \(changes)?") else { throw ExitCode(ExitStatus.failure) }
+            guard try confirms("\(undo ? "Take back in" : "Apply to") \(path): \(changes)?") else {
+                throw ExitCode(ExitStatus.failure)
+            }
             try await apply(plan, to: path)
             CommandOutput.note("\(undo ? "taken back in" : "applied to") \(path): \(changes)", colours)
-            if !plan.effects.isEmpty, !undo { CommandOutput.note("not performed: \(Self.describe(plan.effects))", colours) }
+            if !plan.effects.isEmpty, !undo {
+                CommandOutput.note("not performed: \(Self.describe(plan.effects))", colours)
+            }
         } catch let error as PlanError {
             var report = ErrorReport(error)
             if report.kind == "conflict" || report.kind == "schema" {
@@ -80,7 +85,9 @@ struct ApplyCommand: AsyncParsableCommand {
         if yes { return true }
         guard StandardStreams.isInputTerminal, StandardStreams.isErrorTerminal else {
             throw CommandFailure(
-                ErrorReport("there is no terminal to ask on whether to apply the plan", kind: "usage", help: "--yes applies it"))
+                ErrorReport(
+                    "there is no terminal to ask on whether to apply the plan", kind: "usage", help: "--yes applies it")
+            )
         }
         StandardStreams.writeError(DisplayText.escaped(question) + " [y/N] ")
         let answer = readLine()?.lowercased() ?? ""

@@ -2,7 +2,8 @@
 enum RunArguments {
     /// The long options that take a value.
     static let valued: Set<String> = [
-        "--database", "--timeout", "--memory", "--color", "--error-format", "--trace", "--slow", "--save", "--rows", "--format",
+        "--database", "--timeout", "--memory", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
+        "--format",
     ]
     /// The long options that do not.
     static let flags: Set<String> = [
@@ -21,7 +22,8 @@ enum RunArguments {
         }
         let rest = arguments[end...]
         let scriptArguments = rest.first == "--" ? rest.dropFirst() : rest
-        return completed(Array(arguments[..<file] + arguments[(file + 1)..<end])) + ["--", arguments[file]] + scriptArguments
+        return completed(Array(arguments[..<file] + arguments[(file + 1)..<end])) + ["--", arguments[file]]
+            + scriptArguments
     }
 
     /// The place of the first argument that is neither an option nor the value of one; `nil` after a `--`, too.

@@ -89,7 +89,8 @@ final class TraceWriter: Sendable {
     func writeSlowStatements(of host: ScriptHost) async {
         let statements = lock.withLock { slowStatements.values.sorted { $0.longest > $1.longest } }
         for statement in statements {
-            let more = statement.count > 1 ? ", \(statement.count) times, \(TimeText.text(statement.together)) together" : ""
+            let more =
+                statement.count > 1 ? ", \(statement.count) times, \(TimeText.text(statement.together)) together" : ""
             let sql = DisplayText.escaped(Self.shortened(statement.sql), keepingLineBreaks: true)
             var text = colours.bold("slow: \(TimeText.text(statement.longest))\(more)") + "\n  SQL   "
             text += sql.replacing("\n", with: "\n        ") + "\n"

@@ -26,11 +26,13 @@ struct PreviewFormatter {
 
     private func headline(_ report: PreviewReport) -> String {
         let name = database.map { DisplayText.escaped($0) } ?? "an empty database"
-        let subject = isIncomplete ? "Before it failed, the script would have changed in \(name)" : "Would change in \(name)"
+        let subject =
+            isIncomplete ? "Before it failed, the script would have changed in \(name)" : "Would change in \(name)"
         guard report.hasChanges else { return subject + ": nothing" }
         var parts: [String] = []
         let counts = [
-            (report.tables.reduce(0) { $0 + $1.inserted }, "inserted"), (report.tables.reduce(0) { $0 + $1.updated }, "updated"),
+            (report.tables.reduce(0) { $0 + $1.inserted }, "inserted"),
+            (report.tables.reduce(0) { $0 + $1.updated }, "updated"),
             (report.tables.reduce(0) { $0 + $1.deleted }, "deleted"),
         ].filter { $0.0 > 0 }
         if let first = counts.first {
@@ -44,7 +46,7 @@ struct PreviewFormatter {
 
     private func obstacles(_ report: PreviewReport) -> [String] {
         guard !report.obstacles.isEmpty else { return [] }
-        if wantsPlan { return [] } // The error that follows says it.
+        if wantsPlan { return [] }  // The error that follows says it.
         return report.tables.compactMap { table in
             table.unrecordable.map { "note: \(table.name) cannot be part of a plan: \($0)" }
         }
@@ -127,7 +129,9 @@ struct PreviewFormatter {
     // MARK: - Schema
 
     private func format(_ change: SchemaChange) -> String {
-        let name = DisplayText.escaped("\(change.type) \(change.name)") + (change.isPartOfTable ? " on \(DisplayText.escaped(change.table))" : "")
+        let name =
+            DisplayText.escaped("\(change.type) \(change.name)")
+            + (change.isPartOfTable ? " on \(DisplayText.escaped(change.table))" : "")
         switch change.kind {
         case .added: return "  " + colours.green("+ \(name)") + "\n"
         case .removed: return "  " + colours.red("- \(name)") + "\n"
