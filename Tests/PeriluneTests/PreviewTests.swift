@@ -264,6 +264,39 @@ import Testing
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
+    @Test func `rows that only functions of the script can read are not counted, and that is said`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let (report, plan) = try await folder.preview("""
+            db:add_function("twice", { arguments = 1, deterministic = true }, function(x) return x * 2 end)
+            db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b AS (twice(a))); INSERT INTO t (a) VALUES (1)")
+            db:execute("DELETE FROM book WHERE id = 1")
+            """)
+        #expect(report.schema.map(\.name) == ["t"])
+        #expect(report["book"]?.counts == [0, 0, 1])
+        #expect(report.warnings.first?.hasPrefix("the rows of t cannot be compared: ") == true)
+        #expect(plan == nil)
+    }
+
+    @Test func `what a script leaves open and attached is in nobody's way`() async throws {
+        let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
+        let (report, _) = try await folder.preview("""
+            for i = 1, 9 do db:execute("ATTACH ':memory:' AS x" .. i) end
+            rows = db:rows("SELECT * FROM t")
+            rows()
+            db:execute("INSERT INTO t VALUES (3)")
+            """, trusted: true)
+        #expect(report["t"]?.counts == [1, 0, 0])
+    }
+
+    @Test func `the changes are looked at once`() async throws {
+        let preview = try await ScriptPreview(of: .seed("db:execute('CREATE TABLE t (a)')"))
+        try await preview.host.run(source: "db:execute('INSERT INTO t VALUES (1)')")
+        let first = try await preview.finish().report
+        try await preview.host.run(source: "db:execute('INSERT INTO t VALUES (1)')")
+        #expect(try await preview.finish().report == first)
+        #expect(first["t"]?.counts == [1, 0, 0])
+    }
+
     // MARK: - Bounds
 
     @Test func `changes that are too many to record are counted`() async throws {

@@ -75,6 +75,10 @@ final class PreviewCopy: Sendable {
 
     /// Attaches the state that was kept to the connection of the copy; once.
     func attachFormerState(_ db: Database) throws {
+        // The script may have attached as many as there can be.
+        for name in try String.fetchAll(db, sql: "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')") {
+            try db.execute(literal: "DETACH \(name)")
+        }
         if let folder {
             try db.execute(literal: "ATTACH \(folder + "/former.sqlite") AS \(sql: Self.formerSchema)")
         } else {

@@ -63,10 +63,23 @@ public struct PreviewPlan: Codable, Sendable {
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try (encoder.encode(self) + Data("\n".utf8)).write(to: URL(fileURLWithPath: path), options: .atomic)
-        } catch {
-            throw PlanError(.file, "cannot write the plan \(path): \(Self.reason(error))")
+            try Self.write(try encoder.encode(self) + Data("\n".utf8), to: path)
+        } catch is EncodingError {
+            throw PlanError(.file, "cannot write the plan \(path)")
         }
+    }
+
+    private static func write(_ data: Data, to path: String) throws {
+        let part = "\(path).\(UUID().uuidString).part"
+        let isWritten = data.withUnsafeBytes { bytes in
+            guard let file = fopen(part, "wx") else { return false }
+            let count = fwrite(bytes.baseAddress, 1, bytes.count, file)
+            return fclose(file) == 0 && count == bytes.count && rename(part, path) == 0
+        }
+        guard !isWritten else { return }
+        let reason = String(cString: strerror(errno))
+        unlink(part)
+        throw PlanError(.file, "cannot write the plan \(path): \(reason)")
     }
 
     /// Reads a plan, and checks that this version of Perilune understands it.
@@ -75,9 +88,9 @@ public struct PreviewPlan: Codable, Sendable {
     public init(contentsOf path: String) throws {
         let data: Data
         do {
-            data = try Data(contentsOf: URL(fileURLWithPath: path))
-        } catch {
-            throw PlanError(.file, "cannot read the plan \(path): \(Self.reason(error))")
+            data = Data(try ScriptFile.read(path))
+        } catch let error as ScriptFileError {
+            throw PlanError(.file, "cannot read the plan \(path): \(error.reason)")
         }
         let decoder = JSONDecoder()
         decoder.keyDecodingStrategy = .convertFromSnakeCase
@@ -101,13 +114,6 @@ public struct PreviewPlan: Codable, Sendable {
     private struct Header: Codable {
         let format: String
         let version: Int
-    }
-
-    /// What the system says, without the rest of Foundation's message.
-    private static func reason(_ error: any Error) -> String {
-        let underlying = (error as NSError).userInfo[NSUnderlyingErrorKey] as? NSError ?? error as NSError
-        return underlying.domain == NSPOSIXErrorDomain
-            ? String(cString: strerror(CInt(underlying.code))) : error.localizedDescription
     }
 
     // MARK: - Contents

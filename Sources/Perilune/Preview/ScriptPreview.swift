@@ -40,6 +40,8 @@ public final class ScriptPreview: Sendable {
     private let origin: PreviewPlan.Origin
     /// Only touched on the queue of the copy.
     private nonisolated(unsafe) let start: ChangeCollector.Start
+    /// Only touched on the queue of the copy.
+    private nonisolated(unsafe) var found: (report: PreviewReport, changeset: Changeset?)?
 
     /// Copies the database and begins to record.
     ///
@@ -77,21 +79,26 @@ public final class ScriptPreview: Sendable {
         copy.writer.unsafeReentrantWrite { _ in start.recording.end() }
     }
 
-    /// Looks at what has changed. To be called once, when no script runs.
+    /// Looks at what has changed, when no script runs any more. Later calls find the same.
     ///
     /// - Returns: The report, and the plan by which exactly these changes can be made to the original; none if the report names
     ///   obstacles.
     public func finish() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
-        let (copy, options) = (copy, options)
-        let found = try await copy.writer.writeWithoutTransaction { [self] db in
-            db.trace(options: [])
-            let collector = try ChangeCollector(db, copy: copy, start: start, rowLimit: options.rowLimit)
-            return try collector.collect()
-        }
+        let found = try await copy.writer.writeWithoutTransaction { [self] db in try collect(db) }
         var report = found.report
         report.effects = effects.effects
         guard let changeset = found.changeset else { return (report, nil) }
         return (report, PreviewPlan(origin: origin, changeset: changeset, effects: report.effects))
+    }
+}
+
+extension ScriptPreview {
+    private func collect(_ db: Database) throws -> (report: PreviewReport, changeset: Changeset?) {
+        if let found { return found }
+        db.trace(options: [])
+        let found = try ChangeCollector(db, copy: copy, start: start, rowLimit: options.rowLimit).collect()
+        self.found = found
+        return found
     }
 }
 

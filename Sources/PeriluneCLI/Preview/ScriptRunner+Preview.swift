@@ -40,7 +40,8 @@ extension ScriptRunner {
         Interrupts.onFirst { interruption.interrupt() }
         do {
             let preview = try await opening.value
-            interruption.set { preview.host.cancel() }
+            // Not the preview itself, which removes the copy when it goes.
+            interruption.set { [host = preview.host] in host.cancel() }
             return preview
         } catch is CancellationError {
             throw CommandFailure(ErrorReport("interrupted", kind: "cancelled"))
