@@ -1,4 +1,4 @@
-internal import GRDB
+public import GRDB
 
 /// What a program is told of the SQL that runs on the default database of its scripts.
 public struct SQLTrace: Sendable {
@@ -50,8 +50,8 @@ extension SQLTrace {
         return options
     }
 
-    /// Has every connection of a configuration tell.
-    func install(in configuration: inout GRDB.Configuration) {
+    /// Has every connection that is opened with a configuration tell.
+    public func install(in configuration: inout GRDB.Configuration) {
         configuration.prepareDatabase { db in
             db.trace(options: options) { event in report(event) }
         }
@@ -73,7 +73,7 @@ extension SQLTrace {
 
 extension ScriptHost {
     /// How SQLite would run a statement, a line for each step, indented by depth; `nil` if it does not compile now.
-    package func queryPlan(of sql: String) -> [String]? {
+    public func queryPlan(of sql: String) -> [String]? {
         let rows = try? database.unsafeReentrantRead { db in
             try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql)
         }

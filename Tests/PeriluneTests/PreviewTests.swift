@@ -277,14 +277,10 @@ import Testing
         #expect(plan == nil)
     }
 
-    @Test func `what a script leaves open and attached is in nobody's way`() async throws {
+    @Test(arguments: ["for i = 1, 10 do db:execute([[ATTACH ':memory:' AS x]] .. i) end", "rows = db:rows('SELECT * FROM t') rows()"])
+    func `what a script leaves attached or open is in nobody's way`(leaving: String) async throws {
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
-        let (report, _) = try await folder.preview("""
-            for i = 1, 9 do db:execute("ATTACH ':memory:' AS x" .. i) end
-            rows = db:rows("SELECT * FROM t")
-            rows()
-            db:execute("INSERT INTO t VALUES (3)")
-            """, trusted: true)
+        let (report, _) = try await folder.preview("\(leaving) db:execute('INSERT INTO t VALUES (3)')", trusted: true)
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 

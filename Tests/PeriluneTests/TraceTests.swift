@@ -1,5 +1,6 @@
 import Foundation
 import Perilune
+import PeriluneDependencies
 import Testing
 
 @Suite struct TraceTests {
@@ -46,6 +47,30 @@ import Testing
     @Test func `both are told in turn`() async throws {
         let events = try await told([.statements, .profile], of: "db:fetch_value('SELECT 1')")
         #expect(events.map { $0.duration == nil } == [true, false])
+    }
+
+    @Test func `the default database of a container tells the log`() async throws {
+        let records = LogRecords()
+        try await Dependencies.withTestScope {
+            try await Dependencies.prepare {
+                $0.logger = records.logger
+                $0.defaultDatabase = .inMemory().traced()
+            }
+            let host = try await ScriptHost()
+            try await host.run(source: "db:fetch_value('SELECT ?', 'secret')")
+        }
+        #expect(records.lines == ["debug SELECT ?"])
+    }
+
+    @Test func `a plan tells how a statement runs`() async throws {
+        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+        try await host.run(source: "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, a)')")
+        #expect(
+            await host.queryPlan(of: "SELECT * FROM t WHERE id = ?") == ["SEARCH t USING INTEGER PRIMARY KEY (rowid=?)"]
+        )
+        #expect(await host.queryPlan(of: "SELECT a FROM t UNION SELECT 1")?.contains("  LEFT-MOST SUBQUERY") == true)
+        #expect(await host.queryPlan(of: "SELECT nothing") == nil)
+        #expect(await host.queryPlan(of: "") == nil)
     }
 
     private final class Recorder: Sendable {

@@ -23,6 +23,8 @@ public struct DefaultDatabase: Sendable {
     let configuration: Configuration
     /// Whether tests get a file too.
     let usesFilesInTests: Bool
+    /// `nil`: statements are told to nobody.
+    var trace: Trace?
 
     init(
         _ kind: Kind, migrations: Migrations? = nil, configuration: Configuration = Configuration(),

@@ -54,6 +54,9 @@ struct DefaultDatabaseMaker {
     /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
     private func open(_ path: String?) throws -> any DatabaseWriter {
         var configuration = source.configuration
+        if let trace = source.trace {
+            SQLTrace.contextual(trace.events, showsValues: trace.showsValues, in: environment).install(in: &configuration)
+        }
         guard environment.isControlled else { return try open(path ?? ":memory:", isFile: path != nil, configuration) }
         let sources = try SQLEnvironment(date: environment.date, random: environment.random)
         // The connections that are open keep it.

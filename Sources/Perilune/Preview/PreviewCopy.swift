@@ -55,7 +55,7 @@ final class PreviewCopy: Sendable {
     }
 
     private static func makeFolder() throws -> String {
-        var template = Array((NSTemporaryDirectory() + "/perilune-preview-XXXXXX").utf8CString)
+        var template = Array((FileManager.default.temporaryDirectory.path + "/perilune-preview-XXXXXX").utf8CString)
         guard let path = mkdtemp(&template) else { throw CocoaError(.fileWriteUnknown) }
         return String(cString: path)
     }
@@ -75,9 +75,9 @@ final class PreviewCopy: Sendable {
 
     /// Attaches the state that was kept to the connection of the copy; once.
     func attachFormerState(_ db: Database) throws {
-        // The script may have attached as many as there can be.
+        // The script may have attached as many as there can be. One that it is still reading from stays.
         for name in try String.fetchAll(db, sql: "SELECT name FROM pragma_database_list WHERE name NOT IN ('main', 'temp')") {
-            try db.execute(literal: "DETACH \(name)")
+            try? db.execute(literal: "DETACH \(name)")
         }
         if let folder {
             try db.execute(literal: "ATTACH \(folder + "/former.sqlite") AS \(sql: Self.formerSchema)")
