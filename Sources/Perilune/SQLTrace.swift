@@ -75,7 +75,10 @@ extension ScriptHost {
     /// How SQLite would run a statement, a line for each step, indented by depth; `nil` if it does not compile now.
     public func queryPlan(of sql: String) -> [String]? {
         let rows = try? database.unsafeReentrantRead { db in
-            try Row.fetchAll(db, sql: "EXPLAIN QUERY PLAN " + sql)
+            let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+            // Whatever the values are, nothing is read.
+            statement.setUncheckedArguments([])
+            return try Row.fetchAll(statement)
         }
         guard let rows else { return nil }
         var depths: [Int: Int] = [:]

@@ -318,10 +318,10 @@ import Testing
         let folder = try TestFolder([
             "a.lua": """
             db:execute("CREATE TABLE t (a)")
-            local slow = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT 2000000) SELECT MAX(n) FROM c, t"
+            local slow = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c LIMIT ?) SELECT MAX(n) FROM c, t"
             db:fetch_value("SELECT 1")
             db:execute("INSERT INTO t VALUES (1)")
-            db:fetch_value(slow)
+            db:fetch_value(slow, 2000000)
             """
         ])
         let result = try folder.perilune("run", "a.lua", "--slow", "20ms")
