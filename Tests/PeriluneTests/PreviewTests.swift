@@ -130,29 +130,32 @@ import Testing
             CREATE TABLE made (id INTEGER PRIMARY KEY, a, b AS (a * 2), c AS (a + 1) STORED);
             INSERT INTO made (id, a) VALUES (1, 10), (2, 20);
             CREATE TABLE nulls (k TEXT PRIMARY KEY, v); INSERT INTO nulls VALUES (NULL, 1), (NULL, 2), ('k', 3);
+            CREATE TABLE falling (id INTEGER PRIMARY KEY DESC, v); INSERT INTO falling VALUES (NULL, 1);
             CREATE TABLE recorded (id INTEGER PRIMARY KEY);
             CREATE VIRTUAL TABLE text USING fts5(body); INSERT INTO text VALUES ('one'), ('two');
             """)
         let (report, plan) = try await folder.preview(
             """
-            db:execute("INSERT INTO keyless VALUES (3, 'z'); DELETE FROM keyless WHERE rowid = 1; UPDATE keyless SET b = 'w' WHERE a = 2")
+            db:execute("INSERT INTO keyless VALUES (3, 'z'); DELETE FROM keyless WHERE rowid = 1")
+            db:execute("UPDATE keyless SET b = 'w' WHERE a = 2")
             db:execute("UPDATE made SET a = 11 WHERE id = 1")
             db:execute("UPDATE nulls SET v = 9 WHERE v = 2; INSERT INTO nulls VALUES (NULL, 4); DELETE FROM nulls WHERE k = 'k'")
-            db:execute("INSERT INTO recorded VALUES (1)")
+            db:execute("INSERT INTO recorded VALUES (1); UPDATE falling SET v = 2")
             db:execute("INSERT INTO text VALUES ('three'); UPDATE text SET body = 'ONE' WHERE rowid = 1")
             """)
-        #expect(report.tables.map(\.name) == ["keyless", "made", "nulls", "recorded", "text"])
+        #expect(report.tables.map(\.name) == ["falling", "keyless", "made", "nulls", "recorded", "text"])
         #expect(report["keyless"]?.counts == [1, 1, 1])
         #expect(report["keyless"]?.unrecordable == "it has no PRIMARY KEY")
         #expect(report["made"]?.rows == [RowChange(kind: .updated, before: [1, 10, 20, 11], after: [1, 11, 22, 12])])
         #expect(report["made"]?.unrecordable == "it has generated columns")
         #expect(report["nulls"]?.counts == [1, 1, 1])
         #expect(report["nulls"]?.unrecordable == "rows of it have NULL in their key")
+        #expect(report["falling"]?.unrecordable == "rows of it have NULL in their key")
         #expect(report["recorded"]?.unrecordable == nil)
         #expect(report["text"]?.counts == [1, 1, 0])
         #expect(report["text"]?.unrecordable == "it is a virtual table")
         #expect(plan == nil)
-        #expect(report.obstacles.count == 4)
+        #expect(report.obstacles.count == 5)
         #expect(report.obstacles.contains("keyless cannot be recorded: it has no PRIMARY KEY"))
     }
 
@@ -277,7 +280,9 @@ import Testing
         #expect(plan == nil)
     }
 
-    @Test(arguments: ["for i = 1, 10 do db:execute([[ATTACH ':memory:' AS x]] .. i) end", "rows = db:rows('SELECT * FROM t') rows()"])
+    @Test(arguments: [
+        "for i = 1, 10 do db:execute([[ATTACH ':memory:' AS x]] .. i) end", "rows = db:rows('SELECT * FROM t') rows()",
+    ])
     func `what a script leaves attached or open is in nobody's way`(leaving: String) async throws {
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
         let (report, _) = try await folder.preview("\(leaving) db:execute('INSERT INTO t VALUES (3)')", trusted: true)

@@ -156,15 +156,16 @@ struct TableShape: Equatable {
         self.hasRowID = hasRowID
         let rows = try Row.fetchAll(
             db,
-            sql: #"SELECT name, pk, "notnull", hidden, dflt_value, type FROM pragma_table_xinfo(?, ?) ORDER BY cid"#,
+            sql: #"SELECT name, pk, "notnull", hidden, dflt_value FROM pragma_table_xinfo(?, ?) ORDER BY cid"#,
             arguments: [name, schema])
         columns = rows.filter { $0[3] != 1 }.map { row in
             Column(
                 name: row[0], keyPosition: row[1], isNotNull: row[2], isGenerated: (row[3] as Int) > 1,
                 defaultSQL: row[4])
         }
-        // INTEGER PRIMARY KEY DESC is none, but to take it for one does no harm here: only the test for NULL is left out.
-        let keyRows = rows.filter { ($0[1] as Int) > 0 }
-        isRowIDKey = hasRowID && keyRows.count == 1 && (keyRows[0][5] as String).uppercased() == "INTEGER"
+        // Every other key has an index.
+        let hasKeyIndex = try Bool.fetchOne(
+            db, sql: "SELECT EXISTS(SELECT 1 FROM pragma_index_list(?, ?) WHERE origin = 'pk')", arguments: [name, schema])
+        isRowIDKey = hasRowID && hasKeyIndex == false && columns.contains { $0.keyPosition > 0 }
     }
 }
