@@ -55,6 +55,7 @@ final class ScriptLibrary {
         try SchemaBinding.install(in: internals, of: state)
         perilune_push_record_functions(core.L)
         try internals.set("records", core.takeValues(1)[0])
+        try RequestBinding.install(in: internals, of: state)
     }
 
     private func defineErrors() throws {

@@ -37,6 +37,16 @@ local function lazily(target, module, names)
   end
 end
 
+-- What messages and conditions ask of any value; what makes such values is loaded with the first of them.
+for _, mark in ipairs{ "expression", "request", "association" } do
+  internal["is_" .. mark] = function(value) return type(value) == "table" and getmetatable(value) == mark end
+end
+
+--- An expression as SQL without parameters, its columns without their table: for definitions.
+function internal.inline_sql(expression)
+  return internal.load("expression_building").inline(expression)
+end
+
 lazily(internal.database, "table_creation", { "create_table", "drop_table" })
 lazily(internal.database, "indexes", { "create_index", "drop_index" })
 lazily(internal.database, "view_creation", { "create_view", "drop_view" })
@@ -44,6 +54,11 @@ lazily(internal.database, "table_alteration", { "alter_table", "rename_table" })
 lazily(internal.database, "full_text", { "create_fts5", "drop_fts5_synchronization" })
 lazily(perilune, "full_text_pattern", { "fts5_pattern" })
 lazily(perilune, "migrator", { "migrator" })
+lazily(perilune, "expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
+perilune.fn = setmetatable({}, { __index = function(_, name)
+  internal.load("expression")
+  return perilune.fn[name]
+end })
 lazily(perilune, "record", { "record" })
 lazily(perilune, "row_type", { "row_type" })
 lazily(perilune, "single_row", { "single_row" })

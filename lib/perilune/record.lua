@@ -503,4 +503,5 @@ records.set_record_verbs(record.instance_verbs)
 internal.record = record
 internal.load("record_fetching")
 internal.load("record_writing")
+internal.load("record_requests")
 return record

@@ -51,7 +51,7 @@ local function awaken_rows(info, next_record, state, control, closing)
   return function(...) return awaken_one(info, next_record(...)) end, state, control, closing
 end
 
-fetching.awaken_one, fetching.awaken_all = awaken_one, awaken_all
+fetching.awaken_one, fetching.awaken_all, fetching.awaken_rows = awaken_one, awaken_all, awaken_rows
 
 -- From SQL, from statements, from the table
 

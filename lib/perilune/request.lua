@@ -1,5 +1,293 @@
---- Requests: queries as values that are composed, checked and reused.
+--- Requests: what is to be fetched, as values that scripts define, derive and keep.
+--
+--     local request = Author:filter{ country = "France" }:order("name"):limit(10)
+--
+-- A request is a node and the values that its conditions compare with. A node is everything but the values: which request it was
+-- derived from, by which method and with what. Equal derivations find the same node again, so that a request which is built anew
+-- each time is checked and compiled only once. Nodes see Swift when they are new, and when the schema has changed.
 
 local internal = ...
+local raise = internal.raise
+local expression = internal.load("expression")
+local collect, is_expression = expression.collect, internal.is_expression
 
-return {}
+local request = {}
+
+--- The methods of all requests; associations have those of `derivations` too.
+local derivations, verbs = {}, {}
+request.derivations, request.verbs = derivations, verbs
+
+local weak_keys = { __mode = "k" }
+
+-- Nodes ---------------------------------------------------------------------------------------------------------------
+
+--- A node: `op` and `parent`, what was added (`shapes`, `detail`), `count` (of all values), and the nodes derived from it.
+local function new_node(parent, op, count)
+  local root = parent and parent.root
+  local node = {
+    op = op, parent = parent, count = count, root = root, metatable = parent and parent.metatable,
+    by_shape = {}, by_detail = {}, plans = {},
+  }
+  if parent then
+    node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
+  end
+  return node
+end
+
+request.new_node = new_node
+
+--- How nodes are compiled that stand for a statement, and are derived no further: by their operation.
+request.final = {}
+
+--- Before a node is used for the first time Swift builds what it stands for, so that mistakes are told at their line.
+local function checked(node)
+  if request.final[node.op] then return node end
+  internal.load("request_building").check(node)
+  return node
+end
+
+--- The node for one more expression.
+local function node_with_shape(parent, op, shape)
+  local others = parent.by_shape[op]
+  if not others then
+    others = setmetatable({}, weak_keys)
+    parent.by_shape[op] = others
+  end
+  local node = others[shape]
+  if not node then
+    node = new_node(parent, op, parent.count + shape.count)
+    node.shape = shape
+    if op == "select" then node.selects = true end
+    others[shape] = checked(node)
+  end
+  return node
+end
+
+--- What nodes and those derived from them keep for themselves.
+local own_details = { alias = "alias", limit = "limit", offset = "offset" }
+
+--- The node for an operation that text and numbers describe.
+local function node_with_detail(parent, op, detail)
+  local others = parent.by_detail[op]
+  if not others then
+    others = {}
+    parent.by_detail[op] = others
+  end
+  local node = others[detail]
+  if not node then
+    node = new_node(parent, op, parent.count)
+    node.detail = detail
+    if own_details[op] then node[own_details[op]] = detail end
+    -- Texts and numbers are without end: those that are not used any more must go some time.
+    local count = (parent.detail_count or 0) + 1
+    if count > 200 then
+      others, count = {}, 1
+      parent.by_detail = { [op] = others }
+    end
+    parent.detail_count = count
+    others[detail] = checked(node)
+  end
+  return node
+end
+
+--- The node for an operation with another request (or association), whose values come behind.
+local function node_with_node(parent, op, other, detail)
+  local key = op .. " " .. (detail or "")
+  local others = parent.by_shape[key]
+  if not others then
+    others = setmetatable({}, weak_keys)
+    parent.by_shape[key] = others
+  end
+  local node = others[other]
+  if not node then
+    node = new_node(parent, op, parent.count + other.count)
+    node.other, node.detail = other, detail
+    others[other] = checked(node)
+  end
+  return node
+end
+
+-- Deriving ------------------------------------------------------------------------------------------------------------
+
+--- The request of a node with the values of `self`.
+local function derive(self, node)
+  local result = { node = node }
+  for index = 1, self.node.count do result[index] = self[index] end
+  return setmetatable(result, node.metatable)
+end
+
+--- The request with one more expression.
+local function derive_with(self, op, added)
+  local parent = self.node
+  local node = node_with_shape(parent, op, added.shape)
+  local result = { node = node }
+  local count = parent.count
+  for index = 1, count do result[index] = self[index] end
+  collect(added, result, count)
+  return setmetatable(result, node.metatable)
+end
+
+local function derive_with_detail(self, op, detail)
+  return derive(self, node_with_detail(self.node, op, detail))
+end
+
+--- The request with another one in it.
+local function derive_with_request(self, op, other, detail)
+  local parent = self.node
+  local node = node_with_node(parent, op, other.node, detail)
+  local result = { node = node }
+  local count = parent.count
+  for index = 1, count do result[index] = self[index] end
+  for index = 1, other.node.count do result[count + index] = other[index] end
+  return setmetatable(result, node.metatable)
+end
+
+request.derive, request.derive_with, request.derive_with_detail = derive, derive_with, derive_with_detail
+request.derive_with_request = derive_with_request
+
+--- The expressions of a list of columns, given as names, expressions or SQL text.
+local function terms(self, method, given)
+  if given.n == 0 then raise("argument", method .. ": nothing is given") end
+  local list, shapes = {}, {}
+  local names = given.n == 1 and type(given[1]) == "table" and getmetatable(given[1]) == nil and given[1] or given
+  for index = 1, names.n or #names do
+    local term = names[index]
+    if type(term) == "string" then
+      term = request.term(self, term, method)
+    elseif internal.is_association(term) then
+      raise("argument", method .. ": argument " .. index .. ": expected a column, got an association")
+    elseif not is_expression(term) then
+      if internal.is_request(term) then term = expression.operand(term, method)
+      else
+        raise("argument", method .. ": argument " .. index .. ": expected a column (its name, or an expression), got "
+          .. internal.describe(term))
+      end
+    end
+    list[index], shapes[index] = term, term.shape
+  end
+  if #list == 0 then raise("argument", method .. ": the list is empty") end
+  return expression.join_all(expression.shape_of_list("terms", shapes), list)
+end
+
+request.terms = terms
+
+--- A name or SQL text as an expression: a column of the request's table if it has one of that name.
+function request.term(self, text, method)
+  local column = self.node.root.source:column_named(text)
+  if column then return column end
+  if text:match("^[%a_][%w_]*$") then return expression.name(text) end
+  return expression.sql(text, { n = 0 }, method)
+end
+
+-- Conditions ----------------------------------------------------------------------------------------------------------
+
+local conditions = internal.load("request_conditions")
+
+function derivations:filter(condition, ...)
+  if is_expression(condition) and select("#", ...) == 0 then return derive_with(self, "filter", condition) end
+  local kind = type(condition)
+  if kind == "number" then return derive_with(self, "filter", conditions.of_key(self, condition, "filter")) end
+  return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))
+end
+
+--- The row with that primary key. Keys of several columns are given as `{ column = value, ... }`, or as a list in their order.
+function derivations:filter_key(key)
+  return derive_with(self, "filter", conditions.of_key(self, key, "filter_key"))
+end
+
+--- The rows with one of these primary keys.
+function derivations:filter_keys(keys)
+  return derive_with(self, "filter", conditions.of_keys(self, keys, "filter_keys"))
+end
+
+function derivations:having(condition, ...)
+  return derive_with(self, "having", conditions.read(self, "having", condition, ...))
+end
+
+--- No rows.
+function derivations:none()
+  return derive_with_detail(self, "none", true)
+end
+
+--- The request itself: for the sake of those that begin with a class.
+function derivations:all()
+  return self
+end
+
+-- Order, extent, columns ------------------------------------------------------------------------------------------------
+
+--- In that order; orders given earlier are forgotten.
+function derivations:order(...)
+  local first = ...
+  if select("#", ...) == 1 and type(first) == "string" then
+    local column = self.node.root.source:column_named(first)
+    if column then return derive_with(self, "order", column) end
+  end
+  return derive_with(self, "order", terms(self, "order", table.pack(...)))
+end
+
+--- By these where the order so far leaves rows equal.
+function derivations:then_order(...)
+  return derive_with(self, "then order", terms(self, "then_order", table.pack(...)))
+end
+
+function derivations:reversed() return derive_with_detail(self, "reversed", true) end
+function derivations:unordered() return derive_with_detail(self, "unordered", true) end
+function derivations:distinct() return derive_with_detail(self, "distinct", true) end
+
+local function check_count(method, value, name)
+  local count = math.tointeger(value)
+  if type(value) ~= "number" or not count then
+    raise("argument", method .. ": argument 1: expected an integer, got " .. internal.describe(value))
+  elseif count < 0 then
+    raise("argument", method .. ": " .. name .. " cannot be negative: " .. count)
+  end
+  return count
+end
+
+--- At most so many rows, after skipping some.
+function derivations:limit(count, offset)
+  local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))
+  if offset == nil then return result end
+  return derive_with_detail(result, "offset", check_count("limit", offset, "an offset"))
+end
+
+function derivations:offset(count)
+  return derive_with_detail(self, "offset", check_count("offset", count, "an offset"))
+end
+
+--- These columns in place of the table's: results are plain rows.
+function derivations:select(...)
+  return derive_with(self, "select", terms(self, "select", table.pack(...)))
+end
+
+--- These columns beside the table's: results stay records. Associations annotate with their columns or aggregates.
+function derivations:annotated_with(...)
+  return derive_with(self, "annotate", terms(self, "annotated_with", table.pack(...)))
+end
+
+function derivations:group(...)
+  return derive_with(self, "group", terms(self, "group", table.pack(...)))
+end
+
+--- A name for the request's table, so that expressions can mean this one: `request:aliased("boss")`, `perilune.alias`.
+function derivations:aliased(name)
+  if type(name) ~= "string" or name == "" then
+    raise("argument", "aliased: argument 1: expected a name, got " .. internal.describe(name))
+  end
+  return derive_with_detail(self, "alias", name)
+end
+
+-- Several requests -------------------------------------------------------------------------------------------------------
+
+for method, op in pairs{ union = "union", union_all = "union all", intersect = "intersect", except = "except" } do
+  verbs[method] = function(self, other)
+    other = request.of(other)
+    if not other then
+      raise("argument", method .. ": argument 1: expected a request, got " .. internal.describe((other)))
+    end
+    return derive_with_request(self, op, other)
+  end
+end
+
+return request

@@ -13,6 +13,8 @@ package final class ScriptDatabase {
     private(set) var isClosed = false
     /// What is known of its tables.
     var schema = DatabaseSchema(generation: 0)
+    /// What its requests were compiled to.
+    let requestPlans = PlanCache()
     /// Its tables as the Lua part sees them, by folded name, with the id of what they were made from.
     var schemaTables: [String: (id: UInt32, table: LuaTable)] = [:]
     /// Why nothing may open an access now: the state is in one, or opens or ends one.

@@ -1,0 +1,69 @@
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// Associations, and requests with them, as the Lua part builds them.
+extension RequestBinding {
+    func defineAssociations(in table: LuaTable) throws {
+        // database, table of the origin, request, name, tag, columns, referenced columns, singular name
+        try defineAssociation("belongs_to", in: table) { call in
+            try .belongsTo(
+                call.string(4), from: call.table(call.string(2), of: 1), to: call.request(3), columns: call.optionalStrings(6),
+                referenced: call.optionalStrings(7), tag: Int(call.integer(5)), singularName: call.optionalString(8))
+        }
+        for (name, isPlural) in [("has_one", false), ("has_many", true)] {
+            try defineAssociation(name, in: table) { call in
+                try .has(
+                    call.string(4), many: isPlural, from: call.table(call.string(2), of: 1), to: call.request(3),
+                    columns: call.optionalStrings(6), referenced: call.optionalStrings(7), tag: Int(call.integer(5)),
+                    singularName: call.optionalString(8))
+            }
+        }
+        // first, second, name, is it plural, tag, singular name
+        try defineAssociation("through", in: table) { call in
+            try .through(
+                call.association(1), call.association(2), name: call.string(3), isPlural: call.boolean(4),
+                tag: Int(call.integer(5)), singularName: call.optionalString(6))
+        }
+        try defineAssociation("named", in: table) { call in try call.association(1).named(call.string(2)) }
+    }
+
+    func defineAssociationUses(in table: LuaTable) throws {
+        try derive("including", in: table) { request, call in
+            try request.including(call.association(2), required: call.boolean(3))
+        }
+        try derive("joining", in: table) { request, call in
+            try request.joining(call.association(2), required: call.boolean(3))
+        }
+        try derive("annotating", in: table) { request, call in
+            try request.annotated(withJoined: call.association(2), required: call.boolean(3))
+        }
+        try derive("including_all", in: table) { request, call in
+            try request.includingAll(call.association(2), depth: call.value(3).isNil ? nil : Int(call.integer(3)))
+        }
+    }
+
+    func defineAggregates(in table: LuaTable) throws {
+        // association, function, expression
+        try define("aggregate", in: table) { call in
+            let name = try call.string(2)
+            guard let function = AssociationAggregate.Function(rawValue: name) else {
+                throw BindingError("argument", "no aggregate `\(name)`")
+            }
+            return try call.association(1).aggregate(function, call.optionalExpression(3))
+        }
+    }
+
+    private func defineAssociation(
+        _ name: String, in table: LuaTable, _ body: @escaping (RequestCall) throws -> Association
+    ) throws {
+        try defineValue(name, in: table) { call in
+            .userdata(try call.binding.derivables.make(.association(body(call))))
+        }
+    }
+}
+
+extension RequestCall {
+    func optionalStrings(_ position: CInt) throws -> [String]? {
+        if case .table = value(position) { try strings(position) } else { nil }
+    }
+}

@@ -1,0 +1,105 @@
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// Expressions, as the Lua part builds them.
+extension RequestBinding {
+    func defineLeaves(in table: LuaTable) throws {
+        try define("value", in: table) { call in try .value(call.plainValue(1)) }
+        // The number of a value of the request, or the name of a parameter.
+        try define("parameter", in: table) { call in
+            if case .integer(let number) = call.value(1) { return try .parameter(String(number)) }
+            return try .parameter(call.string(1))
+        }
+        // database, table, column, alias
+        try define("column", in: table) { call in
+            let schema = try call.table(call.string(2), of: 1)
+            let name = try call.string(3)
+            guard let position = schema.column(named: name) else { throw RequestError.unknownColumn(name, in: schema) }
+            return .column(position, of: schema, alias: try call.optionalString(4))
+        }
+        // A name without a table, for definitions of tables.
+        try define("name", in: table) { call in
+            .column(0, of: try CommonTable("table", columns: [call.string(1)]).table)
+        }
+        // request, name
+        try define("column_of_request", in: table) { call in
+            let request = try call.derivable(1).request
+            let name = try call.string(2)
+            return try request.annotation(named: name) ?? request.column(name)
+        }
+        // The order may name a column of the result.
+        try define("order_column", in: table) { call in try call.derivable(1).request.orderColumn(call.string(2)) }
+    }
+
+    func defineOperators(in table: LuaTable) throws {
+        try define("binary", in: table) { call in
+            let name = try call.string(1)
+            guard let operation = Self.binaryOperators[name] else { throw BindingError("argument", "no operator `\(name)`") }
+            return try call.expression(2).binary(operation, call.expression(3))
+        }
+        try define("unary", in: table) { call in
+            let name = try call.string(1)
+            guard let operation = Self.unaryOperators[name] else { throw BindingError("argument", "no operator `\(name)`") }
+            return try call.expression(2).unary(operation)
+        }
+        // is it AND, left, right
+        try define("logical", in: table) { call in
+            let (left, right) = (try call.expression(2), try call.expression(3))
+            return call.boolean(1) ? try left.and(right) : try left.or(right)
+        }
+        try define("between", in: table) { call in
+            try call.expression(1).between(call.expression(2), call.expression(3))
+        }
+        // operator, text, pattern, escape character
+        try define("like", in: table) { call in
+            let escape = try call.optionalString(4).map { try Expression.value(.text($0)) }
+            return try call.expression(2).like(call.string(1) == "glob" ? .glob : .like, call.expression(3), escape: escape)
+        }
+        try define("collating", in: table) { call in try call.expression(1).collating(call.string(2)) }
+        try define("cast", in: table) { call in try call.expression(1).cast(as: call.string(2)) }
+    }
+
+    func defineFunctions(in table: LuaTable) throws {
+        // name, arguments, is it distinct
+        try define("call", in: table) { call in
+            try .function(call.string(1), call.expressions(2), isDistinct: call.boolean(3))
+        }
+        try define("count_rows", in: table) { _ in try .countOfRows() }
+        try define("filtering", in: table) { call in try call.expression(1).filteringAggregate(call.expression(2)) }
+        // conditions and results by turns, otherwise
+        try define("choice", in: table) { call in
+            let parts = try call.expressions(1)
+            let branches = stride(from: 0, to: parts.count - 1, by: 2).map { (condition: parts[$0], result: parts[$0 + 1]) }
+            return try .choice(branches, otherwise: call.optionalExpression(2))
+        }
+        // text, arguments, their names
+        try define("fragment", in: table) { call in
+            let arguments = try call.expressions(2)
+            guard case .table = call.value(3) else { return try .sql(call.bytes(1), .positional(arguments)) }
+            let named = Dictionary(zip(try call.strings(3), arguments), uniquingKeysWith: { first, _ in first })
+            return try .sql(call.bytes(1), .named(named))
+        }
+    }
+
+    func defineLists(in table: LuaTable) throws {
+        try define("is_in", in: table) { call in try call.expression(1).isIn(call.expressions(2)) }
+        // The list is one value: a JSON array.
+        try define("is_in_json", in: table) { call in
+            try .sql(
+                Array("? IN (SELECT value FROM json_each(?))".utf8), .positional([call.expression(1), call.expression(2)]))
+        }
+        try define("is_in_request", in: table) { call in try call.expression(1).isIn(call.derivable(2).request) }
+        try define("exists", in: table) { call in try .exists(call.request(1)) }
+        try define("scalar", in: table) { call in try .request(call.request(1)) }
+    }
+
+    private static let binaryOperators: [String: BinaryOperator] = [
+        "=": .equal, "<>": .notEqual, "<": .less, "<=": .lessOrEqual, ">": .greater, ">=": .greaterOrEqual, "is": .is,
+        "is not": .isNot, "match": .match, "regexp": .regexp, "+": .add, "-": .subtract, "*": .multiply, "/": .divide,
+        "%": .modulo, "||": .concatenate, "->": .jsonValue, "->>": .jsonText,
+    ]
+
+    private static let unaryOperators: [String: UnaryOperator] = [
+        "not": .not, "negate": .negate, "is null": .isNull, "is not null": .isNotNull,
+    ]
+}

@@ -1,0 +1,211 @@
+internal import CPeriluneRows
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// Compiled requests, as tables of the Lua part: `sql`; `slots`, what each parameter is given (the number of a value of the request,
+/// 0 for the constant in `constants` at the same position, the name of a parameter as text, "keys" for the keys of prefetched
+/// rows); `root`, what becomes of the columns; `booleans`, the columns that are true or false; `key_columns`; `prefetches`.
+extension RequestBinding {
+    func defineCompiling(in table: LuaTable) throws {
+        // request, database, form, expression
+        try defineValue("compile", in: table) { call in
+            let request = try call.derivable(1).request
+            let form = try Self.form(call.string(3), call)
+            let compiler = try call.compiler(2)
+            return .table(try PlanTable(call, compiler).make(request.compiled(by: compiler, as: form)))
+        }
+        // request, database, columns, values, policy, returning (nil, true, or expressions), names
+        try defineValue("compile_update", in: table) { call in
+            let request = try call.derivable(1).request
+            let values = try call.expressions(4)
+            let assignments = try call.strings(3).enumerated().map { index, name in
+                guard let position = request.table.column(named: name) else {
+                    throw RequestError.unknownColumn(name, in: request.table)
+                }
+                return Assignment(position, values[index])
+            }
+            let policy = try call.optionalString(5).flatMap { ConflictPolicy(rawValue: $0) }
+            let compiler = try call.compiler(2)
+            let compiled = try request.compiledUpdate(
+                assignments, onConflict: policy, returning: call.returning(6), by: compiler)
+            return .table(try PlanTable(call, compiler).make(compiled))
+        }
+        // request, database, returning, names
+        try defineValue("compile_delete", in: table) { call in
+            let compiler = try call.compiler(2)
+            let compiled = try call.derivable(1).request.compiledDelete(returning: call.returning(3), by: compiler)
+            return .table(try PlanTable(call, compiler).make(compiled))
+        }
+        // For definitions of tables.
+        try defineValue("inline", in: table) { call in
+            let compiler = RequestCompiler(schema: DatabaseSchema(generation: 0), plans: PlanCache(capacity: 1))
+            return .string(LuaString(try compiler.inlineSQL(call.expression(1))))
+        }
+    }
+
+    private static func form(_ name: String, _ call: RequestCall) throws -> RequestForm {
+        switch name {
+        case "rows": .rows
+        case "first": .first
+        case "count": .count
+        case "exists": .exists
+        default: .aggregate(name.uppercased(), try call.expression(4), isDistinct: false)
+        }
+    }
+}
+
+extension RequestCall {
+    /// What compiles for the database at a position as its schema is now.
+    func compiler(_ position: CInt) throws -> RequestCompiler {
+        let (database, pointer) = try database(position)
+        let core = core
+        return RequestCompiler(
+            schema: SchemaBinding.schema(of: database, pointer, in: core), plans: database.requestPlans,
+            findTable: { try? SchemaBinding.table($0, of: database, pointer, in: core) })
+    }
+
+    func returning(_ position: CInt) throws -> Returning {
+        switch value(position) {
+        case .table: .columns(try RequestBinding.columns(self, position, names: position + 1))
+        case .boolean(true): .allColumns
+        default: .nothing
+        }
+    }
+}
+
+/// Makes the tables of plans.
+private struct PlanTable {
+    let call: RequestCall
+    let state: LuaState
+    let compiler: RequestCompiler
+
+    init(_ call: RequestCall, _ compiler: RequestCompiler) throws {
+        self.call = call
+        self.compiler = compiler
+        state = try call.core.openState()
+    }
+
+    func make(_ compiled: CompiledRequest) throws -> LuaTable {
+        let table = try state.makeTable()
+        try table.set("sql", .string(LuaString(compiled.plan.sql)))
+        try addSlots(of: compiled, to: table)
+        if let root = compiled.plan.root {
+            let segments = try state.makeTable()
+            var count = 0
+            try add(root, to: segments, parent: 0, count: &count)
+            try table.set("segments", .table(segments))
+        }
+        try table.set("booleans", list(compiled.plan.booleanColumns))
+        try table.set("key_columns", list(compiled.plan.keyColumns))
+        let prefetches = try state.makeTable()
+        for (index, prefetch) in compiled.prefetches.enumerated() {
+            try prefetches.set(.integer(Int64(index + 1)), .table(make(prefetch)))
+        }
+        try table.set("prefetches", .table(prefetches))
+        return table
+    }
+
+    private func addSlots(of compiled: CompiledRequest, to table: LuaTable) throws {
+        let slots = try state.makeTable()
+        let constants = try state.makeTable()
+        for (index, slot) in compiled.plan.slots.enumerated() {
+            let position = LuaValue.integer(Int64(index + 1))
+            switch slot {
+            case .parameter(let name):
+                // Values of the request are parameters whose names are numbers.
+                try slots.set(position, Int64(name).map { .integer($0) } ?? .string(LuaString(name)))
+            case .keys:
+                try slots.set(position, "keys")
+            case .value(let number):
+                try slots.set(position, 0)
+                try constants.set(position, value(compiled.values[number]))
+            }
+        }
+        try table.set("slots", .table(slots))
+        try table.set("constants", .table(constants))
+    }
+
+    /// A list of segments: each before those inside it.
+    private func add(_ segment: Plan.Segment, to list: LuaTable, parent: Int, count: inout Int) throws {
+        count += 1
+        let own = count
+        let table = try state.makeTable()
+        try table.set("field", .string(LuaString(segment.name)))
+        try table.set("tag", .integer(Int64(segment.tag)))
+        try table.set("first", .integer(Int64(segment.columns.lowerBound + 1)))
+        let last = segment.extras.map { $0.column + 1 }.max() ?? 0
+        try table.set("count", .integer(Int64(max(segment.columns.upperBound, last) - segment.columns.lowerBound)))
+        try table.set("whole", .boolean(segment.isWhole))
+        try table.set("optional", .boolean(segment.isOptional))
+        if parent > 0 { try table.set("parent", .integer(Int64(parent))) }
+        let names = try state.makeTable()
+        for (index, name) in segment.names.enumerated() {
+            try names.set(.integer(Int64(index + 1)), name.map { .string(LuaString($0)) } ?? false)
+        }
+        try table.set("names", .table(names))
+        try list.set(.integer(Int64(own)), .table(table))
+        for child in segment.children { try add(child, to: list, parent: own, count: &count) }
+    }
+
+    private func make(_ prefetch: CompiledPrefetch) throws -> LuaTable {
+        let table = try state.makeTable()
+        try table.set("name", .string(LuaString(prefetch.name)))
+        try table.set("is_plural", .boolean(prefetch.isPlural))
+        try table.set("tag", .integer(Int64(prefetch.tag)))
+        try table.set("segment", .integer(Int64(prefetch.segmentIndex + 1)))
+        try table.set("parent_columns", list(prefetch.parentKeyColumns))
+        try table.set("plan", .table(make(prefetch.child)))
+        let (call, compiler) = (call, compiler)
+        // The plan for keys that JSON cannot carry: a list of lists of values.
+        try table.setFunction("plan_for_keys") { arguments in
+            let keys = try arguments.get(1, as: [LuaTable].self).map { try $0.array().map(Self.keyValue) }
+            return [.table(try PlanTable(call, compiler).make(prefetch.request(forKeys: keys, by: compiler)))]
+        }
+        return table
+    }
+
+    private static func keyValue(_ value: LuaValue) throws -> Value {
+        switch value {
+        case .boolean(let value): .boolean(value)
+        case .integer(let value): .integer(value)
+        case .number(let value): .real(value)
+        case .string(let value): .text(value.bytes)
+        default: throw BindingError("argument", "a key cannot be \(value.typeName)")
+        }
+    }
+
+    /// Positions, which count from 1 in Lua.
+    private func list(_ positions: [Int]) throws -> LuaValue {
+        let table = try state.makeTable()
+        for (index, position) in positions.enumerated() {
+            try table.set(.integer(Int64(index + 1)), .integer(Int64(position + 1)))
+        }
+        return .table(table)
+    }
+
+    private func value(_ value: Value) -> LuaValue {
+        switch value {
+        case .null: call.null
+        case .integer(let value): .integer(value)
+        case .real(let value): .number(value)
+        case .boolean(let value): .boolean(value)
+        case .text(let bytes): .string(LuaString(bytes))
+        case .blob(let bytes): call.blob(bytes)
+        }
+    }
+}
+
+extension RequestCall {
+    /// `perilune.null`
+    var null: LuaValue {
+        perilune_push_null(core.L)
+        return core.takeValues(1)[0]
+    }
+
+    func blob(_ bytes: [UInt8]) -> LuaValue {
+        bytes.withUnsafeBytes { bytes in
+            perilune_push_blob(core.L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+        }
+        return core.takeValues(1)[0]
+    }
+}

@@ -1,0 +1,67 @@
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// Requests and the methods that derive them, as the Lua part builds them.
+extension RequestBinding {
+    func defineRequests(in table: LuaTable) throws {
+        // database, name of the table
+        try defineValue("table", in: table) { call in
+            let (database, pointer) = try call.database(1)
+            let schema = try call.table(call.string(2), of: 1)
+            let request = Request(schema, schema: SchemaBinding.schema(of: database, pointer, in: call.core))
+            return .userdata(try call.binding.derivables.make(.request(request)))
+        }
+        try derive("filter", in: table) { request, call in try request.filter(call.expression(2)) }
+        try derive("having", in: table) { request, call in try request.having(call.expression(2)) }
+        try derive("none", in: table) { request, _ in try request.none() }
+        // expression, whether it is descending, whether NULLs come first or nil
+        try defineValue("ordering", in: table) { call in
+            let nullsFirst: Bool? = call.value(3).isNil ? nil : call.boolean(3)
+            let ordering = Ordering(try call.expression(1), isDescending: call.boolean(2), nullsFirst: nullsFirst)
+            return .userdata(try call.binding.orderings.make([ordering]))
+        }
+        // SQL text, arguments
+        try defineValue("order_text", in: table) { call in
+            let terms = try Ordering.terms(ofSQL: call.bytes(1), .positional(call.expressions(2)))
+            return .userdata(try call.binding.orderings.make(terms))
+        }
+        // terms, whether others stay before
+        try derive("order", in: table) { request, call in
+            let orders = try call.list(2).flatMap { try call.binding.orderings.value(of: $0) }
+            return call.boolean(3) ? try request.thenOrder(orders) : try request.order(orders)
+        }
+        try derive("reversed", in: table) { request, _ in try request.reversed() }
+        try derive("unordered", in: table) { request, _ in request.unordered() }
+        // limit or nil, offset
+        try derive("limit", in: table) { request, call in
+            try request.limit(call.value(2).isNil ? nil : call.integer(2), offset: call.integer(3))
+        }
+        try derive("aliased", in: table) { request, call in try request.aliased(call.string(2)) }
+    }
+
+    func defineSelections(in table: LuaTable) throws {
+        try derive("select", in: table) { request, call in try request.select(Self.columns(call, 2, names: 3)) }
+        try derive("annotate", in: table) { request, call in try request.annotated(with: Self.columns(call, 2, names: 3)) }
+        try derive("group", in: table) { request, call in try request.group(call.expressions(2)) }
+        try derive("distinct", in: table) { request, _ in request.distinct() }
+        try derive("compound", in: table) { request, call in
+            let name = try call.string(2)
+            guard let operation = Self.compoundOperators[name] else { throw BindingError("argument", "no operator `\(name)`") }
+            return try request.compound(operation, call.request(3))
+        }
+        try derive("nested", in: table) { request, _ in try request.nested() }
+    }
+
+    /// Expressions, and at another position their names or false.
+    static func columns(_ call: RequestCall, _ position: CInt, names: CInt) throws -> [SelectedColumn] {
+        let names = try call.list(names)
+        return try call.expressions(position).enumerated().map { index, expression in
+            guard case .string(let name) = names[index] else { return try SelectedColumn(expression) }
+            return try SelectedColumn(expression, name: name.description)
+        }
+    }
+
+    private static let compoundOperators: [String: CompoundOperator] = [
+        "union": .union, "union all": .unionAll, "intersect": .intersect, "except": .except,
+    ]
+}

@@ -1,0 +1,207 @@
+--- Requests: what they fetch, and that they are values.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, born INTEGER, active BOOLEAN);
+  INSERT INTO author VALUES (1, 'Melville', 'US', 1819, 1), (2, 'Camus', 'France', 1913, 0), (3, 'Seghers', NULL, 1900, NULL),
+    (4, 'Proust', 'France', 1871, 1);
+  CREATE TABLE book (author_id INTEGER NOT NULL, title TEXT NOT NULL, year INTEGER, PRIMARY KEY (author_id, title)) WITHOUT ROWID;
+  INSERT INTO book VALUES (1, 'Typee', 1846), (1, 'Moby-Dick', 1851), (2, 'The Plague', 1947), (4, 'Swann', 1913)]]
+
+local Author, Book = perilune.record("author"), perilune.record("book")
+local c, null = Author.c, perilune.null
+
+local function ids(request) return request:select("id"):fetch_values() end
+
+test("tables of conditions", function()
+  equal(ids(Author:filter{ country = "France" }:order("id")), { 2, 4 })
+  equal(ids(Author:filter{ country = "France", born = 1871 }), { 4 })
+  equal(ids(Author:filter{ country = null }), { 3 })
+  equal(ids(Author:filter{ country = { "US", "France" }, active = true }:order("id")), { 1, 4 })
+  equal(ids(Author:filter{ active = false }), { 2 })
+  equal(ids(Author:filter{ id = {} }), {})
+  equal(ids(Author:filter{ COUNTRY = "US" }), { 1 })
+  equal(ids(Author:filter{ id = Book:filter{ year = 1913 }:select("author_id") }), { 4 })
+  equal(ids(Author:filter{ born = c.id + 1911 }), { 2 })
+end)
+
+test("the SQL of a table of conditions is always the same", function()
+  local first = Author:filter{ born = 1, active = 2, country = "x", id = 3, name = "y" }
+  local second = Author:filter{ name = "y", id = 3, country = "x", active = 2, born = 1 }
+  equal((first:sql()), (second:sql()))
+  equal({ select(2, first:sql()) }, { select(2, second:sql()) })
+end)
+
+test("SQL text with arguments", function()
+  equal(ids(Author:filter("length(name) > ? AND born < ?", 6, 1900)), { 1 })
+  equal(ids(Author:filter("born BETWEEN :low AND :high", { low = 1900, high = 1913 }):order("id")), { 2, 3 })
+  equal(ids(Author:filter("country = 'US' OR 1"):filter{ id = 2 }), { 2 })
+end)
+
+test("keys", function()
+  equal(Author:filter(2):fetch_one().name, "Camus")
+  equal(ids(Author:filter_key(2)), { 2 })
+  equal(ids(Author:filter_keys{ 4, 1, 77 }:order("id")), { 1, 4 })
+  equal(ids(Author:filter_keys{}), {})
+  equal(Book:filter_key{ author_id = 1, title = "Typee" }:fetch_one().year, 1846)
+  equal(Book:filter_key{ 1, "Typee" }:fetch_one().year, 1846)
+  equal(Book:filter_keys{ { 1, "Typee" }, { author_id = 4, title = "Swann" } }:fetch_count(), 2)
+  matches(fails("argument", function() Book:filter_key(1) end), "author_id")
+  fails("argument", function() Author:filter_key(nil) end)
+  fails("argument", function() Author:filter_key(null) end)
+  fails("argument", function() Author:filter_keys(5) end)
+  fails("argument", function() Book:filter_key{ author_id = 1 } end)
+end)
+
+test("order", function()
+  equal(ids(Author:order("born")), { 1, 4, 3, 2 })
+  equal(ids(Author:order("born"):reversed()), { 2, 3, 4, 1 })
+  equal(ids(Author:order(c.country:desc(), c.born)), { 1, 4, 2, 3 })
+  equal(ids(Author:order("country DESC, born")), { 1, 4, 2, 3 })
+  equal(ids(Author:order("country DESC, born"):reversed()), { 3, 2, 4, 1 })
+  equal(ids(Author:order(c.country:nulls_last(), "born")), { 4, 2, 1, 3 })
+  equal(ids(Author:order("country"):then_order("born")), { 3, 4, 2, 1 })
+  equal(ids(Author:order("name"):order("id")), { 1, 2, 3, 4 })
+  equal(ids(Author:all():reversed()), { 4, 3, 2, 1 })
+  equal(ids(Author:order("born"):unordered():order("id")), { 1, 2, 3, 4 })
+  equal(ids(Author:order("length(name)", "id")), { 2, 4, 3, 1 })
+  fails("unknown_column", function() Author:order("bron") end)
+end)
+
+test("limits", function()
+  equal(ids(Author:order("id"):limit(2)), { 1, 2 })
+  equal(ids(Author:order("id"):limit(2, 1)), { 2, 3 })
+  equal(ids(Author:order("id"):limit(2):offset(3)), { 4 })
+  equal(ids(Author:order("id"):offset(2)), { 3, 4 })
+  equal(ids(Author:limit(0)), {})
+  equal(Author:limit(3):fetch_count(), 3)
+  fails("argument", function() Author:limit(-1) end)
+  fails("argument", function() Author:limit("x") end)
+  fails("argument", function() Author:limit(1.5) end)
+end)
+
+test("a request is a value", function()
+  local french = Author:filter{ country = "France" }
+  local old = french:filter(c.born:lt(1900))
+  equal(ids(french:order("id")), { 2, 4 })
+  equal(ids(old), { 4 })
+  fails("readonly", function() french.x = 1 end)
+end)
+
+test("records of a request are records", function()
+  function Author:label() return self.name .. "!" end
+  local author = Author:filter(1):fetch_one()
+  equal(author:label(), "Melville!")
+  author.country = "USA"
+  author:update()
+  equal(Author:filter{ country = "USA" }:fetch_count(), 1)
+end)
+
+test("selected columns", function()
+  local row = Author:select("id", c.name:upper():as("shout"), c.born:gt(1900):as("modern")):filter(2):fetch_one()
+  equal({ row.id, row.shout, row.modern }, { 2, "CAMUS", true })
+  equal(Author:select("country"):distinct():order("country"):fetch_optional_values(), { null, "France", "US" })
+  equal(Author:select("country"):filter(c.country:is_not_null()):fetch_set(), { France = true, US = true })
+  equal(Author:order("id"):pluck("name"), { "Melville", "Camus", "Seghers", "Proust" })
+  equal(Author:filter(3):pluck("id", "country", "born"), { { 3, null, 1900 } })
+  matches(fails("argument", function() Author:fetch_values() end), "select")
+  fails("argument", function() Author:select() end)
+  fails("argument", function() Author:select{} end)
+  fails("unknown_column", function() Author:select("nmae") end)
+end)
+
+test("numbers of all rows", function()
+  equal(Author:min("born"), 1819)
+  equal(Author:max(c.born), 1913)
+  equal(Author:filter{ country = "France" }:sum("born"), 3784)
+  equal(Author:filter{ country = "France" }:average("born"), 1892.0)
+  equal(Author:none():sum("born"), nil)
+  equal(Author:none():total("born"), 0.0)
+  equal(Author:order("born"):limit(2):max("born"), 1871)
+  equal(Author:filter{ country = "France" }:fetch_count(), 2)
+  equal(Author:none():is_empty(), true)
+  equal(Author:all():is_empty(), false)
+  equal(Author:filter{ id = 9 }:exists(), false)
+end)
+
+test("groups", function()
+  local rows = Author:group("country"):select("country", perilune.count():as("n")):having(perilune.count():gt(1)):fetch_all()
+  equal(#rows, 1)
+  equal({ rows[1].country, rows[1].n }, { "France", 2 })
+end)
+
+test("annotations come beside the columns of records", function()
+  local author = Author:annotated_with((c.born // 100):as("century")):order("century", "id"):fetch_one()
+  equal({ author.name, author.century }, { "Melville", 18 })
+  function Author:age_at(year) return year - self.born end
+  equal(author:age_at(1820), 1)
+  fails("argument", function() Author:annotated_with(c.born + 1) end)
+end)
+
+test("union, intersect, except", function()
+  local french, old = Author:filter{ country = "France" }, Author:filter(c.born:lt(1900))
+  equal(ids(french:union(old):order("id")), { 1, 2, 4 })
+  equal(french:union_all(old):fetch_count(), 4)
+  equal(ids(french:intersect(old)), { 4 })
+  equal(ids(french:except(old)), { 2 })
+  fails("argument", function() french:union(5) end)
+  fails("argument", function() french:select("id"):union(old) end)
+end)
+
+test("requests in requests", function()
+  local writers = Author:filter(c.id:is_in(Book:filter(Book.c.year:lt(1900)):select("author_id")))
+  equal(ids(writers), { 1 })
+  local with_books = Author:filter(perilune.exists(Book:filter(Book.c.author_id:eq(c.id))))
+  equal(ids(with_books:order("id")), { 1, 2, 4 })
+  local counted = Author:annotated_with(Author.c.id:as("same")):filter(
+    c.born:lt(Author:aliased("other"):select(perilune.fn.max(Author:aliased("other").c.born))))
+  equal(ids(counted:order("id"):select("id")), { 1, 3, 4 })
+end)
+
+test("rows and tuples stream", function()
+  local names = {}
+  for author in Author:order("id"):rows() do names[#names + 1] = author.name end
+  equal(#names, 4)
+  for id, name in Author:order("id"):select("id", "name"):tuples() do equal(names[id], name) end
+end)
+
+test("find", function()
+  equal(Author:filter{ country = "France" }:find(4).name, "Proust")
+  equal(fails("record_not_found", function() Author:filter{ country = "France" }:find(1) end).table, "author")
+  fails("record_not_found", function() Author:none():find() end)
+end)
+
+test("a request shows its SQL and its plan", function()
+  local request = Author:filter{ country = "France" }:order("name"):limit(3)
+  local sql, arguments = request:sql()
+  matches(sql, 'WHERE "author"."country" = ?')
+  equal(arguments[1], "France")
+  matches(tostring(request), "'France'")
+  matches(tostring(request:explain()), "SCAN")
+end)
+
+test("a request built anew uses the same plan", function()
+  local function build(country) return Author:filter{ country = country }:order("name"):limit(2) end
+  equal(rawequal(build("France").node, build("US").node), true)
+  equal(ids(build("US")), { 1 })
+  equal(ids(build("France")), { 2, 4 })
+end)
+
+test("a request follows the schema", function()
+  local request = Author:filter{ country = "France" }:order("id")
+  equal(#request:fetch_all(), 2)
+  db:execute("ALTER TABLE author ADD COLUMN pen_name TEXT DEFAULT 'x'")
+  equal(request:fetch_one().pen_name, "x")
+  db:execute("ALTER TABLE author DROP COLUMN country")
+  fails("unknown_column", function() request:fetch_all() end)
+end)
+
+test("a request runs on the database that it is given", function()
+  local other = perilune.queue(":memory:")
+  other:execute("CREATE TABLE author (name TEXT, id INTEGER PRIMARY KEY, country TEXT); INSERT INTO author VALUES ('Eco', 9, 'Italy')")
+  local request = Author:filter{ country = "Italy" }
+  equal(request:fetch_one(), nil)
+  equal(request:fetch_one(other).name, "Eco")
+  equal(request:fetch_count(other), 1)
+  equal(other:read(function() return request:fetch_count() end), 1)
+  fails("argument", function() request:fetch_all(5) end)
+end)

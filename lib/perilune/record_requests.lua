@@ -1,0 +1,103 @@
+--- Requests and associations of record classes: what classes and records have because of them, loaded when it is first used.
+
+local internal = ...
+local records, record, raise = internal.records, internal.record, internal.raise
+
+internal.default_database, internal.is_database = records.default_database, records.is_database
+internal.schema_generation = records.schema_generation
+
+function internal.is_record_class(value)
+  return record.info(value) ~= nil
+end
+
+--- The table of a class, and the class that it extends.
+function internal.class_table(class) return record.info(class).table end
+function internal.base_class(class)
+  local base = record.info(class).base
+  return base and base.class
+end
+
+--- A value for messages: records and requests by name.
+function internal.name_of(value)
+  local info = record.info_of(value)
+  if info then return "a record of `" .. info.table .. "`" end
+  if record.info(value) then return "the record class `" .. record.info(value).table .. "`" end
+  for _, mark in ipairs{ "request", "association" } do
+    if internal["is_" .. mark](value) then return "a " .. mark end
+  end
+  return internal.describe(value)
+end
+
+--- Raises for a column that a table does not have.
+function internal.raise_unknown_column(name, table_name, names)
+  local ok, err = pcall(internal.raise_unknown, "column", name, names)
+  records.raise_with("unknown_column", (err.message:gsub("no column `[^`]*`", "%0 in `" .. table_name:gsub("%%", "%%%%") .. "`", 1)),
+    { name = name, table = table_name, suggestion = err.suggestion })
+end
+
+-- What writes values ----------------------------------------------------------------------------------------------------------
+
+--- What makes values of a column as the database stores them, for columns whose type the class has named; or nil.
+function internal.column_writer(class, name)
+  local info = record.info(class)
+  local types
+  for ancestor in record.ancestors(info) do types = types or ancestor.options and ancestor.options.types end
+  local schema = internal.table_schema(records.default_database(), info.table)
+  local is_named = types ~= nil and types[name] ~= nil
+  local column_types = internal.load("column_types")
+  local converter = column_types.of(schema, types)[name]
+  if not converter or not converter.write or not (is_named or converter.name == "blob") then return nil end
+  return function(value)
+    if value == internal.null then return value end
+    local written, message = converter.write(value)
+    if written == nil then column_types.fail(schema, name, message) end
+    return written
+  end
+end
+
+-- Members of classes ------------------------------------------------------------------------------------------------------------
+
+--- What a class has that it has not been given: methods of requests, its columns, its named requests.
+local function member(info, name)
+  local found = internal.load("request_class").member(info.class, name)
+  if found ~= nil then rawset(info.lookup, name, found) end
+  return found
+end
+
+record.creators[#record.creators + 1] = function(info)
+  local below = info.base and info.base.lookup or record.class_verbs
+  info.associations = {}
+  setmetatable(info.lookup, { __index = function(_, name)
+    local is_own = name == "c" or name == "requests"
+    local inherited = not is_own and rawget(below, name)
+    if inherited then return inherited end
+    local found = type(name) == "string" and member(info, name)
+    if found then return found end
+    return below[name]
+  end })
+  info.missing = function(_, name)
+    local association = info.associations[name]
+    return association ~= nil, association
+  end
+end
+
+--- Associations are stored apart from methods: records find them under their name as well.
+record.definers[#record.definers + 1] = function(info, name, value)
+  if not internal.is_association(value) then
+    if name == "c" or name == "requests" then
+      raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests")
+    end
+    return false
+  end
+  if type(name) ~= "string" then
+    raise("argument", "an association is stored under a name, not under " .. internal.describe(name))
+  elseif info.known[name] then
+    raise("argument", "`" .. info.table .. "` has a column `" .. name .. "`; give the association another name")
+  end
+  internal.name_association(info.class, name, value)
+  info.associations[name] = value
+  rawset(info.lookup, name, value)
+  return true
+end
+
+return true

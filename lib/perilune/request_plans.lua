@@ -1,0 +1,105 @@
+--- Plans: what requests are compiled to. A plan belongs to a node, and is good for one generation of the schema of one database.
+
+local internal = ...
+local raise = internal.raise
+local schema_generation, default_database = internal.records.schema_generation, internal.records.default_database
+local request = internal.load("request")
+local building = internal.load("request_building")
+local unpack = table.unpack
+
+local request_plans = {}
+
+--- From so many values on, they are handed over in a table.
+local most_arguments = 100
+
+--- The database of a verb: the one that is given, else the innermost open access, else the default database.
+function request_plans.database_for(db, method)
+  if db == nil then return default_database() end
+  if internal.is_database(db) then return db end
+  raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. internal.describe(db))
+end
+
+local function compile(node, db, form, generation)
+  return internal.sql_requests.compile(building.built(node, db, generation), db, form)
+end
+
+--- What verbs need to know of a plan at once.
+local function finish(plan, node, generation)
+  plan.generation = generation
+  local is_in_order = #plan.slots == node.count
+  for index, slot in ipairs(plan.slots) do is_in_order = is_in_order and slot == index end
+  -- Records of the class alone, the usual case.
+  local segments = plan.segments
+  if segments and #segments == 1 and segments[1].whole and not plan.prefetches[1] and not plan.booleans[1] and not plan.key_columns[1]
+  then
+    plan.class = node.root.source.class
+  end
+  plan.count, plan.is_in_order = #plan.slots, is_in_order and node.count <= most_arguments
+  plan.slot_count = node.count
+  return plan
+end
+
+--- The plan of a request.
+-- @tparam string form "rows", "first", "count", "exists"
+function request_plans.plan_of(self, db, form)
+  local node = self.node
+  local plan = node.plans[form]
+  local generation = schema_generation(db)
+  if plan and plan.generation == generation then return plan end
+  plan = finish((request.final[node.op] or compile)(node, db, form, generation), node, generation)
+  node.plans[form] = plan
+  return plan
+end
+
+local function raise_parameter(name)
+  raise("argument", "the request has the parameter `" .. name .. "`: write request:prepare():fetch_all{ " .. name .. " = ... }")
+end
+
+--- The values of a plan's parameters in their order, as a list with a field n.
+local function listed(request, plan, named)
+  local list = { n = plan.count }
+  for index, slot in ipairs(plan.slots) do
+    local value
+    if type(slot) == "string" then
+      value = named and named[slot]
+      if value == nil then raise_parameter(slot) end
+    elseif slot == 0 then value = plan.constants[index]
+    else value = request[slot] end
+    list[index] = value
+  end
+  return list
+end
+
+request_plans.listed = listed
+
+--- The arguments for a verb of a database.
+function request_plans.arguments(request, plan)
+  if plan.is_in_order then return unpack(request, 1, plan.count) end
+  local list = listed(request, plan, rawget(request, "named"))
+  if plan.count == 0 then return end
+  return list
+end
+
+--- The values alone.
+function request_plans.values(request, plan)
+  local list = listed(request, plan, rawget(request, "named"))
+  return unpack(list, 1, list.n)
+end
+
+local function literal(value)
+  return internal.load("sql_text").literal(internal.plain(value))
+end
+
+--- The SQL with its values written out, for people.
+function request_plans.text(request)
+  local plan = request_plans.plan_of(request, default_database(), "rows")
+  local list = listed(request, plan, setmetatable({}, { __index = function(_, name) return ":" .. name end }))
+  local index = 0
+  return (plan.sql:gsub("%?%d*", function()
+    index = index + 1
+    local slot = plan.slots[index]
+    return type(slot) == "string" and ":" .. slot or literal(list[index])
+  end))
+end
+
+return request_plans
