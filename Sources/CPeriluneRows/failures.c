@@ -154,7 +154,10 @@ int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
         }
         perilune_add_position(L);
     }
-    if (statement) perilune_end_run(statement);
+    if (statement) {
+        perilune_end_run(statement);
+        perilune_explain_failure(L, rows, statement);
+    }
     return lua_error(L);
 }
 

@@ -213,6 +213,7 @@ static void read_columns(lua_State *L, perilune_plan *plan, int columns) {
         lua_rawgeti(L, columns, i + 1);
         plan->columns[i] = (perilune_record_column){
             .is_blob = field_is_true(L, "is_blob"),
+            .is_boolean = field_is_true(L, "is_boolean"),
             .is_generated = field_is_true(L, "is_generated"),
             .is_key = field_is_true(L, "is_key"),
         };
@@ -295,7 +296,7 @@ static int make_plan(lua_State *L) {
 
 /* keep_plan(model, plan): makes it the one of its database. keep_plan(model): forgets all. */
 static int keep_plan(lua_State *L) {
-    check_model(L, 1);
+    check_model(L, 1)->is_described = true;
     perilune_plan *plan = perilune_block_of(L, 2, perilune_rows_of(L)->plan_metatable);
     if (plan == NULL) {
         lua_newtable(L);
@@ -395,6 +396,7 @@ void perilune_push_record_functions(lua_State *L) {
         {"record_schema", record_schema},
         {"record_from", perilune_record_from},
         {"snapshot", perilune_snapshot},
+        {"knows_row", perilune_knows_row},
         {"changed_columns", perilune_changed_columns},
         {"set_snapshot", perilune_set_snapshot},
         {NULL, NULL},

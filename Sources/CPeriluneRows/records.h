@@ -26,6 +26,7 @@ typedef struct perilune_model {
     bool tracks_changes;
     bool writes_in_lua; /* hooks or converted columns: the Lua part must see every write */
     bool awakens;       /* the Lua part must see every record that was fetched */
+    bool is_described;  /* a table has been read: the flags are known */
 } perilune_model;
 
 /* User values. */
@@ -61,6 +62,7 @@ void perilune_push_record_function(lua_State *L, const char *name);
 
 typedef struct {
     bool is_blob;      /* strings are bound as blobs */
+    bool is_boolean;   /* holds booleans and nothing else */
     bool is_generated; /* never written */
     bool is_key;
 } perilune_record_column;
@@ -168,6 +170,7 @@ void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy);
 
 /* For the Lua part: see there. */
 int perilune_snapshot(lua_State *L);
+int perilune_knows_row(lua_State *L);
 int perilune_changed_columns(lua_State *L);
 int perilune_set_snapshot(lua_State *L);
 

@@ -268,6 +268,14 @@ int perilune_snapshot(lua_State *L) {
     return 2;
 }
 
+/* knows_row(record) -> whether there is a snapshot. */
+int perilune_knows_row(lua_State *L) {
+    lua_settop(L, 1);
+    bool knows_row = perilune_push_shape_of(L, 1) && find_entry(L, 1);
+    lua_pushboolean(L, knows_row);
+    return 1;
+}
+
 /* Whether two plain values are the same for the database: true is 1, and 1 is 1.0. */
 static bool are_same(lua_State *L, int left, int right) {
     if (lua_type(L, left) == LUA_TBOOLEAN && lua_type(L, right) == LUA_TNUMBER) {

@@ -144,18 +144,34 @@ static write *push_write(lua_State *L, work *work, const mask *mask, const char 
 
 /* MARK: - Running */
 
+static bool may_be_boolean(lua_State *L, int index) {
+    return lua_isboolean(L, index) || lua_isnil(L, index) || perilune_is_null(L, index);
+}
+
+/* Raises that the value at `index` cannot be stored in a column. */
+static void raise_value(lua_State *L, work *work, int column, const char *expected, int index) {
+    index = lua_absindex(L, index);
+    perilune_push_record_function(L, "raise_value");
+    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    if (work->shape_block) lua_pushvalue(L, work->record);
+    else lua_pushnil(L);
+    lua_pushinteger(L, column + 1);
+    lua_pushstring(L, expected);
+    lua_pushvalue(L, index);
+    lua_call(L, 5, 0);
+}
+
 /* Binds the value at `index` to a parameter, for a column. */
 static void bind_column(lua_State *L, work *work, int parameter, int column, int index) {
     sqlite3_stmt *handle = work->call.statement->handle;
-    bool is_blob = work->block->columns[column].is_blob && lua_type(L, index) == LUA_TSTRING;
-    const char *expected = perilune_bind_plain(L, handle, parameter, index, is_blob);
+    const perilune_record_column *known = &work->block->columns[column];
+    bool is_blob = known->is_blob && lua_type(L, index) == LUA_TSTRING;
+    const char *expected = known->is_boolean && !may_be_boolean(L, index) ? "true or false"
+                           : perilune_bind_plain(L, handle, parameter, index, is_blob);
     if (expected == NULL) return;
     perilune_end_run(work->call.statement);
     if (expected == perilune_conversion_failed) lua_error(L);
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
-    lua_rawgeti(L, -1, column + 1);
-    perilune_raise(L, "argument", "%s: column `%s`: expected %s, got %s", work->verb, lua_tostring(L, -1), expected,
-                   perilune_type_name(L, index));
+    raise_value(L, work, column, expected, index);
 }
 
 /* Begins a run of the compiled statement on top of the stack. */
@@ -163,6 +179,29 @@ static void begin_run(lua_State *L, work *work, perilune_statement *statement) {
     work->call.statement = statement;
     work->call.statement_index = lua_gettop(L);
     perilune_begin_run(statement, &work->call.access->active);
+}
+
+/* Runs the statement; an error of a constraint is told by the record then. */
+static void run_write(lua_State *L, work *work, perilune_row_form form, lua_Integer limit) {
+    perilune_written *written = &work->call.rows->written;
+    *written = (perilune_written){L, work->call.statement, work->record, work->plan};
+    perilune_run_bound(L, &work->call, form, limit);
+    written->statement = NULL;
+}
+
+void perilune_explain_failure(lua_State *L, perilune_rows *rows, perilune_statement *statement) {
+    perilune_written written = rows->written;
+    int error = lua_gettop(L);
+    if (written.statement != statement || written.L != L || statement == NULL || error <= written.plan) return;
+    rows->written.statement = NULL;
+    if (perilune_block_of(L, written.plan, rows->plan_metatable) == NULL || !perilune_shape_at(L, written.record)) return;
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    perilune_push_record_function(L, "explain");
+    lua_pushvalue(L, error);
+    lua_getiuservalue(L, written.plan, PLAN_SCHEMA);
+    lua_pushvalue(L, written.record);
+    perilune_pcall(L, 3, 0);
+    lua_settop(L, error);
 }
 
 /* Prepares to work on the record or key in the database; pushes shape (or nil) and plan. */
@@ -246,6 +285,10 @@ static void keep_snapshot(lua_State *L, work *work, bool has_all) {
 /* Sets a field of the record, and of the table that its values were taken from, by the position of the column. The value is on top
 ** of the stack. [-1, +0] */
 static void set_column(lua_State *L, work *work, int names, int column) {
+    if (work->block->columns[column].is_boolean && lua_isinteger(L, -1)) {
+        lua_pushboolean(L, lua_tointeger(L, -1) != 0);
+        lua_replace(L, -2);
+    }
     lua_rawgeti(L, names, column + 1);
     lua_insert(L, -2);
     if (work->values != work->record) {
@@ -315,7 +358,7 @@ static lua_Integer insert_row(lua_State *L, work *work, int conflict) {
     for (int i = 0; i < write->parameter_count; i++) bind_column(L, work, i + 1, write->parameters[i], first_value + i);
     perilune_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
-    perilune_run_bound(L, &work->call, has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
+    run_write(L, work, has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
     if (work->call.changes == 0) return work->block->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;
     drop_nulls(L, work, names, write, first_value);
@@ -400,7 +443,7 @@ static bool update_row(lua_State *L, work *work, int columns, int conflict) {
     for (int i = 0; i < work->block->key_count; i++) lua_pushvalue(L, key + i);
     for (int i = 0; i < write->parameter_count; i++) bind_column(L, work, i + 1, write->parameters[i], first_written + i);
     bool has_rows = write->returning_count > 0;
-    perilune_run_bound(L, &work->call, has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
+    run_write(L, work, has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
     if (work->call.changes == 0 && !work->block->is_view) return false;
     int rows = has_rows ? lua_gettop(L) : 0;
     drop_nulls(L, work, names, write, first_written);
@@ -441,19 +484,29 @@ static bool delete_row(lua_State *L, work *work) {
     int top = lua_gettop(L);
     if (work->block->key_count == 0 || !push_key(L, work)) raise_no_key(L, work);
     begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
-    perilune_run_bound(L, &work->call, PERILUNE_DISCARD, 0);
+    run_write(L, work, PERILUNE_DISCARD, 0);
     lua_settop(L, top);
     return work->call.changes > 0 || work->block->is_view;
 }
 
+/* The record stands for no row any more. */
+static void forget_row(lua_State *L, work *work) {
+    lua_getiuservalue(L, work->shape, SHAPE_METATABLE);
+    lua_setmetatable(L, work->record);
+}
+
 /* Updates, or inserts where there is no key or no row. */
-static void save_row(lua_State *L, work *work) {
+static bool save_row(lua_State *L, work *work) {
     int top = lua_gettop(L);
     bool has_key = work->block->key_count > 0 && push_key(L, work);
     lua_settop(L, top);
-    if (has_key && update_row(L, work, 0, 0)) return;
-    lua_settop(L, top);
-    insert_row(L, work, 0);
+    if (has_key) {
+        if (update_row(L, work, 0, 0)) return true;
+        lua_settop(L, top);
+        if (row_exists(L, work)) return false;
+        lua_settop(L, top);
+    }
+    return insert_row(L, work, 0) > 0;
 }
 
 /* MARK: - The verbs of records */
@@ -504,30 +557,34 @@ static work begin_body(lua_State *L, const char *verb) {
     return begin_work(L, database, access, verb, 1);
 }
 
+/* Pushes the record; false if a conflict clause of the table has kept it from being written. */
+static int push_written(lua_State *L, bool is_written) {
+    lua_settop(L, 1);
+    if (!is_written) lua_pushboolean(L, false);
+    return 1;
+}
+
 static int insert_body(lua_State *L) {
     work work = begin_body(L, "insert");
-    insert_row(L, &work, 0);
-    lua_settop(L, 1);
-    return 1;
+    return push_written(L, insert_row(L, &work, 0) > 0);
 }
 
 static int update_body(lua_State *L) {
     work work = begin_body(L, "update");
-    if (!update_row(L, &work, 0, 0)) raise_not_found(L, &work);
-    lua_settop(L, 1);
-    return 1;
+    bool is_written = update_row(L, &work, 0, 0);
+    if (!is_written && !row_exists(L, &work)) raise_not_found(L, &work);
+    return push_written(L, is_written);
 }
 
 static int save_body(lua_State *L) {
     work work = begin_body(L, "save");
-    save_row(L, &work);
-    lua_settop(L, 1);
-    return 1;
+    return push_written(L, save_row(L, &work));
 }
 
 static int delete_body(lua_State *L) {
     work work = begin_body(L, "delete");
     lua_pushboolean(L, delete_row(L, &work));
+    forget_row(L, &work);
     return 1;
 }
 
@@ -667,7 +724,7 @@ static int call_find(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
     perilune_model *model = count == 2 || count == 3 ? perilune_model_at(L, 1) : NULL;
     int type = model ? lua_type(L, count) : LUA_TNONE;
-    bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && !perilune_awakens(model) &&
+    bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && model->is_described && !perilune_awakens(model) &&
                    (count == 2 || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
     if (!is_fast) return call_in_lua(L, verb->name);
     if (count == 2) {

@@ -9,7 +9,15 @@
 
 /* MARK: - The state */
 
+/* The write of a record that runs: what an error of a constraint is told by. */
+typedef struct {
+    lua_State *L;
+    perilune_statement *statement; /* or NULL */
+    int record, plan;              /* on its stack */
+} perilune_written;
+
 struct perilune_rows {
+    perilune_written written;
     perilune_rows_callbacks callbacks;
     perilune_context *context;
     perilune_access *access; /* the innermost one, or NULL */
@@ -124,6 +132,9 @@ int perilune_release_add(perilune_release_list *list, void *object);
 static inline void perilune_touch_schema(perilune_database *database) {
     database->schema_generation = ++database->rows->last_generation;
 }
+
+/* Adds what is known of a record to the error on top of the stack, if it comes from the statement that writes one. [-0, +0] */
+void perilune_explain_failure(lua_State *L, perilune_rows *rows, perilune_statement *statement);
 
 /* MARK: - Memory */
 

@@ -3,7 +3,10 @@ import Testing
 
 /// Runs what stands in scripts/examples, and compares with scripts/examples/expected.
 @Suite(.timeLimit(.minutes(2))) struct ExampleTests {
-    @Test(arguments: [("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt")])
+    @Test(arguments: [
+        ("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt"), ("library.lua", "library.txt"),
+        ("reminders.lua", "reminders.txt"),
+    ])
     func `examples print what is expected`(script: String, expected: String) throws {
         let examples = TestFolder.checkout + "/scripts/examples"
         let result = try TestFolder().perilune("run", "\(examples)/\(script)")

@@ -127,15 +127,21 @@ local function enum_type(enum)
   }
 end
 
+--- What is in a value `T(v)` of a value type; other values are returned themselves.
+local function unwrap(wanted, value)
+  local metatable = type(value) == "table" and getmetatable(value)
+  if type(metatable) == "table" and rawget(metatable, "__value_type") == wanted then return value.value end
+  return value
+end
+
 --- From a pair of functions. Both may return nil and a message.
-local function custom_type(name, from_database, to_database)
+local function custom_type(wanted, name, from_database, to_database)
   return {
     name = name,
     read = function(value) return attempt(name, from_database, value) end,
     write = function(value)
-      local plain, message = internal.plain(value), nil
-      -- A value that knows what it is in a database, such as `T(v)` of a value type, has said so.
-      if rawequal(plain, value) then plain, message = attempt(name, to_database, value) end
+      local plain, message = attempt(name, to_database, unwrap(wanted, value))
+      plain = internal.plain(plain)
       if plain == nil or plain == internal.null then return nil, message or (name .. " has no such value") end
       if not is_storable(plain) then return nil, name .. ": to_database returned " .. internal.describe(plain) end
       return plain
@@ -162,9 +168,9 @@ function column_types.converter(wanted, place)
   local from_database, to_database = wanted.from_database, wanted.to_database
   if type(from_database) ~= "function" or type(to_database) ~= "function" then raise_no_type(place, wanted) end
   local name = type(wanted.name) == "string" and wanted.name or "the type"
-  if getmetatable(wanted) == nil then return custom_type(name, from_database, to_database) end
+  if getmetatable(wanted) == nil then return custom_type(wanted, name, from_database, to_database) end
   -- What has a metatable is an object, whose functions are methods.
-  return custom_type(name, function(value) return wanted:from_database(value) end,
+  return custom_type(wanted, name, function(value) return wanted:from_database(value) end,
     function(value) return wanted:to_database(value) end)
 end
 

@@ -19,6 +19,8 @@ local record = {
   definers = {},
   --- Functions that are told of every new class: `creator(info)`.
   creators = {},
+  --- Functions that are told of every new description: `describer(info, description)`.
+  describers = {},
   --- What classes have, and what records have.
   class_verbs = {},
   instance_verbs = {},
@@ -75,6 +77,7 @@ local function describe_columns(schema)
         name = column.name,
         folded = folded,
         is_blob = column.type:upper():find("BLOB", 1, true) ~= nil,
+        is_boolean = column.type:upper() == "BOOLEAN" or column.type:upper() == "BOOL",
         is_generated = column.generated ~= nil,
         has_default = column.default ~= nil and column.default:upper() ~= "NULL",
       }
@@ -173,6 +176,7 @@ local function make_plan(class, db)
   if count(plans) >= most_plans then records.keep_plan(info.model) end
   local description = describe(info, schema)
   check_methods(info, description.columns)
+  for _, describer in ipairs(record.describers) do describer(info, description) end
   description.generation = generation
   local plan = records.make_plan(info.model, db, description)
   records.keep_plan(info.model, plan)
@@ -250,13 +254,13 @@ local function set_of(names)
   return set
 end
 
---- The columns that the database fills in, which are read back: positions.
-local function returned(description, is_written, is_update)
+--- The columns that the database fills in, which are read back: positions. All of them if they are asked for.
+local function returned(description, is_written, is_update, is_all)
   local positions = {}
   if not description.returns then return nil end
   for position, column in ipairs(description.columns) do
     local is_filled = column.has_default and not is_update and not is_written[column.name]
-    if column.is_generated or is_filled then positions[#positions + 1] = position end
+    if is_all or column.is_generated or is_filled then positions[#positions + 1] = position end
   end
   return #positions > 0 and positions or nil
 end
@@ -282,12 +286,14 @@ local function update_text(description, names, clause)
 end
 
 --- The text of an INSERT ("i") or UPDATE ("u") of some columns, and the positions of those that it returns.
--- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end
+-- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end; "*" after it, or alone: the
+--   whole row is returned
 function functions.write_sql(description, kind, names, clause)
-  local is_update = kind == "u"
+  local is_update, is_all = kind == "u", clause ~= nil and clause:sub(-1) == "*"
+  if is_all then clause = clause ~= "*" and clause:sub(1, -2) or nil end
   local prefix = clause and clause:find("^OR ") and " " .. clause or ""
   local suffix = clause and prefix == "" and " " .. clause or ""
-  local positions = returned(description, set_of(names), is_update)
+  local positions = returned(description, set_of(names), is_update, is_all)
   local text = (is_update and update_text or insert_text)(description, names, prefix)
   return text .. suffix .. returning(description, positions), positions
 end
@@ -305,7 +311,20 @@ function functions.check_fields(values, description)
   end
 end
 
--- Errors about keys
+-- Errors
+
+--- Raises for a value that the row path cannot store.
+function functions.raise_value(description, target, position, expected, value)
+  local key = target and internal.load("record_values").key(description.schema, target)
+  internal.load("column_types").fail(description.schema, description.columns[position].name,
+    "expected " .. expected .. ", got " .. internal.describe(value), key)
+end
+
+--- Adds to an error of a constraint what is known of the record.
+function functions.explain(err, description, target)
+  local info = internal.load("record_info").of(description)
+  internal.load("record_errors").explain(err, info, target, records.default_database())
+end
 
 --- A value of a key as messages show it.
 function record.show(value)
@@ -503,5 +522,7 @@ records.set_record_verbs(record.instance_verbs)
 internal.record = record
 internal.load("record_fetching")
 internal.load("record_writing")
+internal.load("record_types")
+internal.load("record_persistence")
 internal.load("record_requests")
 return record

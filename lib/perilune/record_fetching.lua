@@ -10,9 +10,13 @@ local fetching = {}
 
 --- Splits the arguments of a class verb: database (or the default), how many others, the others.
 local function split(class, verb, ...)
-  record.require_class(verb, class)
-  if records.is_database((...)) then return (...), select("#", ...) - 1, select(2, ...) end
-  return records.default_database(), select("#", ...), ...
+  local info = record.require_class(verb, class)
+  local is_given = records.is_database((...))
+  local db = is_given and (...) or records.default_database()
+  -- Only then it is known whether its records have to be awakened.
+  if not info.is_described then info.is_described = record.description(class, db) ~= nil end
+  if is_given then return db, select("#", ...) - 1, select(2, ...) end
+  return db, select("#", ...), ...
 end
 
 -- What is done with each record that was fetched

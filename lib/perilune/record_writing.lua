@@ -10,7 +10,9 @@ local verbs, instance_verbs, functions = record.class_verbs, record.instance_ver
 
 local writing = {
   --- By verb: the options that it takes: functions `option(value, parsed, verb)`, which raise or note the value.
-  options = { insert = {}, update = {}, save = {}, delete = {}, exists = {}, refresh = {}, insert_all = {} },
+  options = {
+    insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {}, insert_all = {},
+  },
 }
 
 -- Arguments
@@ -33,8 +35,16 @@ function writing.read_options(verb, options)
   return parsed
 end
 
---- The record that a class verb is given, which may be a table of columns.
+local draft_class
+
+--- Is told, once there are drafts, how to tell them: a function that returns the class of a draft.
+function writing.set_drafts(class_of)
+  draft_class = class_of
+end
+
+--- The record that a class verb is given, which may be a table of columns, or a draft.
 local function check_record(info, verb, value)
+  if draft_class and draft_class(value) then return internal.load("draft").to_record(info, verb, value) end
   local found = record.info_of(value)
   if found then
     for ancestor in record.ancestors(found) do
@@ -75,87 +85,48 @@ end
 
 writing.split = split
 
--- One write each. What wraps them (hooks) calls them with the same arguments.
+-- Verbs
 
---- The values that are written: those of the record, converted where columns are.
-local function values_of(info, target)
-  for ancestor in record.ancestors(info) do
-    if ancestor.encode then return ancestor.encode(info, target) end
-  end
-end
-
-writing.values_of = values_of
-
-local steps = {}
-writing.steps = steps
-
-function steps.insert(info, target, db, options)
-  return records.raw_insert(target, db, values_of(info, target), options and options.clause)
-end
-
-function steps.update(info, target, db, options)
-  local values = values_of(info, target)
-  if not records.raw_update(target, db, values, options and options.clause, options and options.columns) then
-    functions.raise_not_found(record.description(info.class, db), values or target)
-  end
-end
-
-function steps.delete(info, target, db)
-  return records.raw_delete(target, db, values_of(info, target))
-end
+internal.record_writing = writing
+local steps = internal.load("record_steps")
+local record_options = internal.load("record_options")
+local has_key, values_of = steps.has_key, steps.values_of
 
 --- Does a verb; with hooks around it if the class has some.
+-- @return whether something was written
 function writing.perform(verb, info, target, db, options)
-  local has_hooks = records.model_flags(info.model)
-  if has_hooks then return internal.load("record_hooks").perform(verb, info, target, db, options) end
+  local is_seen = records.model_flags(info.model)
+  if is_seen then return internal.load("record_hooks").perform(verb, info, target, db, options) end
   return steps[verb](info, target, db, options)
 end
 
-function functions.insert(first, ...)
-  local info, target, db, options = split("insert", first, ...)
-  writing.perform("insert", info, target, db, options)
-  return target
-end
-
-function functions.update(first, ...)
-  local info, target, db, options = split("update", first, ...)
-  writing.perform("update", info, target, db, options)
-  return target
+for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
+  --- Returns the record, or what the option `returning` says of it; false (or nil) if a conflict policy or condition has kept
+  -- the row from being written.
+  functions[verb] = function(first, ...)
+    local info, target, db, options = split(verb, first, ...)
+    record_options.check(info, options, db)
+    local is_written = writing.perform(verb, info, target, db, options)
+    if is_written then return record_options.result(info, target, options, db) end
+    if not (options and options.returning) then return false end
+  end
 end
 
 function functions.delete(first, ...)
   local info, target, db, options = split("delete", first, ...)
-  return writing.perform("delete", info, target, db, options)
+  record_options.check(info, options, db)
+  local is_deleted = writing.perform("delete", info, target, db, options)
+  if not (options and options.returning) then return is_deleted end
+  if is_deleted then return record_options.result(info, target, options, db) end
 end
 
-local function has_key(info, target, db)
-  local values = values_of(info, target) or target
-  for _, name in ipairs(record.description(info.class, db).key) do
-    local value = rawget(values, name)
-    if value == nil or value == internal.null then return false end
-  end
-  return true
-end
-
---- Updates the row, or inserts it where there is no key or no such row.
-function steps.save(info, target, db, options)
-  if has_key(info, target, db) and records.raw_exists(target, db, values_of(info, target)) then
-    return writing.perform("update", info, target, db, options)
-  end
-  return writing.perform("insert", info, target, db, options)
-end
-
-function functions.save(first, ...)
-  local info, target, db, options = split("save", first, ...)
-  writing.perform("save", info, target, db, options)
-  return target
-end
+verbs.upsert, instance_verbs.upsert = functions.upsert, functions.upsert
 
 --- exists: of a record, its row; of a class, that of a key.
 function functions.exists(first, ...)
   if record.info_of(first) then
     local info, target, db = split("exists", first, ...)
-    return records.raw_exists(target, db, values_of(info, target))
+    return records.raw_exists(target, db, values_of(info, target, db))
   end
   return verbs.fetch_one(first, ...) ~= nil
 end

@@ -96,6 +96,7 @@ function types.value_type(definition)
     from_database = function(_, value) return definition.from_database(value) end,
     to_database = function(_, value) return definition.to_database(value) end,
   }
+  wrapped.__value_type = value_type
   return setmetatable(value_type, {
     __name = "value type",
     __call = function(_, value) return setmetatable({ value = value }, wrapped) end,

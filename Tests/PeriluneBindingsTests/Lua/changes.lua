@@ -1,0 +1,241 @@
+--- Change tracking, and update_changes.
+
+local function make_author(options)
+  db:execute[[CREATE TABLE author (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, age INTEGER, score REAL, is_alive BOOLEAN, born DATETIME, settings TEXT, any)]]
+  return perilune.record("author", options)
+end
+
+--- The SQL that writes author while f runs, as SQLite saw it: how many rows, and which columns by a trigger.
+local function written_columns(f)
+  db:execute[[
+    CREATE TABLE IF NOT EXISTS written (name TEXT);
+    CREATE TEMP TRIGGER IF NOT EXISTS name_written UPDATE OF name ON author BEGIN INSERT INTO written VALUES ('name'); END;
+    CREATE TEMP TRIGGER IF NOT EXISTS age_written UPDATE OF age ON author BEGIN INSERT INTO written VALUES ('age'); END;
+    CREATE TEMP TRIGGER IF NOT EXISTS score_written UPDATE OF score ON author BEGIN INSERT INTO written VALUES ('score'); END;
+    DELETE FROM written]]
+  f()
+  return db:fetch_values "SELECT name FROM written ORDER BY name"
+end
+
+test("a new record has changed in all the columns that it has", function()
+  local Author = make_author()
+  equal(Author{}:has_changes(), true)
+  equal(Author{}:changes(), {})
+  local author = Author{ name = "Ann", age = 41 }
+  equal(author:has_changes(), true)
+  equal(author:changes(), { name = { new = "Ann" }, age = { new = 41 } })
+end)
+
+test("insert, update, save, refresh and fetching reset the changes", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann" }
+  author:insert()
+  equal(author:has_changes(), false)
+  author.age = 41
+  equal({ author:has_changes(), author:changes() }, { true, { age = { new = 41 } } })
+  author:update()
+  equal({ author:has_changes(), author:changes() }, { false, {} })
+  author.age = 42
+  equal(author:changes(), { age = { old = 41, new = 42 } })
+  author:save()
+  equal(author:has_changes(), false)
+  author.age = nil
+  equal(author:changes(), { age = { old = 42 } })
+  author:refresh()
+  equal({ author.age, author:has_changes() }, { 42, false })
+  author.age = 1
+  author:upsert()
+  equal(author:has_changes(), false)
+  equal(Author:find(author.id):has_changes(), false)
+  equal(Author:fetch_all()[1]:has_changes(), false)
+  equal(Author:from_sql("SELECT *, 1 AS extra FROM author"):fetch_one():has_changes(), false)
+end)
+
+test("a record that was deleted has changed again", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann" }
+  author:insert()
+  author:delete()
+  equal(author:has_changes(), true)
+  equal(author:changes(), { id = { new = 1 }, name = { new = "Ann" } })
+end)
+
+test("the same value is no change", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann", age = 41, score = 1.5, is_alive = true, born = perilune.date "1999-12-31" }
+  author:insert()
+  author.name, author.age, author.score, author.is_alive = author.name, author.age, author.score, author.is_alive
+  author.born = perilune.date "1999-12-31 00:00"
+  equal(author:changes(), {})
+  author = Author:find(author.id)
+  author.age, author.score, author.is_alive = 41.0, 1.5, true
+  author.born = perilune.date "1999-12-31 01:00+01:00"
+  author.settings = perilune.null
+  equal(author:changes(), {})
+  author.score, author.age = 2, 41
+  author:update()
+  author.score = 2.0
+  equal(author:has_changes(), false)
+  author.age = 42.0
+  equal(author:changes(), { age = { old = 41, new = 42.0 } })
+end)
+
+test("values are compared as the column would store them", function()
+  local Author = make_author()
+  local author = Author{ name = 12, age = "7", score = "2.5", any = "7" }
+  author:insert()
+  author = Author:find(1)
+  equal({ author.name, author.age, author.score, author.any }, { "12", 7, 2.5, "7" })
+  author.name, author.age, author.score, author.any = 12, "7", "2.5", 7
+  equal(author:changes(), { any = { old = "7", new = 7 } })
+  author.age = "seven"
+  equal(author:changes().age, { old = 7, new = "seven" })
+end)
+
+test("dates are compared by what they say, not by how they are written", function()
+  local Author = make_author()
+  db:execute "INSERT INTO author (name, born) VALUES ('Ann', '1999-12-31T10:00Z')"
+  local author = Author:find(1)
+  author.born = perilune.date "1999-12-31 10:00:00"
+  equal(author:has_changes(), false)
+  equal(author:update_changes(function(a) a.age = 3 end), true)
+  equal(db:fetch_value "SELECT born FROM author", "1999-12-31T10:00Z")
+  author.born = author.born + 1
+  equal(author:changes(), { born = { old = perilune.date "1999-12-31 10:00", new = perilune.date "1999-12-31 10:00:01" } })
+end)
+
+test("tables in JSON columns are compared by content, also when they were changed in place", function()
+  local Author = make_author{ types = { settings = "json" } }
+  db:execute [[INSERT INTO author (name, settings) VALUES ('Ann', '{ "b" : [1, 2], "a" : null }')]]
+  local author = Author:find(1)
+  equal(author:has_changes(), false)
+  author.settings.b[2] = 3
+  equal(author:has_changes(), true)
+  equal(author:changes().settings.old.b, { 1, 2 })
+  equal(author:changes().settings.new.b, { 1, 3 })
+  author.settings.b[2] = 2
+  equal(author:has_changes(), false)
+  equal(author:update_changes(function(a) a.settings.b[1] = 9 end), true)
+  equal(db:fetch_value "SELECT settings FROM author", '{"a":null,"b":[9,2]}')
+  equal(author:has_changes(), false)
+end)
+
+test("update_changes writes what differs, and nothing when nothing does", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann", age = 41, score = 1 }
+  author:insert()
+  equal(written_columns(function()
+    equal(author:update_changes(function(a) a.age = 42 end), true)
+  end), { "age" })
+  local before = db:fetch_value "SELECT total_changes()"
+  equal(author:update_changes(function(a) a.age = 42 end), false)
+  equal(author:update_changes{ age = 42, name = "Ann" }, false)
+  equal(author:update_changes(), false)
+  equal(db:fetch_value "SELECT total_changes()", before)
+  equal(written_columns(function()
+    equal(author:update_changes{ name = "Bea", score = perilune.null }, true)
+  end), { "name", "score" })
+  equal({ author.name, author.score }, { "Bea" })
+  equal(db:fetch_value "SELECT name FROM author WHERE score IS NULL", "Bea")
+end)
+
+test("update_changes writes what was changed before as well", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann" }
+  author:insert()
+  author.age = 1
+  equal(author:update_changes(), true)
+  author.age = 2
+  equal(author:update_changes(function(a) a.name = "Bea" end), true)
+  equal(db:fetch_one("SELECT name, age FROM author").age, 2)
+end)
+
+test("update_changes of a record that was never fetched compares with what it was before", function()
+  local Author = make_author()
+  db:execute "INSERT INTO author (name, age, score) VALUES ('Ann', 41, 5)"
+  local author = Author{ id = 1, name = "Other", age = 41 }
+  equal(author:update_changes(function(a) a.age = 42 end), true)
+  local row = db:fetch_one "SELECT name, age, score FROM author"
+  equal({ row.name, row.age, row.score }, { "Ann", 42, 5.0 })
+  local missing = Author{ id = 9, name = "Nobody" }
+  equal(fails("record_not_found", missing.update_changes, missing, { age = 1 }).key, 9)
+  local keyless = Author{ name = "Nobody" }
+  fails("argument", keyless.update_changes, keyless, { age = 1 })
+end)
+
+test("update_changes takes a database and options", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann" }
+  author:insert()
+  db:write(function(handle)
+    equal(author:update_changes(handle, { age = 2 }), true)
+    equal(author:update_changes(handle, function(a) a.age = 3 end), true)
+  end)
+  equal(db:fetch_value "SELECT age FROM author", 3)
+  equal(author:update_changes({ age = 3 }, { on_conflict = "ignore" }), false)
+  equal(author:update_changes(function(a) a.age = 4 end, { on_conflict = "replace" }), true)
+end)
+
+test("when the function raises, the fields are put back", function()
+  local Author = make_author{ types = { settings = "json" } }
+  local author = Author{ name = "Ann", age = 41, settings = { a = 1 } }
+  author:insert()
+  matches(fails(nil, author.update_changes, author, function(a)
+    a.name, a.age, a.score = "Bea", nil, 5
+    error "no"
+  end), "no")
+  equal({ author.name, author.age, author.score }, { "Ann", 41 })
+  equal(author:has_changes(), false)
+  equal(fails("unknown_column", author.update_changes, author, { nmae = "x" }).suggestion, "name")
+  equal(author:has_changes(), false)
+end)
+
+test("when the write fails, the record keeps what was wanted, and says that it has changed", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann" }
+  author:insert()
+  fails("constraint_not_null", author.update_changes, author, { name = perilune.null })
+  equal({ author.name, author:has_changes() }, { nil, true })
+end)
+
+test("a changed key is a change", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann" }
+  author:insert()
+  author.id = 7
+  equal(author:changes(), { id = { old = 1, new = 7 } })
+end)
+
+test("extra columns are no changes", function()
+  local Author = make_author()
+  Author{ name = "Ann" }:insert()
+  local author = Author:from_sql("SELECT author.*, 5 AS book_count FROM author"):fetch_one()
+  equal({ author.book_count, author:has_changes() }, { 5, false })
+end)
+
+test("from data to a record that is saved if it has changed", function()
+  local Author = make_author()
+  local function import(data)
+    local author = Author:fetch_one(data.id) or Author{ id = data.id }
+    for name, value in pairs(data) do author[name] = value end
+    local has_changed = author:has_changes()
+    if has_changed then author:save() end
+    return has_changed
+  end
+  equal(import{ id = 1, name = "Ann" }, true)
+  equal(import{ id = 1, name = "Ann" }, false)
+  equal(import{ id = 1, name = "Bea" }, true)
+  equal(db:fetch_value "SELECT name FROM author", "Bea")
+end)
+
+test("a copy has the changes of the original", function()
+  local Author = make_author()
+  local author = Author{ name = "Ann" }
+  author:insert()
+  author.age = 3
+  local copy = author:copy()
+  equal(copy:changes(), { age = { new = 3 } })
+  copy:update()
+  equal({ copy:has_changes(), author:has_changes() }, { false, true })
+end)

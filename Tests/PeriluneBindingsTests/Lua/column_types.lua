@@ -1,0 +1,221 @@
+--- Value types of columns in records.
+
+local function stored(sql)
+  return db:fetch_one(sql or "SELECT * FROM item")
+end
+
+test("columns declared BOOLEAN hold booleans", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, is_read BOOLEAN, flag BOOL)"
+  local Item = perilune.record "item"
+  Item{ is_read = true, flag = false }:insert()
+  equal(stored("SELECT typeof(is_read), is_read + 0, flag + 0 FROM item"):unpack(), "integer")
+  local item = Item:find(1)
+  equal({ item.is_read, item.flag }, { true, false })
+  item.is_read = nil
+  item:update()
+  equal(Item:find(1).is_read, nil)
+  item.is_read = 1
+  local err = fails("conversion", item.update, item)
+  equal({ err.table, err.column, err.key }, { "item", "is_read", 1 })
+  matches(err.message, "`item`.`is_read` (row with `id` 1): expected true or false, got the integer 1")
+  err = fails("conversion", function() Item{ flag = "yes" }:insert() end)
+  equal({ err.column, err.key }, { "flag" })
+end)
+
+test("columns declared DATE, DATETIME or TIMESTAMP hold dates, whatever format is stored", function()
+  db:execute[[
+    CREATE TABLE item (id INTEGER PRIMARY KEY, day DATE, at DATETIME, stamp TIMESTAMP);
+    INSERT INTO item (day, at, stamp) VALUES ('2026-03-01', '2026-03-01T10:30:00Z', 1772361000), (NULL, 2461101.5, '10:00')]]
+  local Item = perilune.record "item"
+  local item = Item:find(1)
+  equal(item.day, perilune.date "2026-03-01")
+  equal(item.at, perilune.date "2026-03-01 10:30")
+  equal(item.stamp, perilune.date "2026-03-01 10:30")
+  local err = fails("conversion", Item.find, Item, 2)
+  equal({ err.table, err.column, err.key }, { "item", "stamp", 2 })
+  matches(err.message, "`item`.`stamp` (row with `id` 2)")
+end)
+
+test("dates are written in one format, and those that were not changed as they were found", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, day DATE, at DATETIME, name TEXT)"
+  local Item = perilune.record "item"
+  local item = Item{ day = perilune.date "2026-03-01", at = perilune.date "2026-03-01 12:30:01.5+02:00" }
+  item:insert()
+  local row = stored()
+  equal({ row.day, row.at }, { "2026-03-01 00:00:00.000", "2026-03-01 10:30:01.500" })
+  item.at = "2026-03-02"
+  item:update()
+  equal(stored().at, "2026-03-02 00:00:00.000")
+  item.at = "tomorrow"
+  equal(fails("conversion", item.update, item).column, "at")
+  item.at = 5
+  matches(fails("conversion", item.update, item), "expected a date")
+  item.at = {}
+  fails("conversion", item.update, item)
+end)
+
+test("the option types says what other columns hold", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, created INTEGER, is_done INTEGER, at DATETIME, opening TEXT)"
+  local Item = perilune.record("item", {
+    types = { created = "date", is_done = "boolean", at = "any", opening = perilune.date_components },
+  })
+  Item{ created = perilune.date "2026-03-01", is_done = true, at = "noon", opening = perilune.date_components "08:30" }:insert()
+  local item = Item:find(1)
+  equal({ item.created, item.is_done, item.at }, { perilune.date "2026-03-01", true, "noon" })
+  equal(item.opening, perilune.date_components "08:30")
+  equal(stored().opening, "08:30")
+  item.opening = "09:00"
+  item:update()
+  equal(stored().opening, "09:00")
+end)
+
+test("a type by name checks what is written", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, i, f, s, b)"
+  local Item = perilune.record("item", { types = { i = "integer", f = "float", s = "string", b = "blob" } })
+  Item{ i = 3.0, f = 2, s = "x", b = "\0\1" }:insert()
+  local row = stored "SELECT typeof(i) AS i, typeof(f) AS f, typeof(s) AS s, typeof(b) AS b FROM item"
+  equal({ row.i, row.f, row.s, row.b }, { "integer", "real", "text", "blob" })
+  for column, value in pairs{ i = 1.5, f = "1", s = 1, b = 1 } do
+    local err = fails("conversion", function() Item{ [column] = value }:insert() end)
+    equal(err.column, column)
+  end
+  fails("conversion", function() Item{ i = "3" }:insert() end)
+  fails("conversion", function() Item{ f = 0 / 0 }:insert() end)
+end)
+
+test("a column declared BLOB stores strings as bytes", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, data BLOB)"
+  local Item = perilune.record "item"
+  local item = Item{ data = "\0\255" }
+  item:insert()
+  equal(stored("SELECT typeof(data) AS t, hex(data) AS h FROM item"):to_table(), { t = "blob", h = "00FF" })
+  equal(Item:find(1).data, "\0\255")
+  item.data = perilune.blob "x"
+  item:update()
+  equal(Item:find(1).data, "x")
+end)
+
+test("JSON columns hold tables", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, settings TEXT)"
+  local Item = perilune.record("item", { types = { settings = "json" } })
+  local item = Item{ settings = { theme = "dark", sizes = { 1, 2.5 }, extra = perilune.json.array() } }
+  item:insert()
+  equal(stored().settings, '{"extra":[],"sizes":[1,2.5],"theme":"dark"}')
+  equal(Item:find(1).settings, { theme = "dark", sizes = { 1, 2.5 }, extra = {} })
+  item.settings.size = 12
+  item:update()
+  equal(db:fetch_value "SELECT settings ->> 'size' FROM item", 12)
+  item.settings.f = print
+  local err = fails("conversion", item.update, item)
+  matches(err.message, "`item`.`settings` (row with `id` 1): the value.f: JSON cannot hold")
+  db:execute "UPDATE item SET settings = '{oops'"
+  err = fails("conversion", Item.find, Item, 1)
+  equal({ err.table, err.column, err.key }, { "item", "settings", 1 })
+  db:execute "UPDATE item SET settings = NULL"
+  equal(Item:find(1).settings, nil)
+end)
+
+test("two records do not share the table of a JSON column", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, settings TEXT)"
+  local Item = perilune.record("item", { types = { settings = "json" } })
+  Item{ settings = { a = 1 } }:insert()
+  local first, second = Item:find(1), Item:find(1)
+  first.settings.a = 2
+  equal(second.settings.a, 1)
+end)
+
+test("enum columns hold cases", function()
+  local Color = perilune.enum{ red = 0, white = 1, rose = 2 }
+  local Grape = perilune.enum{ "chardonnay", "merlot" }
+  db:execute "CREATE TABLE wine (id INTEGER PRIMARY KEY, color INTEGER, grape TEXT)"
+  local Wine = perilune.record("wine", { types = { color = Color, grape = Grape } })
+  local wine = Wine{ color = Color.rose, grape = Grape.merlot }
+  wine:insert()
+  equal(stored("SELECT color, grape FROM wine"):unpack(), 2)
+  equal({ Wine:find(1).color == Color.rose, Wine:find(1).grape == Grape.merlot }, { true, true })
+  wine.color = 1
+  matches(fails("conversion", wine.update, wine), "write the enum's `white`")
+  wine.color = "red"
+  matches(fails("conversion", wine.update, wine), "`wine`.`color` (row with `id` 1)")
+  wine.color = Grape.merlot
+  fails("conversion", wine.update, wine)
+  db:execute "UPDATE wine SET color = 7"
+  local err = fails("conversion", Wine.fetch_all, Wine)
+  equal({ err.table, err.column, err.key }, { "wine", "color", 1 })
+  matches(err.message, "no case has the value the integer 7")
+end)
+
+test("value types and pairs of functions convert", function()
+  local Money = perilune.value_type{
+    name = "money",
+    to_database = function(amount) return math.type(amount.cents) == "integer" and amount.cents or nil end,
+    from_database = function(cents) return math.type(cents) == "integer" and { cents = cents } or nil end,
+  }
+  local list = {
+    from_database = function(text)
+      local parts = {}
+      for part in text:gmatch "[^,]+" do parts[#parts + 1] = part end
+      return parts
+    end,
+    to_database = function(parts) return table.concat(parts, ",") end,
+  }
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, price INTEGER, tags TEXT)"
+  local Item = perilune.record("item", { types = { price = Money, tags = list } })
+  local item = Item{ price = { cents = 500 }, tags = { "a", "b" } }
+  item:insert()
+  equal(stored():to_table(), { id = 1, price = 500, tags = "a,b" })
+  equal(Item:find(1).price, { cents = 500 })
+  equal(Item:find(1).tags, { "a", "b" })
+  Item{ price = Money{ cents = 7 } }:insert()
+  equal(Item:find(2).price.cents, 7)
+  item = Item:find(1)
+  equal(item:has_changes(), false)
+  item.tags[3] = "c"
+  equal(item:update_changes(), true)
+  equal(db:fetch_value "SELECT tags FROM item", "a,b,c")
+  item.price = { cents = 1.5 }
+  equal(fails("conversion", item.update, item).column, "price")
+  item.price, item.tags = nil, 5
+  equal(fails("conversion", item.update, item).column, "tags")
+  db:execute "UPDATE item SET price = 'free' WHERE id = 2"
+  matches(fails("conversion", Item.find, Item, 2), "`item`.`price` (row with `id` 2)")
+end)
+
+test("a timestamp type of one's own", function()
+  local timestamp = perilune.value_type{
+    name = "timestamp",
+    to_database = function(date) return date.unix_seconds end,
+    from_database = function(seconds) return perilune.date.from_unix(seconds) end,
+  }
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at INTEGER)"
+  local Item = perilune.record("item", { types = { at = timestamp } })
+  Item{ at = perilune.date "2026-03-01" }:insert()
+  equal({ stored().at, Item:find(1).at }, { 1772323200, perilune.date "2026-03-01" })
+end)
+
+test("a conversion that raises or returns something odd is an error that names the column", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, a)"
+  local wrong = { from_database = function() error "broken" end, to_database = function(v) return v end }
+  local Item = perilune.record("item", { types = { a = wrong } })
+  Item{ a = 1 }:insert()
+  matches(fails("conversion", Item.find, Item, 1), "broken")
+  matches(fails("conversion", function() Item{ a = {} }:insert() end), "to_database returned")
+end)
+
+test("a type that is none, or for no column, is refused", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at DATETIME)"
+  matches(fails("argument", function() perilune.record("item", { types = { at = "dat" } }):fetch_all() end), "column `at`: expected a type")
+  fails("argument", function() perilune.record("item", { types = { at = {} } }):fetch_all() end)
+  fails("argument", function() perilune.record("item", { types = { at = 5 } }):fetch_all() end)
+  equal(fails("unknown_column", function() perilune.record("item", { types = { att = "date" } }):fetch_all() end).suggestion, "at")
+end)
+
+test("values of many columns are told by names that need quotes", function()
+  db:execute [[CREATE TABLE "odd ""table" ("a b" INTEGER, "c`d" TEXT, "when" DATETIME, PRIMARY KEY ("a b", "c`d"))]]
+  local Odd = perilune.record [[odd "table]]
+  Odd{ ["a b"] = 1, ["c`d"] = "x", when = perilune.date "2026-03-01" }:insert()
+  db:execute [[UPDATE "odd ""table" SET "when" = 'never']]
+  local err = fails("conversion", Odd.fetch_all, Odd)
+  matches(err.message, "row with `a b` 1, `c`d` x")
+  equal(err.key, { ["a b"] = 1, ["c`d"] = "x" })
+end)

@@ -1,0 +1,155 @@
+--- Conflict policies.
+
+local function make_player(options)
+  db:execute "CREATE TABLE player (id INTEGER PRIMARY KEY, email TEXT UNIQUE, name TEXT, number INTEGER)"
+  return perilune.record("player", options)
+end
+
+test("an ignored insert leaves the record without a key, and says so", function()
+  local Player = make_player()
+  Player{ id = 41, email = "b@x" }:insert()
+  Player{ email = "a@x" }:insert()
+  local player = Player{ email = "a@x", name = "Ann" }
+  equal(player:insert{ on_conflict = "ignore" }, false)
+  equal({ player.id, player:has_changes() }, { nil, true })
+  player.email = "c@x"
+  equal(player:insert{ on_conflict = "ignore" } and true, true)
+  equal(player.id, 43)
+  equal(Player:insert(Player.draft{ email = "a@x" }, { on_conflict = "ignore" }), false)
+end)
+
+test("replace removes the rows that are in the way", function()
+  local Player = make_player()
+  Player{ id = 1, email = "a@x", name = "Ann" }:insert()
+  local player = Player{ email = "a@x", name = "Bea" }
+  player:insert{ on_conflict = "replace" }
+  equal(player.id, 2)
+  equal(db:fetch_values "SELECT name FROM player", { "Bea" })
+end)
+
+test("a conflict clause in the schema replaces as well", function()
+  db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT REPLACE, age INTEGER)"
+  local Person = perilune.record "person"
+  local first, second = Person{ name = "Arthur", age = 1 }, Person{ name = "Arthur", age = 2 }
+  first:insert()
+  second:insert()
+  equal({ first.id, second.id, Person:fetch_count() }, { 1, 2, 1 })
+end)
+
+test("a conflict clause in the schema that ignores is told as well", function()
+  db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE)"
+  local Person = perilune.record "person"
+  Person{ id = 5, name = "Arthur" }:insert()
+  local again = Person{ name = "Arthur" }
+  equal(again:insert(), false)
+  equal(again.id, nil)
+end)
+
+test("abort and fail raise; fail keeps the rows that the statement has written", function()
+  local Player = make_player()
+  Player{ email = "a@x" }:insert()
+  fails("constraint_unique", function() Player{ email = "a@x" }:insert{ on_conflict = "abort" } end)
+  fails("constraint_unique", function() Player{ email = "a@x" }:insert{ on_conflict = "fail" } end)
+  equal(Player:fetch_count(), 1)
+end)
+
+test("rollback ends the transaction, and the block that was in it fails clearly", function()
+  local Player = make_player()
+  Player{ email = "a@x" }:insert()
+  local later
+  local err = fails(nil, db.write, db, function(handle)
+    handle:execute "INSERT INTO player (email) VALUES ('gone')"
+    fails("constraint_unique", function() Player{ email = "a@x" }:insert(handle, { on_conflict = "rollback" }) end)
+    later = fails("abort", handle.execute, handle, "INSERT INTO player (email) VALUES ('later')")
+  end)
+  matches(tostring(later), "")
+  equal(err ~= nil, true)
+  equal(db:fetch_values "SELECT email FROM player", { "a@x" })
+  equal(db:is_inside_transaction(), false)
+  fails("constraint_unique", function() Player{ email = "a@x" }:insert{ on_conflict = "rollback" } end)
+  Player{ email = "b@x" }:insert()
+  equal(Player:fetch_count(), 2)
+end)
+
+test("rollback under hooks fails clearly, too", function()
+  local Player = make_player()
+  function Player:did_save() end
+  Player{ email = "a@x" }:insert()
+  local player = Player{ email = "a@x" }
+  fails("constraint_unique", player.insert, player, { on_conflict = "rollback" })
+  fails(nil, db.write, db, function(handle)
+    handle:execute "INSERT INTO player (email) VALUES ('gone')"
+    player:insert(handle, { on_conflict = "rollback" })
+  end)
+  equal(db:fetch_values "SELECT email FROM player", { "a@x" })
+  player.email = "b@x"
+  player:insert()
+  equal(Player:fetch_count(), 2)
+end)
+
+test("an update has its policy", function()
+  local Player = make_player()
+  Player{ email = "a@x" }:insert()
+  local player = Player{ email = "b@x", name = "Bea" }
+  player:insert()
+  player.email = "a@x"
+  equal(player:update{ on_conflict = "ignore" }, false)
+  equal(player:has_changes(), true)
+  equal(db:fetch_values "SELECT email FROM player", { "a@x", "b@x" })
+  player:update{ on_conflict = "replace" }
+  equal(db:fetch_values "SELECT name FROM player", { "Bea" })
+  fails("record_not_found", function() Player{ id = 99 }:update{ on_conflict = "ignore" } end)
+end)
+
+test("save uses the policy for both", function()
+  local Player = make_player()
+  Player{ email = "a@x" }:insert()
+  local player = Player{ email = "a@x" }
+  equal(player:save{ on_conflict = "ignore" }, false)
+  player = Player{ id = 9, email = "a@x" }
+  player:save{ on_conflict = "replace" }
+  equal(db:fetch_values "SELECT id FROM player", { 9 })
+end)
+
+test("a class may have a policy, which a call may replace", function()
+  local Player = make_player{ on_conflict = "ignore" }
+  Player{ email = "a@x" }:insert()
+  local player = Player{ email = "a@x" }
+  equal(player:insert(), false)
+  fails("constraint_unique", player.insert, player, { on_conflict = "abort" })
+  player:insert{ on_conflict = "replace" }
+  equal(player.id, 2)
+end)
+
+test("a class may have one policy for inserts and another for updates", function()
+  local Player = make_player{ on_conflict = { insert = "replace", update = "ignore" } }
+  Player{ email = "a@x" }:insert()
+  Player{ email = "a@x", name = "new" }:insert()
+  equal(db:fetch_values "SELECT name FROM player", { "new" })
+  local other = Player{ email = "b@x" }
+  other:insert()
+  other.email = "a@x"
+  equal(other:update(), false)
+  equal(other:update_changes(), false)
+end)
+
+test("ignored did hooks are not called", function()
+  local Player = make_player()
+  local count = 0
+  function Player:did_insert() count = count + 1 end
+  function Player:did_save() count = count + 1 end
+  Player{ email = "a@x" }:insert()
+  Player{ email = "a@x" }:insert{ on_conflict = "ignore" }
+  equal(count, 2)
+end)
+
+test("a policy that is none is refused", function()
+  local Player = make_player()
+  local player = Player{ email = "a@x" }
+  matches(fails("argument", player.insert, player, { on_conflict = "ignroe" }), "replace")
+  fails("argument", player.insert, player, { on_conflict = 5 })
+  fails("unknown_option", player.insert, player, { or_ignore = true })
+  fails("argument", perilune.record, "player", { on_conflict = "never" })
+  fails("argument", perilune.record, "player", { on_conflict = { insert = "never" } })
+  fails("unknown_option", perilune.record, "player", { on_conflict = { delete = "ignore" } })
+end)

@@ -1,0 +1,112 @@
+--- What writes return.
+
+local function make_book()
+  db:execute[[
+    CREATE TABLE book (
+      id INTEGER PRIMARY KEY, title TEXT NOT NULL, is_read BOOLEAN DEFAULT FALSE, at DATETIME DEFAULT '2026-03-01 00:00:00.000',
+      length INTEGER GENERATED ALWAYS AS (length(title)) VIRTUAL, note TEXT)]]
+  return perilune.record "book"
+end
+
+test("insert returns a value, a row, or the record with all its columns", function()
+  local Book = make_book()
+  equal(Book{ title = "Typee" }:insert{ returning = "id" }, 1)
+  equal(Book{ title = "Omoo" }:insert{ returning = "length" }, 4)
+  equal(Book{ title = "Omoo" }:insert{ returning = "is_read" }, false)
+  equal(Book{ title = "Omoo" }:insert{ returning = "at" }, perilune.date "2026-03-01")
+  local row = Book{ title = "Mardi" }:insert{ returning = { "length", "is_read", "note" } }
+  equal({ row.length, row.is_read, row.note, row:has "note", row[1] }, { 5, false, nil, true, 5 })
+  equal(row:columns(), { "length", "is_read", "note" })
+  local book = Book{ title = "Redburn" }
+  equal(book:insert{ returning = "all" } == book, true)
+  equal({ book.id, book.length, book.is_read, book.at }, { 6, 7, false, perilune.date "2026-03-01" })
+  equal(book:has_changes(), false)
+  book = Book{ title = "Pierre" }
+  equal(book:insert{ returning = "*" } == book, true)
+end)
+
+test("the record has its key whatever is returned", function()
+  local Book = make_book()
+  local book = Book{ title = "Typee" }
+  equal(book:insert{ returning = "length" }, 5)
+  equal({ book.id, book:has_changes() }, { 1, false })
+end)
+
+test("update returns", function()
+  local Book = make_book()
+  local book = Book{ title = "Typee" }
+  book:insert()
+  book.title = "Omoo"
+  equal(book:update{ returning = "length" }, 4)
+  equal(book:update{ returning = { "id", "length" } }.id, 1)
+  equal(book:update{ returning = "all" } == book, true)
+  equal(book.length, 4)
+  fails("record_not_found", function() Book{ id = 9, title = "x" }:update{ returning = "id" } end)
+end)
+
+test("update_changes returns if it has written", function()
+  local Book = make_book()
+  local book = Book{ title = "Typee" }
+  book:insert()
+  equal(book:update_changes({ title = "Omoo" }, { returning = "length" }), 4)
+  equal(book:update_changes({ title = "Omoo" }, { returning = "length" }), nil)
+  equal(book:update_changes({ title = "O" }, { returning = "all" }) == book, true)
+  equal(book.length, 1)
+end)
+
+test("save returns", function()
+  local Book = make_book()
+  local book = Book{ title = "Typee" }
+  equal(book:save{ returning = "id" }, 1)
+  book.title = "Omoo"
+  equal(book:save{ returning = "length" }, 4)
+  equal(Book{ id = 7, title = "Pierre" }:save{ returning = "length" }, 6)
+end)
+
+test("delete returns what was deleted", function()
+  local Book = make_book()
+  local book = Book{ title = "Typee" }
+  book:insert()
+  db:execute "UPDATE book SET note = 'last'"
+  equal(book:delete{ returning = "note" }, "last")
+  equal(book:delete{ returning = "note" }, nil)
+  book:insert()
+  local row = book:delete{ returning = { "id", "title" } }
+  equal({ row.id, row.title }, { 1, "Typee" })
+  book:insert()
+  equal(book:delete{ returning = "all" } == book, true)
+  equal(book:delete{ returning = "all" }, nil)
+end)
+
+test("an ignored write returns nothing", function()
+  local Book = make_book()
+  Book{ id = 1, title = "a" }:insert()
+  equal(Book{ id = 1, title = "a" }:insert{ returning = "id", on_conflict = "ignore" }, nil)
+end)
+
+test("what triggers write after the row is not returned", function()
+  local Book = make_book()
+  db:execute "CREATE TRIGGER note AFTER INSERT ON book BEGIN UPDATE book SET note = 'seen' WHERE id = new.id; END"
+  local book = Book{ title = "Typee" }
+  equal(book:insert{ returning = "note" }, nil)
+  book:refresh()
+  equal(book.note, "seen")
+end)
+
+test("hooks run, and see the key", function()
+  local Book = make_book()
+  local seen
+  function Book:did_insert() seen = self.id end
+  equal(Book{ title = "a" }:insert{ returning = "length" }, 1)
+  equal(seen, 1)
+end)
+
+test("what is to be returned must be columns", function()
+  local Book = make_book()
+  local book = Book{ title = "Typee" }
+  equal(fails("unknown_column", book.insert, book, { returning = "lenght" }).suggestion, "length")
+  equal(fails("unknown_column", book.insert, book, { returning = { "id", "lenght" } }).suggestion, "length")
+  fails("argument", book.insert, book, { returning = {} })
+  fails("argument", book.insert, book, { returning = 5 })
+  equal(Book:fetch_count(), 0)
+end)

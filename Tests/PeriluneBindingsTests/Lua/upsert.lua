@@ -1,0 +1,185 @@
+--- Upsert: insert, or update what is there.
+
+local function make_player()
+  db:execute[[CREATE TABLE player (
+    id INTEGER PRIMARY KEY, email TEXT UNIQUE, name TEXT, score INTEGER NOT NULL DEFAULT 0, team TEXT, number INTEGER,
+    created TEXT DEFAULT 'then', UNIQUE (team, number))]]
+  return perilune.record "player"
+end
+
+local function rows(sql)
+  local list = {}
+  for index, row in ipairs(db:fetch_all(sql)) do list[index] = table.concat(row:to_table() and { row:unpack() }, " ") end
+  return list
+end
+
+test("a record without a row is inserted, one with a row updates it", function()
+  local Player = make_player()
+  local player = Player{ id = 5, name = "Ann", score = 1 }
+  equal(player:upsert() and true, true)
+  player.score = 2
+  player:upsert()
+  equal(rows "SELECT id, name, score FROM player", { "5 Ann 2" })
+  equal(player:has_changes(), false)
+  Player{ id = 5, name = "Bea" }:upsert()
+  equal(rows "SELECT id, name, score FROM player", { "5 Bea 2" })
+end)
+
+test("a record without a key is inserted", function()
+  local Player = make_player()
+  local player = Player{ name = "Ann" }
+  player:upsert()
+  equal({ player.id, player.created }, { 1, "then" })
+  Player{ name = "Ann" }:upsert()
+  equal(Player:fetch_count(), 2)
+end)
+
+test("the target may be another unique key, and the record gets the key of the row", function()
+  local Player = make_player()
+  Player{ id = 7, email = "a@x", name = "Ann", score = 10 }:insert()
+  local player = Player{ email = "a@x", name = "Annie" }
+  player:upsert{ target = { "email" } }
+  equal({ player.id, player.name, player.score, player.created }, { 7, "Annie", 10, "then" })
+  equal(player:has_changes(), false)
+  player = Player{ team = "red", number = 3, name = "Bob" }
+  player:upsert{ target = { "number", "team" } }
+  local twin = Player{ team = "red", number = 3, name = "Rob" }
+  twin:upsert{ target = { "number", "team" } }
+  equal(twin.id, player.id)
+  equal(Player:find(player.id).name, "Rob")
+end)
+
+test("neither the key nor the columns of the target are assigned", function()
+  local Player = make_player()
+  Player{ id = 7, email = "a@x", name = "Ann" }:insert()
+  local player = Player{ id = 8, email = "a@x", name = "Bea" }
+  player:upsert{ target = "email" }
+  equal(player.id, 7)
+  equal(rows "SELECT id, email, name FROM player", { "7 a@x Bea" })
+end)
+
+test("a conflict with another key than the target is an error", function()
+  local Player = make_player()
+  Player{ id = 7, email = "a@x" }:insert()
+  local player = Player{ id = 8, email = "a@x" }
+  equal(fails("constraint_unique", player.upsert, player).columns, { "email" })
+end)
+
+test("what is updated can be chosen", function()
+  local Player = make_player()
+  Player{ id = 7, name = "Ann", score = 1, team = "red" }:insert()
+  Player{ id = 7, name = "Bea", score = 2, team = "blue" }:upsert{ update = { "score" } }
+  equal(rows "SELECT name, score, team FROM player", { "Ann 2 red" })
+  Player{ id = 7, name = "Bea", score = 3, team = "blue" }:upsert{ except = { "name" } }
+  equal(rows "SELECT name, score, team FROM player", { "Ann 3 blue" })
+  Player{ id = 7, name = "Bea", score = 4, team = "green" }:upsert{ update = "all", except = "team" }
+  equal(rows "SELECT name, score, team FROM player", { "Bea 4 blue" })
+end)
+
+test("the record holds what the row holds after", function()
+  local Player = make_player()
+  Player{ id = 7, name = "Ann", score = 1, team = "red" }:insert()
+  local player = Player{ id = 7, name = "Bea", score = 2 }
+  player:upsert{ update = { "score" } }
+  equal({ player.name, player.score, player.team }, { "Ann", 2, "red" })
+end)
+
+test("nothing is updated if nothing is to be", function()
+  local Player = make_player()
+  equal(Player{ id = 7, name = "Ann" }:upsert{ update = "none" } and true, true)
+  local player = Player{ id = 7, name = "Bea" }
+  equal(player:upsert{ update = "none" }, false)
+  equal({ player.name, player:has_changes() }, { "Bea", true })
+  equal(Player:find(7).name, "Ann")
+end)
+
+test("columns can be given values instead", function()
+  local Player = make_player()
+  Player{ id = 7, name = "Ann", score = 1 }:insert()
+  local player = Player{ id = 7, name = "Bea", score = 5 }
+  player:upsert{ update = { "name", team = "old", created = perilune.null } }
+  equal({ player.name, player.score, player.team, player.created }, { "Bea", 1, "old" })
+end)
+
+test("a condition decides whether the row is updated", function()
+  local Player = make_player()
+  Player{ id = 7, name = "Ann", score = 5 }:insert()
+  equal(Player{ id = 7, score = 3 }:upsert{ where = "excluded.score > player.score" }, false)
+  equal(Player:find(7).score, 5)
+  local player = Player{ id = 7, score = 8 }
+  equal(player:upsert{ where = "excluded.score > player.score" } and true, true)
+  equal({ Player:find(7).score, player.name }, { 8, "Ann" })
+  equal(Player{ id = 7, score = 9 }:upsert{ where = { "player.score > ?", 100 } }, false)
+end)
+
+test("where there is nothing but a key, the row comes back", function()
+  db:execute "CREATE TABLE tag (name TEXT PRIMARY KEY NOT NULL)"
+  local Tag = perilune.record "tag"
+  equal(Tag{ name = "a" }:upsert() and true, true)
+  equal(Tag{ name = "a" }:upsert() and true, true)
+  equal(Tag:upsert(Tag.draft{ name = "a" }, { returning = "name" }), "a")
+  equal(Tag:fetch_count(), 1)
+end)
+
+test("composite keys and tables without row ids", function()
+  db:execute[[CREATE TABLE grade (course INTEGER, student INTEGER, grade TEXT, PRIMARY KEY (course, student)) WITHOUT ROWID]]
+  local Grade = perilune.record "grade"
+  Grade{ course = 1, student = 2, grade = "A" }:upsert()
+  local grade = Grade{ course = 1, student = 2, grade = "B" }
+  grade:upsert()
+  equal(rows "SELECT * FROM grade", { "1 2 B" })
+  equal(grade:has_changes(), false)
+  Grade{ course = 1, student = 3, grade = "C" }:upsert()
+  equal(Grade:fetch_count(), 2)
+end)
+
+test("a target that no unique key has is refused with those that there are", function()
+  local Player = make_player()
+  local player = Player{ id = 1, name = "Ann", email = "x" }
+  local err = fails("argument", player.upsert, player, { target = { "name" } })
+  matches(err.message, "(id), (email), (team, number)")
+  equal(fails("unknown_column", player.upsert, player, { target = "emial" }).suggestion, "email")
+  equal(fails("unknown_column", player.upsert, player, { update = { "scor" } }).suggestion, "score")
+  equal(fails("unknown_column", player.upsert, player, { update = { scor = 1 } }).suggestion, "score")
+  equal(fails("unknown_column", player.upsert, player, { except = { "scor" } }).suggestion, "score")
+  equal(fails("unknown_option", player.upsert, player, { tarkett = "email" }).name, "tarkett")
+  fails("argument", player.upsert, player, { update = "some" })
+  fails("argument", player.upsert, player, { update = { "id" } })
+  fails("argument", player.upsert, player, { target = "email", update = { "email" } })
+  fails("argument", player.upsert, player, { update = "none", where = "true" })
+  fails("argument", player.upsert, player, { target = {} })
+  fails("argument", player.upsert, player, { where = 5 })
+  db:execute "CREATE TABLE plain (a, b)"
+  local Plain = perilune.record "plain"
+  matches(fails("argument", function() Plain{ a = 1 }:upsert{ target = "a" } end), "no unique key")
+end)
+
+test("a target whose columns the record does not have is refused", function()
+  local Player = make_player()
+  matches(fails("argument", function() Player{ name = "Ann" }:upsert{ target = "email" } end), "email")
+end)
+
+test("values are bound, and names quoted", function()
+  db:execute [[CREATE TABLE "odd ""table" ("a b" INTEGER PRIMARY KEY, "c""d" TEXT)]]
+  local Odd = perilune.record [[odd "table]]
+  Odd{ ["a b"] = 1, ['c"d'] = "'); DROP TABLE x; --" }:upsert()
+  Odd{ ["a b"] = 1, ['c"d'] = "second" }:upsert()
+  equal(Odd:find(1)['c"d'], "second")
+end)
+
+test("upsert takes a database, and returns what it is asked to", function()
+  local Player = make_player()
+  db:write(function(handle)
+    local player = Player{ email = "a@x", score = 1 }
+    equal(player:upsert(handle, { target = "email", returning = "id" }), 1)
+    equal(player:upsert(handle, { target = "email", returning = { "id", "score" } }).score, 1)
+    equal(player:upsert(handle, { target = "email", returning = "all" }) == player, true)
+  end)
+end)
+
+test("upsert on a view, or with a conflict policy, is refused", function()
+  local Player = make_player()
+  db:execute "CREATE VIEW best AS SELECT * FROM player"
+  fails(nil, function() perilune.record("best"){ name = "x" }:upsert() end)
+  fails("unknown_option", function() Player{ id = 1 }:upsert{ on_conflict = "ignore" } end)
+end)

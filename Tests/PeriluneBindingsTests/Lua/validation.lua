@@ -1,0 +1,113 @@
+--- Validation, and errors of constraints: what a script can tell the person who filled in a form.
+
+local function make_member()
+  db:execute[[CREATE TABLE member (
+    id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT UNIQUE, age INTEGER CONSTRAINT adult CHECK (age >= 18),
+    club_id INTEGER REFERENCES club(id))]]
+  db:execute "CREATE TABLE club (id INTEGER PRIMARY KEY)"
+  return perilune.record "member"
+end
+
+test("validate reports all that is wrong at once", function()
+  local Member = make_member()
+  function Member:validate()
+    if (self.name or "") == "" then self:invalid("name", "must not be empty") end
+    if self.age and self.age < 18 then self:invalid("age", "must be at least 18") end
+  end
+  local member = Member{ age = 3 }
+  local err = fails("validation", member.insert, member)
+  equal(err.table, "member")
+  equal(err.errors, {
+    { column = "name", message = "must not be empty" }, { column = "age", message = "must be at least 18" },
+  })
+  matches(err.message, "member: name must not be empty; age must be at least 18")
+  equal(db:fetch_value "SELECT COUNT(*) FROM member", 0)
+  member.name, member.age = "Ann", 18
+  member:insert()
+  member.age = 4
+  equal(#fails("validation", member.update, member).errors, 1)
+  equal(#fails("validation", member.save, member).errors, 1)
+  equal(#fails("validation", member.upsert, member).errors, 1)
+  equal(#fails("validation", member.update_changes, member, { age = 5 }).errors, 1)
+  equal(db:fetch_value "SELECT age FROM member", 18)
+end)
+
+test("what is wrong with the record as a whole has no column", function()
+  local Member = make_member()
+  function Member:validate() self:invalid("is not complete") end
+  local member = Member{}
+  local err = fails("validation", member.insert, member)
+  equal(err.errors, { { message = "is not complete" } })
+  matches(err.message, "member: is not complete")
+end)
+
+test("validation can be asked for without writing", function()
+  local Member = make_member()
+  function Member:validate() if not self.name then self:invalid("name", "is missing") end end
+  equal(Member{}:validation_errors(), { { column = "name", message = "is missing" } })
+  equal(Member{ name = "Ann" }:validation_errors(), {})
+  equal(db:fetch_value "SELECT COUNT(*) FROM member", 0)
+end)
+
+test("validate comes after the hooks that fill in values, and sees the database", function()
+  local Member = make_member()
+  function Member:will_save() self.name = self.name or "nobody" end
+  function Member:validate(handle)
+    if not self.name then self:invalid("name", "is missing") end
+    if handle:fetch_value "SELECT COUNT(*) FROM member" >= 1 then self:invalid "the club is full" end
+  end
+  Member{}:insert()
+  fails("validation", function() Member{}:insert() end)
+end)
+
+test("validate may raise an error of its own", function()
+  local Member = make_member()
+  local mistake = { "mine" }
+  function Member:validate() error(mistake) end
+  local ok, err = pcall(function() Member{ name = "x" }:insert() end)
+  equal({ ok, rawequal(err, mistake) }, { false, true })
+end)
+
+test("invalid checks the name of the column, and belongs to a validation", function()
+  local Member = make_member()
+  function Member:validate() self:invalid("nmae", "is missing") end
+  equal(fails("unknown_column", function() Member{}:insert() end).suggestion, "name")
+  Member.validate = nil
+  fails("validation", function() Member{}:invalid("name", "is missing") end)
+  fails("argument", function() Member{}:invalid() end)
+end)
+
+test("an error of a constraint names table, columns and key", function()
+  local Member = make_member()
+  Member{ id = 5, name = "Ann", email = "a@x" }:insert()
+  local twin = Member{ id = 6, name = "Bob", email = "a@x" }
+  local err = fails("constraint_unique", twin.insert, twin)
+  equal({ err.table, err.columns, err.key }, { "member", { "email" }, 6 })
+  err = fails("constraint_primary_key", function() Member{ id = 5, name = "Bob" }:insert() end)
+  equal({ err.table, err.columns, err.key }, { "member", { "id" }, 5 })
+  err = fails("constraint_not_null", function() Member{}:insert() end)
+  equal({ err.table, err.columns, err.key }, { "member", { "name" } })
+  local ann = Member:find(5)
+  ann.name = nil
+  err = fails("constraint_not_null", ann.update, ann)
+  equal({ err.table, err.columns, err.key }, { "member", { "name" }, 5 })
+end)
+
+test("an error of a check names the constraint, and its columns where the schema tells them", function()
+  local Member = make_member()
+  local err = fails("constraint_check", function() Member{ name = "Kid", age = 3 }:insert() end)
+  equal({ err.table, err.constraint }, { "member", "adult" })
+end)
+
+test("an error of a foreign key names the tables whose rows are missing", function()
+  local Member = make_member()
+  local err = fails("constraint_foreign_key", function() Member{ name = "Ann", club_id = 9 }:insert() end)
+  equal({ err.table, err.columns, err.referenced_table }, { "member", { "club_id" }, "club" })
+end)
+
+test("a value of the wrong type in a strict table names the column", function()
+  db:execute "CREATE TABLE measure (id INTEGER PRIMARY KEY, size INTEGER) STRICT"
+  local Measure = perilune.record "measure"
+  local err = fails("constraint_datatype", function() Measure{ size = "big" }:insert() end)
+  equal({ err.table, err.columns }, { "measure", { "size" } })
+end)

@@ -1,0 +1,42 @@
+--- What records can do beyond the basic verbs: change tracking, update_changes, validation, drafts.
+-- Modules are loaded when they are first used.
+
+local internal = ...
+local records, record = internal.records, internal.record
+local writing = internal.load("record_writing")
+local verbs, instance_verbs = record.class_verbs, record.instance_verbs
+
+-- A class without the hook: `class.will_save` is false.
+for name in pairs(record.hooks) do verbs[name] = false end
+
+for _, option in ipairs{ "target", "update", "except", "set", "where" } do
+  writing.options.upsert[option] = function(value, parsed) parsed[option] = value end
+end
+
+--- Puts functions into the verbs of records that load a module when they are first called.
+local function lazily(module, names)
+  for _, name in ipairs(names) do
+    instance_verbs[name] = function(...)
+      local functions = internal.load(module)
+      instance_verbs[name] = functions[name]
+      return functions[name](...)
+    end
+  end
+end
+
+lazily("record_changes", { "has_changes", "changes" })
+
+function instance_verbs.update_changes(...)
+  instance_verbs.update_changes = internal.load("update_changes")
+  return instance_verbs.update_changes(...)
+end
+
+internal.load("record_validation")
+
+--- `Class.draft(fields)`, `Class.draft(record)`: see draft.lua.
+record.creators[#record.creators + 1] = function(info)
+  info.lookup.draft = function(first, ...)
+    if rawequal(first, info.class) then first = ... end
+    return internal.load("draft").new(info.class, first)
+  end
+end
