@@ -67,24 +67,11 @@ end
 
 --- Does the write itself. What the record was before is remembered, for the case that a later hook fails.
 local function run_step(write, verb, options)
-  local fields = {}
-  for key, value in next, write.target do fields[key] = value end
-  write.memory = write.memory or { fields = fields, stored = records.snapshot(write.target) }
+  write.memory = write.memory or steps.remember(write.target)
   local result = steps[verb == "update" and "update_row" or verb](write.info, write.target, write.db, options)
   if result ~= nil then return result end
   write.has_no_row = true
   steps.raise_no_row(write.info, write.target, write.db)
-end
-
---- Makes a record what it was before the write.
-local function put_back(write)
-  local memory, target = write.memory, write.target
-  if not memory then return end
-  for key in next, target do
-    if memory.fields[key] == nil then rawset(target, key, nil) end
-  end
-  for key, value in next, memory.fields do rawset(target, key, value) end
-  records.set_snapshot(target, memory.stored)
 end
 
 -- Kinds of writes
@@ -193,7 +180,7 @@ function hooks.perform(verb, info, target, db, options)
   local write = { info = info, target = target, options = options }
   local is_done, result = pcall(internal.guarded, db, run, write, bodies[verb])
   if is_done then return result end
-  put_back(write)
+  if write.memory then steps.put_back(target, write.memory) end
   error(result, 0)
 end
 

@@ -12,6 +12,22 @@ local sql_text = internal.load("sql_text")
 
 local steps = {}
 
+--- What a record is and knows, to be put back if a later step fails.
+function steps.remember(target)
+  local fields = {}
+  for key, value in next, target do fields[key] = value end
+  return { fields = fields, stored = records.snapshot(target) }
+end
+
+--- Makes a record what it was.
+function steps.put_back(target, memory)
+  for key in next, target do
+    if memory.fields[key] == nil then rawset(target, key, nil) end
+  end
+  for key, value in next, memory.fields do rawset(target, key, value) end
+  records.set_snapshot(target, memory.stored)
+end
+
 --- The values that are written: those of the record, converted; nil if its fields are what is stored.
 function steps.values_of(info, target, db)
   for ancestor in record.ancestors(info) do

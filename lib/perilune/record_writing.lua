@@ -169,7 +169,27 @@ function functions.element(class, value, position)
   return check_record(record.info(class), ("insert_all: element %d"):format(position), value)
 end
 
---- Inserts records, or tables of columns, all or none of them. Returns the list of the records.
+--- Inserts one record after the other, all or none of them. What the records were is put back if one fails.
+local function insert_each(class, db, list, options)
+  record_options.check(record.info(class), options, db)
+  local targets, memories, results = {}, {}, {}
+  for position, value in ipairs(list) do targets[position] = functions.element(class, value, position) end
+  local is_done, failure = pcall(internal.guarded, db, function(handle)
+    for position, target in ipairs(targets) do
+      local info = record.info_of(target)
+      memories[position] = steps.remember(target)
+      if writing.perform("insert", info, target, handle, options) then
+        results[#results + 1] = record_options.result(info, target, options, handle)
+      end
+    end
+  end)
+  if is_done then return results end
+  for position, memory in ipairs(memories) do steps.put_back(targets[position], memory) end
+  error(failure, 0)
+end
+
+--- Inserts records, tables of columns or drafts, all or none of them. Returns the list of the records that were inserted, or
+-- of what the option `returning` says of each.
 function verbs.insert_all(class, ...)
   local info = record.require_class("insert_all", class)
   local db, list, options, rest = database_and_rest(...)
@@ -179,24 +199,18 @@ function verbs.insert_all(class, ...)
     raise("argument", "insert_all: there are too many arguments")
   end
   options = writing.read_options("insert_all", options)
+  record.description(class, db) -- which tells whether its writes have to be seen here
   if not options and not records.model_flags(info.model) then return records.raw_insert_all(class, db, list) end
-  return records.with_access(db, "guard", function()
-    local inserted = {}
-    for position, value in ipairs(list) do
-      inserted[position] = functions.element(class, value, position)
-      writing.perform("insert", record.info_of(inserted[position]), inserted[position], nil, options)
-    end
-    return inserted
-  end)
+  return insert_each(class, db, list, options)
 end
 
---- Deletes the row of a key; returns whether there was one.
+--- Deletes the row of a key; returns whether there was one. No hook of records is called.
 function verbs.delete_one(class, ...)
   local info = record.require_class("delete_one", class)
   local db, key = database_and_rest(...)
   if key == nil then return false end
   local found = verbs.fetch_one(info.class, db, key)
-  return found ~= nil and verbs.delete(found, db)
+  return found ~= nil and steps.delete(record.info_of(found), found, db)
 end
 
 --- Deletes all rows; returns how many there were.

@@ -219,3 +219,18 @@ test("values of many columns are told by names that need quotes", function()
   matches(err.message, "row with `a b` 1, `c`d` x")
   equal(err.key, { ["a b"] = 1, ["c`d"] = "x" })
 end)
+
+test("conversions are made by whoever fetches and writes records", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at DATETIME)"
+  local Item = perilune.record "item"
+  local date = perilune.date "2026-03-01"
+  Item:insert_all{ { at = date }, { at = date } }
+  equal(Item:fetch_all()[2].at, date)
+  equal(Item:from_sql("SELECT * FROM item WHERE id = ?", 2):fetch_one().at, date)
+  for item in Item:rows() do equal(item.at, date) end
+  equal(Item:find(2).at, date)
+  local item = Item:find(1)
+  item:refresh()
+  equal(item.at, date)
+  equal(stored("SELECT COUNT(DISTINCT at) AS n FROM item").n, 1)
+end)

@@ -136,3 +136,9 @@ test("methods of the class that do not write can be called on drafts", function(
   function Reminder:label() return "* " .. self.title end
   equal(Reminder.draft{ title = "a" }:label(), "* a")
 end)
+
+test("several drafts are inserted at once", function()
+  local Reminder = make_reminder()
+  Reminder:insert_all{ Reminder.draft{ id = 9, title = "a" }, Reminder.draft{ title = "b", is_completed = true } }
+  equal(db:fetch_values "SELECT id || title || is_completed FROM reminder", { "1a0", "2b1" })
+end)

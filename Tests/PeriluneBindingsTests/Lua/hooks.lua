@@ -330,3 +330,23 @@ test("a method that replaces insert may call the one of the library", function()
   item:insert()
   equal(item.name, "unnamed")
 end)
+
+test("insert_all calls the hooks of each record", function()
+  local log = {}
+  local Item = logging_class(log)
+  Item:insert_all{ Item{ name = "a" }, Item{ name = "b" } }
+  local once = "will_save around_save { will_insert validate around_insert { } did_insert } did_save"
+  equal(text(log), once .. " " .. once)
+  function Item:will_insert() if self.name == "d" then error "no d" end end
+  matches(fails(nil, Item.insert_all, Item, { Item{ name = "c" }, Item{ name = "d" } }), "no d")
+  equal(statement_log(), { "a", "b" })
+end)
+
+test("hooks are not called by writes that name no record", function()
+  local log = {}
+  local Item = logging_class(log)
+  Item{ id = 1, name = "a" }:insert()
+  clear(log)
+  Item:delete_one(1)
+  equal(text(log), "")
+end)
