@@ -62,10 +62,8 @@ local function index(self, key)
   if info.affinities[key] then return nil end
   if methods[key] then return methods[key] end
   if verbs[key] then raise_verb(class, key) end
-  for ancestor in record.ancestors(record.info(class)) do
-    local method = rawget(ancestor.members, key)
-    if method ~= nil then return method end
-  end
+  local method = record.method(record.info(class), key)
+  if method ~= nil then return method end
   internal.raise_unknown("column", tostring(key), info.columns)
 end
 

@@ -21,7 +21,7 @@ local hooks = {}
 
 --- The method of that name of the class that is written, or false.
 local function method(write, name)
-  return write.info.lookup[name]
+  return record.method(write.info, name)
 end
 
 local function call(write, name, ...)
@@ -162,7 +162,7 @@ end
 
 local function has_hooks(info)
   for name in pairs(record.hooks) do
-    if info.lookup[name] then return true end
+    if record.method(info, name) then return true end
   end
   for ancestor in record.ancestors(info) do
     if ancestor.is_required then return true end

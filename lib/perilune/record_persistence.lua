@@ -6,6 +6,14 @@ local records, record = internal.records, internal.record
 local writing = internal.load("record_writing")
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 
+--- The method of that name that scripts have defined on a class or on one that it extends; nil if there is none.
+function record.method(info, name)
+  for ancestor in record.ancestors(info) do
+    local method = rawget(ancestor.members, name)
+    if method ~= nil then return method end
+  end
+end
+
 -- A class without the hook: `class.will_save` is false.
 for name in pairs(record.hooks) do verbs[name] = false end
 

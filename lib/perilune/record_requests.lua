@@ -31,7 +31,7 @@ end
 --- Raises for a column that a table does not have.
 function internal.raise_unknown_column(name, table_name, names)
   local ok, err = pcall(internal.raise_unknown, "column", name, names)
-  records.raise_with("unknown_column", (err.message:gsub("no column `[^`]*`", "%0 in `" .. table_name:gsub("%%", "%%%%") .. "`", 1)),
+  internal.raise("unknown_column", (err.message:gsub("no column `[^`]*`", "%0 in `" .. table_name:gsub("%%", "%%%%") .. "`", 1)),
     { name = name, table = table_name, suggestion = err.suggestion })
 end
 

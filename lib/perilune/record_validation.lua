@@ -49,7 +49,7 @@ end
 
 --- What is wrong with a record: a list of `{ column = ..., message = ... }`, column nil for what is wrong with the whole.
 function validation.errors(info, target, db)
-  local mistakes, validate = {}, info.lookup.validate
+  local mistakes, validate = {}, record.method(info, "validate")
   add_missing(info, target, db, mistakes)
   if not validate then return mistakes end
   local former = collecting[target]
