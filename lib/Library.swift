@@ -21,6 +21,7 @@ package enum PeriluneModules {
         "association": { PackageResources.association_lua },
         "association_building": { PackageResources.association_building_lua },
         "association_fetching": { PackageResources.association_fetching_lua },
+        "association_records": { PackageResources.association_records_lua },
         "belonging": { PackageResources.belonging_lua },
         "column_definition": { PackageResources.column_definition_lua },
         "column_types": { PackageResources.column_types_lua },

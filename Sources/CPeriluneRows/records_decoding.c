@@ -89,8 +89,24 @@ typedef struct {
     int index, keys, shapes; /* the layout and its lists on the stack */
 } builder;
 
-/* Fills in the segment, for the class whose plan is at `plan`; its shape goes into the list. */
-static void build_segment(lua_State *L, builder *builder, int number, int plan) {
+/* Adds the fields that hold associated rows to the lists of fields and extras: one without a row is nil. Returns whether there
+** are any. */
+static bool add_association_fields(lua_State *L, int description, int fields, int extras) {
+    if (description == 0 || lua_getfield(L, description, "fields") != LUA_TTABLE) return false;
+    lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        lua_pushvalue(L, -1);
+        lua_pushboolean(L, true);
+        lua_rawset(L, extras);
+        lua_rawseti(L, fields, (lua_Integer)lua_rawlen(L, fields) + 1);
+    }
+    return count > 0;
+}
+
+/* Fills in the segment, for the class whose plan is at `plan`; its shape goes into the list. `description` is what it was described
+** by, or 0. */
+static void build_segment(lua_State *L, builder *builder, int number, int plan, int description) {
     perilune_segment *segment = &builder->layout->segments[number];
     sqlite3_stmt *handle = builder->call->statement->handle;
     int *order = lua_newuserdatauv(L, (size_t)(segment->count + 1) * sizeof *order, 0), taken_count = 0;
@@ -119,6 +135,7 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan) 
         }
         lua_rawseti(L, builder->keys, column + 1);
     }
+    if (add_association_fields(L, description, fields, extras)) has_extras = true;
     lua_pushvalue(L, fields);
     segment->shape = push_shape(L, plan, order, taken_count, has_extras ? extras : 0);
     segment->tracks_changes = segment->shape->plan->model->tracks_changes;
@@ -133,7 +150,8 @@ static int integer_field(lua_State *L, int table, const char *name, int other) {
     return integer;
 }
 
-/* From a list of tables with class, first and count (columns, from 1), parent (a position in the list), field and optional. */
+/* From a list of tables with class, first and count (columns, from 1), parent (a position in the list), field and
+** optional, and fields: the names of those that will hold associated rows. */
 static void build_segments(lua_State *L, builder *builder, int list, int fields) {
     int column_count = builder->layout->column_count;
     for (int i = 0; i < builder->layout->segment_count; i++) {
@@ -155,7 +173,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         lua_getfield(L, description, "class");
         if (perilune_push_model(L, -1) == NULL) perilune_raise(L, "internal", "a segment of a layout has no class");
         perilune_push_plan(L, lua_gettop(L), builder->call->access);
-        build_segment(L, builder, i, lua_gettop(L));
+        build_segment(L, builder, i, lua_gettop(L), description);
         lua_settop(L, top);
     }
 }
@@ -164,7 +182,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
 static void build_root(lua_State *L, builder *builder, int model, int fields) {
     builder->layout->segments[0] = (perilune_segment){.count = builder->layout->column_count, .parent = -1};
     perilune_push_plan(L, model, builder->call->access);
-    build_segment(L, builder, 0, lua_gettop(L));
+    build_segment(L, builder, 0, lua_gettop(L), 0);
     lua_pop(L, 1);
     lua_pushboolean(L, false);
     lua_rawseti(L, fields, 1);

@@ -1,5 +1,297 @@
---- Fetching requests with what is associated: joined rows and prefetched lists.
+--- Fetching requests with associations: rows of one statement become records inside each other; each association of
+-- `including_all` is one more statement for all of them.
 
 local internal = ...
+local records, raise = internal.records, internal.raise
+local request_plans = internal.load("request_plans")
+local fetching = internal.load("record_fetching")
+local roots = internal.load("association").roots
+local null = internal.null
 
-return {}
+local association_fetching = {}
+
+--- Fields in which keys come that only this module wants: no column is called so.
+local function key_field(index) return "\0key " .. index end
+
+-- Segments --------------------------------------------------------------------------------------------------------------------
+
+--- The columns of a segment whose fields hold what was stored, by their position in the result: name.
+local function plain_names(segment, class)
+  local names = {}
+  if not segment.whole then return names end
+  local column_types = internal.load("column_types")
+  local info = internal.record.info(class)
+  local converters = column_types.of(internal.record.description(class).schema, info.options.types)
+  for index, name in ipairs(segment.names) do
+    local converter = name and converters[name]
+    if name and (not converter or converter.name == "blob" or not converter.read) then names[segment.first + index - 1] = name end
+  end
+  return names
+end
+
+--- What the row path makes records of: for each segment of the plan its class, and for each key column that is no field a segment of
+-- its own, whose record is taken away again.
+local function describe(plan, class)
+  local list = {}
+  for index, segment in ipairs(plan.segments) do
+    segment.class = index == 1 and class or roots[segment.tag].target
+    segment.plain = plain_names(segment, segment.class)
+    segment.fields = {}
+    list[index] = {
+      class = segment.class, first = segment.first, count = segment.count, parent = segment.parent,
+      field = index > 1 and segment.field or nil, optional = segment.optional, fields = segment.fields,
+    }
+  end
+  for _, segment in ipairs(plan.segments) do
+    if segment.parent then
+      local fields = plan.segments[segment.parent].fields
+      fields[#fields + 1] = segment.field
+    end
+  end
+  return list
+end
+
+--- How the value of a column of the result is found in a record of a segment: a function.
+local function reader(list, plan, segment_index, column)
+  local segment = plan.segments[segment_index]
+  local name = segment.plain[column]
+  if name then return function(record) return rawget(record, name) end end
+  local field = key_field(#list)
+  list[#list + 1] = { class = segment.class, first = column, count = 1, parent = segment_index, field = field }
+  plan.hidden[#plan.hidden + 1] = { segment = segment_index, field = field }
+  return function(record)
+    local holder = rawget(record, field)
+    if holder == nil then return nil end
+    local _, value = next(holder)
+    return value
+  end
+end
+
+local function readers(list, plan, segment_index, columns)
+  local functions = {}
+  for index, column in ipairs(columns) do functions[index] = reader(list, plan, segment_index, column) end
+  return functions
+end
+
+--- Everything that is found out once for a plan.
+local function prepare(plan, class)
+  if plan.layout then return end
+  plan.hidden = {}
+  local list = describe(plan, class)
+  plan.key_readers = readers(list, plan, 1, plan.key_columns)
+  for _, prefetch in ipairs(plan.prefetches) do
+    prefetch.parent_readers = readers(list, plan, prefetch.segment, prefetch.parent_columns)
+    local fields = plan.segments[prefetch.segment].fields
+    fields[#fields + 1] = prefetch.name
+    local root = roots[prefetch.tag]
+    prefetch.class = root.target
+    prefetch.root = root
+  end
+  plan.layout = list
+end
+
+-- Records of all segments -------------------------------------------------------------------------------------------------------
+
+--- The records of a segment, in the order of the rows; false for rows without one.
+local function records_of(plan, rows, segment_index, known)
+  if segment_index == 1 then return rows end
+  if known[segment_index] then return known[segment_index] end
+  local segment = plan.segments[segment_index]
+  local list = {}
+  for index, parent in ipairs(records_of(plan, rows, segment.parent, known)) do
+    list[index] = parent and rawget(parent, segment.field) or false
+  end
+  known[segment_index] = list
+  return list
+end
+
+local function awaken(plan, rows, known)
+  for index, segment in ipairs(plan.segments) do
+    local info = internal.record.info(segment.class)
+    local _, awakens = records.model_flags(info.model)
+    if awakens then
+      for _, record in ipairs(records_of(plan, rows, index, known)) do
+        if record then fetching.awaken_one(info, record) end
+      end
+    end
+  end
+end
+
+local function drop_hidden(plan, rows, known)
+  for _, hidden in ipairs(plan.hidden) do
+    for _, record in ipairs(records_of(plan, rows, hidden.segment, known)) do
+      if record then rawset(record, hidden.field, nil) end
+    end
+  end
+end
+
+-- Keys --------------------------------------------------------------------------------------------------------------------------
+
+--- A key as one value, equal for equal keys; nil if a part is NULL.
+local function key_of(readers_of_key, record)
+  if #readers_of_key == 1 then
+    local value = readers_of_key[1](record)
+    if value == true then return 1 elseif value == false then return 0 end
+    return value
+  end
+  local parts = {}
+  for index, read in ipairs(readers_of_key) do
+    local value = read(record)
+    if value == nil then return nil end
+    parts[index] = math.type(value) == "float" and math.tointeger(value) and tostring(math.tointeger(value)) or tostring(value)
+    parts[index] = #parts[index] .. ":" .. parts[index]
+  end
+  return table.concat(parts)
+end
+
+local function values_of(readers_of_key, record)
+  local values = {}
+  for index, read in ipairs(readers_of_key) do values[index] = read(record) end
+  return values
+end
+
+--- The keys of all parents, each once; and the parents by key.
+local function collect_keys(prefetch, parents)
+  local by_key, keys = {}, {}
+  for _, parent in ipairs(parents) do
+    local key = parent and key_of(prefetch.parent_readers, parent)
+    if key ~= nil then
+      local list = by_key[key]
+      if list then list[#list + 1] = parent
+      else
+        by_key[key] = { parent }
+        keys[#keys + 1] = values_of(prefetch.parent_readers, parent)
+      end
+    end
+  end
+  return keys, by_key
+end
+
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
+
+local function json_value(value)
+  local kind = math.type(value) or type(value)
+  if kind == "integer" then return tostring(value) end
+  if kind == "boolean" then return value and "1" or "0" end
+  if kind ~= "string" or not utf8.len(value) or value:find("\0", 1, true) then return nil end
+  return '"' .. value:gsub('[%c"\\]', function(character)
+    return escapes[character] or ("\\u%04x"):format(character:byte())
+  end) .. '"'
+end
+
+--- The keys as JSON: a list of values, or of lists of values; nil if JSON cannot carry them.
+local function json_keys(keys)
+  local parts = {}
+  for index, key in ipairs(keys) do
+    local values = {}
+    for position, value in ipairs(key) do
+      values[position] = json_value(value)
+      if not values[position] then return nil end
+    end
+    parts[index] = #values == 1 and values[1] or "[" .. table.concat(values, ",") .. "]"
+  end
+  return "[" .. table.concat(parts, ",") .. "]"
+end
+
+-- Prefetching -------------------------------------------------------------------------------------------------------------------
+
+local fetch_plan
+
+--- A key that was written otherwise than that of the parent, but is equal to it for SQLite: 1 and "1", "a" and "A".
+local function find_parents(by_key, key)
+  local found = by_key[key] or by_key[tostring(key)] or type(key) == "string" and by_key[tonumber(key)]
+  if found or type(key) ~= "string" then return found end
+  for other, parents in pairs(by_key) do
+    if type(other) == "string" and other:lower() == key:lower() then return parents end
+  end
+end
+
+local function put(parents, prefetch, record)
+  for _, parent in ipairs(parents) do
+    local list = rawget(parent, prefetch.name)
+    if not prefetch.is_plural then
+      if list == nil then rawset(parent, prefetch.name, record) end
+    else list[#list + 1] = record end
+  end
+end
+
+--- Lists of associated records can still be called, for the request of one record.
+local function list_metatable(root)
+  if not root.list_metatable then
+    root.list_metatable = {
+      __name = "list of records",
+      __call = function(_, record) return internal.load("association_records").request_of_root(root, record) end,
+    }
+  end
+  return root.list_metatable
+end
+
+local function prefetch_into(self, db, prefetch, parents)
+  if prefetch.is_plural then
+    local metatable = list_metatable(prefetch.root)
+    for _, parent in ipairs(parents) do
+      if parent then rawset(parent, prefetch.name, setmetatable({}, metatable)) end
+    end
+  end
+  local keys, by_key = collect_keys(prefetch, parents)
+  if #keys == 0 then return end
+  local json = json_keys(keys)
+  local plan = json and prefetch.plan or prefetch.plan_for_keys(keys)
+  local children, keys_of_children = fetch_plan(self, db, plan, prefetch.class, json)
+  for index, child in ipairs(children) do
+    local found = find_parents(by_key, keys_of_children[index])
+    if found then put(found, prefetch, child) end
+  end
+end
+
+--- A segment whose columns were chosen has rows instead of records.
+local function make_rows(plan, rows, known)
+  for index = #plan.segments, 1, -1 do
+    local segment = plan.segments[index]
+    if not segment.whole then
+      local names = {}
+      for _, name in ipairs(segment.names) do names[#names + 1] = name or nil end
+      local parents = segment.parent and records_of(plan, rows, segment.parent, known)
+      for position, record in ipairs(records_of(plan, rows, index, known)) do
+        if record then
+          local row = {}
+          for key, value in next, record do row[key] = value end
+          if parents then rawset(parents[position], segment.field, row) else rows[position] = row end
+        end
+      end
+    end
+  end
+end
+
+--- Fetches the rows of a plan with everything inside them. Returns them and, where the plan has keys, that of each.
+function fetch_plan(self, db, plan, class, keys)
+  prepare(plan, class)
+  local arguments = { n = #plan.slots }
+  for index, slot in ipairs(plan.slots) do
+    if slot == "keys" then arguments[index] = keys
+    elseif slot == 0 then arguments[index] = plan.constants[index]
+    else arguments[index] = request_plans.value(self, slot) end
+  end
+  local rows = arguments.n == 0 and records.fetch_records(db, plan.sql, plan.layout)
+    or records.fetch_records(db, plan.sql, plan.layout, arguments)
+  local known, child_keys = {}, {}
+  if plan.key_readers[1] then
+    for index, record in ipairs(rows) do child_keys[index] = key_of(plan.key_readers, record) or false end
+  end
+  for _, prefetch in ipairs(plan.prefetches) do
+    prefetch_into(self, db, prefetch, records_of(plan, rows, prefetch.segment, known))
+  end
+  drop_hidden(plan, rows, known)
+  awaken(plan, rows, known)
+  make_rows(plan, rows, known)
+  return rows, child_keys
+end
+
+--- All records of a request, all of one state of the database.
+function association_fetching.fetch_all(self, db, plan)
+  local class = self.node.root.source.class
+  if not plan.prefetches[1] then return (fetch_plan(self, db, plan, class)) end
+  return (records.with_access(db, "read", function() return (fetch_plan(self, db, plan, class)) end))
+end
+
+return association_fetching

@@ -31,7 +31,7 @@ end
 --- Raises for a column that a table does not have.
 function internal.raise_unknown_column(name, table_name, names)
   local ok, err = pcall(internal.raise_unknown, "column", name, names)
-  internal.raise("unknown_column", (err.message:gsub("no column `[^`]*`", "%0 in `" .. table_name:gsub("%%", "%%%%") .. "`", 1)),
+  raise("unknown_column", (err.message:gsub("no column `[^`]*`", "%0 in `" .. table_name:gsub("%%", "%%%%") .. "`", 1)),
     { name = name, table = table_name, suggestion = err.suggestion })
 end
 
@@ -81,6 +81,61 @@ record.creators[#record.creators + 1] = function(info)
   end
 end
 
+-- Default scopes ---------------------------------------------------------------------------------------------------------------
+
+--- Whether the arguments of a verb of a class are a database at most, and not SQL or a statement.
+local function is_bare(first, ...)
+  return select("#", ...) == 0 and (first == nil or records.is_database(first))
+end
+
+--- What finds a record by its key within the scope of a class.
+local function scoped_finder(verb, own)
+  return function(class, ...)
+    local db, key = ...
+    if not records.is_database(db) then db, key = nil, db end
+    local all = internal.class_request(class)
+    if key == nil and verb == "fetch_one" then return all:fetch_one(db) end
+    if records.is_statement(key) or select("#", ...) > (db and 2 or 1) then return own(class, ...) end
+    if type(key) == "table" and getmetatable(key) == nil and #key > 0 then
+      local found = {}
+      for index, one in ipairs(key) do
+        local wanted = all:filter_key(one)
+        found[index] = wanted[verb](wanted, db)
+      end
+      return found
+    end
+    if key == nil then return own(class, ...) end
+    local is_columns = type(key) == "table" and getmetatable(key) == nil
+    local wanted = is_columns and all:filter(key) or all:filter_key(key)
+    return wanted[verb](wanted, db)
+  end
+end
+
+--- Makes the verbs of a class that read all records, or one by its key, those of its default scope.
+function internal.scope_class(class)
+  local lookup = record.info(class).lookup
+  for _, verb in ipairs{ "fetch_all", "rows", "fetch_count" } do
+    local own = record.class_verbs[verb]
+    rawset(lookup, verb, function(any_class, ...)
+      if not is_bare(...) then return own(any_class, ...) end
+      local all = internal.class_request(any_class)
+      return all[verb](all, (...))
+    end)
+  end
+  for _, verb in ipairs{ "fetch_one", "find" } do rawset(lookup, verb, scoped_finder(verb, record.class_verbs[verb])) end
+  rawset(lookup, "delete_all", function(any_class, ...)
+    local all = internal.class_request(any_class)
+    return all:delete_all(...)
+  end)
+end
+
+--- Whether the table has a column of that name, as far as it is there.
+local function is_column(info, name)
+  if info.known[name] then return true end
+  local ok, column = pcall(function() return internal.request_source(info.class):column_named(name) end)
+  return ok and column ~= nil
+end
+
 --- Associations are stored apart from methods: records find them under their name as well.
 record.definers[#record.definers + 1] = function(info, name, value)
   if not internal.is_association(value) then
@@ -91,7 +146,7 @@ record.definers[#record.definers + 1] = function(info, name, value)
   end
   if type(name) ~= "string" then
     raise("argument", "an association is stored under a name, not under " .. internal.describe(name))
-  elseif info.known[name] then
+  elseif is_column(info, name) then
     raise("argument", "`" .. info.table .. "` has a column `" .. name .. "`; give the association another name")
   end
   internal.name_association(info.class, name, value)

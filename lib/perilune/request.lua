@@ -107,6 +107,13 @@ local function node_with_node(parent, op, other, detail)
   return node
 end
 
+--- The node that is derived from another one in the same way as `model` is from its parent.
+function request.child_like(parent, model)
+  if model.shape then return node_with_shape(parent, model.op, model.shape) end
+  if model.other then return node_with_node(parent, model.op, model.other, model.detail) end
+  return node_with_detail(parent, model.op, model.detail)
+end
+
 -- Deriving ------------------------------------------------------------------------------------------------------------
 
 --- The request of a node with the values of `self`.
@@ -184,7 +191,7 @@ end
 local conditions = internal.load("request_conditions")
 
 function derivations:filter(condition, ...)
-  if is_expression(condition) and select("#", ...) == 0 then return derive_with(self, "filter", condition) end
+  if is_expression(condition) and condition.shape ~= expression.slot and select("#", ...) == 0 then return derive_with(self, "filter", condition) end
   local kind = type(condition)
   if kind == "number" then return derive_with(self, "filter", conditions.of_key(self, condition, "filter")) end
   return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))

@@ -46,7 +46,7 @@ function verbs:find(...)
   local found = wanted:fetch_one(db)
   if found ~= nil then return found end
   local source = self.node.root.source
-  internal.internal.raise("record_not_found", "no row of `" .. source.table .. "` "
+  raise("record_not_found", "no row of `" .. source.table .. "` "
     .. (key == nil and "fulfils the request" or "has the key " .. internal.describe(key) .. " and fulfils the request"),
     { table = source.table, key = key })
 end

@@ -61,8 +61,9 @@ local function listed(request, plan, named)
   for index, slot in ipairs(plan.slots) do
     local value
     if type(slot) == "string" then
-      value = named and named[slot]
-      if value == nil then raise_parameter(slot) end
+      local name = slot:gsub("^:", "")
+      value = named and named[name]
+      if value == nil then raise_parameter(name) end
     elseif slot == 0 then value = plan.constants[index]
     else value = request[slot] end
     list[index] = value
@@ -71,6 +72,16 @@ local function listed(request, plan, named)
 end
 
 request_plans.listed = listed
+
+--- The value for a slot of a plan that belongs to the request: by number, or by the name of a parameter.
+function request_plans.value(request, slot)
+  if math.type(slot) == "integer" then return request[slot] end
+  local name = slot:gsub("^:", "")
+  local named = rawget(request, "named")
+  local value = named and named[name]
+  if value == nil then raise_parameter(name) end
+  return value
+end
 
 --- The arguments for a verb of a database.
 function request_plans.arguments(request, plan)
@@ -93,12 +104,12 @@ end
 --- The SQL with its values written out, for people.
 function request_plans.text(request)
   local plan = request_plans.plan_of(request, default_database(), "rows")
-  local list = listed(request, plan, setmetatable({}, { __index = function(_, name) return ":" .. name end }))
+  local list = listed(request, plan, setmetatable({}, { __index = function(_, name) return name end }))
   local index = 0
   return (plan.sql:gsub("%?%d*", function()
     index = index + 1
     local slot = plan.slots[index]
-    return type(slot) == "string" and ":" .. slot or literal(list[index])
+    return type(slot) == "string" and ":" .. slot:gsub("^:", "") or literal(list[index])
   end))
 end
 

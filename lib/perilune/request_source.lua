@@ -6,6 +6,8 @@ local expression = internal.load("expression")
 local request = internal.load("request")
 local verbs, derivations = request.verbs, request.derivations
 
+local schema_generation, default_database = internal.records.schema_generation, internal.records.default_database
+
 --- Sources by class.
 local sources = setmetatable({}, { __mode = "k" })
 local Source = {}
@@ -65,8 +67,9 @@ end
 
 --- The columns of the primary key, or the row id.
 function Source:key(alias)
+  local generation = schema_generation(default_database())
+  if self.key_generation == generation and not alias then return self.key_columns end
   local schema = self:schema()
-  if self.key_schema == schema and not alias then return self.key_columns end
   local key = {}
   for index, name in ipairs(schema.primary_key.columns) do key[index] = self:column(name, alias) end
   if #key == 0 then
@@ -75,7 +78,7 @@ function Source:key(alias)
     end
     key[1] = new_column(self, "rowid", alias)
   end
-  if not alias then self.key_schema, self.key_columns = schema, key end
+  if not alias then self.key_generation, self.key_columns = generation, key end
   return key
 end
 
@@ -157,7 +160,10 @@ local function requests_table(class)
       end
       rawset(requests, name, value)
       -- The default scope is part of what the class stands for.
-      if name == "default" then internal.request_source(class).all = nil end
+      if name == "default" then
+        internal.request_source(class).all = nil
+        internal.scope_class(class)
+      end
     end,
   })
 end

@@ -181,6 +181,14 @@ extension Association {
     /// The columns of the origin that say which rows are associated.
     package var originColumns: [Int] { hops[0].columns.map(\.from) }
 
+    /// The names of the columns of the origin, and of those that they are equal to in the first table on the way.
+    package var columnNames: (origin: [String], first: [String]) {
+        let columns = hops[0].columns
+        return (
+            columns.map { $0.from < 0 ? "rowid" : origin.columns[$0.from].name },
+            columns.map { $0.to < 0 ? "rowid" : hops[0].table.columns[$0.to].name })
+    }
+
     func checkIsFetchable() throws {
         if !request.parts.values.groups.isEmpty || request.parts.values.having != nil {
             throw RequestError.argument("`\(name)`: an association with groups cannot be included")

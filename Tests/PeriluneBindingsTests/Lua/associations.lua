@@ -1,0 +1,175 @@
+--- Associations: from foreign keys, of one record, included, prefetched, joined, aggregated.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT);
+  CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, author_id INTEGER REFERENCES author (id));
+  CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+  CREATE TABLE book_tag (book_id INTEGER NOT NULL REFERENCES book, tag_id INTEGER NOT NULL REFERENCES tag,
+    PRIMARY KEY (book_id, tag_id));
+  CREATE TABLE employee (id INTEGER PRIMARY KEY, name TEXT, boss_id INTEGER REFERENCES employee);
+  INSERT INTO author VALUES (1, 'Melville', 'US'), (2, 'Camus', 'France'), (3, 'Silent', NULL);
+  INSERT INTO book VALUES (1, 'Typee', 1846, 1), (2, 'Moby-Dick', 1851, 1), (3, 'The Plague', 1947, 2), (4, 'Beowulf', 1000, NULL);
+  INSERT INTO tag VALUES (1, 'sea'), (2, 'whale'), (3, 'old');
+  INSERT INTO book_tag VALUES (1, 1), (2, 1), (2, 2), (4, 3);
+  INSERT INTO employee VALUES (1, 'Ada', NULL), (2, 'Bob', 1), (3, 'Cy', 1), (4, 'Di', 3)]]
+
+local Author, Book, Tag, BookTag = perilune.record("author"), perilune.record("book"), perilune.record("tag"),
+  perilune.record("book_tag")
+local Employee = perilune.record("employee")
+Author.books = Author:has_many(Book)
+Book.author = Book:belongs_to(Author)
+Book.book_tags = Book:has_many(BookTag)
+BookTag.tag = BookTag:belongs_to(Tag)
+Book.tags = Book:has_many(Tag, { through = Book.book_tags, using = BookTag.tag })
+Employee.boss = Employee:belongs_to(Employee)
+Employee.reports = Employee:has_many(Employee)
+function Author:label() return self.name .. " of " .. (self.country or "?") end
+function Author.requests:from(country) return self:filter{ country = country } end
+function Book.requests:by_year() return self:order("year") end
+
+--- The values of a column of records, in their order.
+local function names(list, field)
+  local result = {}
+  for index, record in ipairs(list) do result[index] = record[field or "title"] end
+  return result
+end
+
+test("the request for one record", function()
+  local melville = Author:find(1)
+  equal(names(melville:books():by_year():fetch_all()), { "Typee", "Moby-Dick" })
+  equal(melville:books():filter(Book.c.year:gt(1850)):fetch_one().title, "Moby-Dick")
+  equal(Book:find(3):author():fetch_one():label(), "Camus of France")
+  equal(Book:find(4):author():fetch_one(), nil)
+  equal(Author.books(melville):fetch_count(), 2)
+  equal(names(Author.books:filter(Book.c.year:lt(1850))(melville):fetch_all()), { "Typee" })
+  fails("argument", function() Author.books(Book:find(1)) end)
+  equal(names(Book:find(2):tags():order("name"):fetch_all(), "name"), { "sea", "whale" })
+end)
+
+test("including_required and including_optional nest records", function()
+  local books = Book:including_required(Book.author):order("id"):fetch_all()
+  equal(names(books), { "Typee", "Moby-Dick", "The Plague" })
+  equal(books[3].author:label(), "Camus of France")
+  books = Book:including_optional(Book.author):order("id"):fetch_all()
+  equal(#books, 4)
+  equal(books[4].author, nil)
+  equal(books[1].author.name, "Melville")
+  equal(names(Book:including_required(Book.author:from("France")):fetch_all()), { "The Plague" })
+  equal(Book:including_required(Book.author):order("id"):fetch_one().author.name, "Melville")
+end)
+
+test("including_all prefetches lists by one more statement", function()
+  local authors = Author:including_all(Author.books:order("title")):order("id"):fetch_all()
+  equal(names(authors[1].books), { "Moby-Dick", "Typee" })
+  equal(names(authors[2].books), { "The Plague" })
+  equal(#authors[3].books, 0)
+  equal(authors[1].books[1].year, 1851)
+  equal(authors[1]:books():fetch_count(), 2)
+end)
+
+test("including_all never runs a statement for each row", function()
+  local path, count = temporary_path("trace.sqlite"), 0
+  local traced = perilune.queue(path, { trace = function() count = count + 1 end })
+  traced:execute[[CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, country TEXT);
+    CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, year INTEGER, author_id INTEGER REFERENCES author (id));
+    CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE book_tag (book_id INTEGER REFERENCES book, tag_id INTEGER REFERENCES tag)]]
+  for id = 1, 50 do
+    traced:execute("INSERT INTO author VALUES (?, 'x', 'y')", id)
+    traced:execute("INSERT INTO book VALUES (?, 't', 1, ?)", id, id)
+  end
+  local request = Author:including_all(Author.books:including_all(Book.tags))
+  request:fetch_all(traced)
+  traced:read(function(handle)
+    count = 0
+    equal(#request:fetch_all(handle), 50)
+    equal(count, 3)
+  end)
+end)
+
+test("prefetches may be nested, filtered, limited, and go through other tables", function()
+  local authors = Author:including_all(Author.books:including_all(Book.tags:order("name")):order("id")):order("id"):fetch_all()
+  equal(names(authors[1].books[2].tags, "name"), { "sea", "whale" })
+  equal(#authors[2].books[1].tags, 0)
+  authors = Author:including_all(Author.books:order(Book.c.year:desc()):limit(1)):order("id"):fetch_all()
+  equal(names(authors[1].books), { "Moby-Dick" })
+  authors = Author:including_all(Author.books:filter(Book.c.year:lt(1850))):order("id"):fetch_all()
+  equal(names(authors[1].books), { "Typee" })
+  local books = Book:including_all(Book.tags):including_optional(Book.author):order("id"):fetch_all()
+  equal(names(books[1].tags, "name"), { "sea" })
+  equal(books[1].author.name, "Melville")
+end)
+
+test("an association of a table to itself", function()
+  local staff = Employee:including_optional(Employee.boss):order("id"):fetch_all()
+  equal(staff[1].boss, nil)
+  equal(staff[4].boss.name, "Cy")
+  local tree = Employee:filter{ boss_id = perilune.null }:including_all(Employee.reports:order("id"), 3):fetch_one()
+  equal(names(tree.reports, "name"), { "Bob", "Cy" })
+  equal(tree.reports[2].reports[1].name, "Di")
+  equal(#tree.reports[1].reports, 0)
+end)
+
+test("joining filters without fetching", function()
+  equal(names(Book:joining_required(Book.author:from("US")):order("id"):fetch_all()), { "Typee", "Moby-Dick" })
+  equal(names(Book:joining_required(Book.author):filter(Author.c.country:eq("France")):fetch_all()), { "The Plague" })
+  equal(Book:joining_optional(Book.author):filter(Author.c.id:is_null()):fetch_one().title, "Beowulf")
+end)
+
+test("columns of associations come beside those of the record", function()
+  local book = Book:annotated_with_required(Book.author:select(Author.c.name:as("author_name"))):order("id"):fetch_one()
+  equal({ book.title, book.author_name }, { "Typee", "Melville" })
+end)
+
+test("aggregates", function()
+  local authors = Author:annotated_with(Author.books:count(), Author.books:max("year")):order("id"):fetch_all()
+  equal({ authors[1].book_count, authors[3].book_count }, { 2, 0 })
+  equal({ authors[1].max_book_year, authors[3].max_book_year }, { 1851, nil })
+  equal(authors[1]:label(), "Melville of US")
+  equal(names(Author:having(Author.books:count():ge(2)):fetch_all(), "name"), { "Melville" })
+  equal(names(Author:having(Author.books:is_empty()):fetch_all(), "name"), { "Silent" })
+  equal(names(Author:having(Author.books:filter(Book.c.year:gt(1900)):count():gt(0)):fetch_all(), "name"), { "Camus" })
+  local one = Author:annotated_with((Author.books:count() * 10):as("tenfold"), Author.books:min("year"):as("first")):find(1)
+  equal({ one.tenfold, one.first }, { 20, 1846 })
+  equal(names(Author:order(Author.books:count():desc(), "id"):fetch_all(), "name"), { "Melville", "Camus", "Silent" })
+end)
+
+test("what was not fetched raises, naming the cures", function()
+  local author = Author:find(1)
+  for _, use in ipairs{
+    function() return #author.books end, function() return author.books[1] end, function() return author.books.title end,
+    function() for _ in ipairs(author.books) do end end, function() for _ in pairs(author.books) do end end,
+  } do
+    local err = fails("not_fetched", use)
+    matches(err, "including_all")
+    matches(err, "record:books()")
+  end
+  matches(fails("not_fetched", function() return Book:find(1).author.name end), "including_optional")
+end)
+
+test("mistakes are told where they are made", function()
+  fails("no_foreign_key", function() Tag.books = Tag:has_many(Book) end)
+  fails("argument", function() Author:has_many("book") end)
+  fails("argument", function() Author:including_all(Book) end)
+  fails("argument", function() Author:including_all(Book.author) end)
+  fails("argument", function() Author:including_required(Author.books) end)
+  fails("argument", function() Author:including_all(Author:has_many(Book)) end)
+  fails("unknown_option", function() Author:has_many(Book, { column = "author_id" }) end)
+  fails("unknown_column", function() Author.novels = Author:has_many(Book, { columns = "athor_id" }) end)
+  fails("argument", function() Book.title = Book:belongs_to(Author) end)
+  fails("argument", function() Book.writer = Author:has_many(Book) end)
+  fails("not_joined", function() Book:filter(Author.c.country:eq("US")):fetch_all() end)
+  fails("argument", function() Book:including_required(Book.author:limit(1)):fetch_all() end)
+  fails("argument", function() Book:including_required(Book.author):rows() end)
+end)
+
+test("several foreign keys to one table are told apart", function()
+  db:execute("CREATE TABLE match (id INTEGER PRIMARY KEY, home_id INTEGER REFERENCES author, guest_id INTEGER REFERENCES author)")
+  db:execute("INSERT INTO match VALUES (1, 1, 2)")
+  local Match = perilune.record("match")
+  matches(fails("ambiguous", function() Match.team = Match:belongs_to(Author) end), "home_id")
+  Match.home = Match:belongs_to(Author, { columns = "home_id" })
+  Match.guest = Match:belongs_to(Author, { columns = { "guest_id" } })
+  local match = Match:including_required(Match.home, Match.guest):fetch_one()
+  equal({ match.home.name, match.guest.name }, { "Melville", "Camus" })
+end)

@@ -1,0 +1,59 @@
+--- Requests that a class names: on the class, on requests, on associations, in classes that extend it.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, country TEXT, deleted_at TEXT);
+  CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT, author_id INTEGER REFERENCES author);
+  INSERT INTO author VALUES (1, 'Melville', 'US', NULL), (2, 'Camus', 'France', NULL), (3, 'Gone', 'France', '2020-01-01');
+  INSERT INTO book VALUES (1, 'Typee', 1), (2, 'The Plague', 2), (3, 'Lost', 3)]]
+
+local Author, Book = perilune.record("author"), perilune.record("book")
+Book.author = Book:belongs_to(Author)
+Author.books = Author:has_many(Book)
+
+function Author.requests:from(country) return self:filter{ country = country } end
+function Author.requests:by_name() return self:order("name") end
+
+local function names(request)
+  local result = {}
+  for index, record in ipairs(request:fetch_all()) do result[index] = rawget(record, "name") or record.title end
+  return result
+end
+
+test("named requests compose in any order", function()
+  equal(names(Author:from("France"):by_name()), { "Camus", "Gone" })
+  equal(names(Author:by_name():from("France")), { "Camus", "Gone" })
+  equal(names(Author:all():by_name():limit(1)), { "Camus" })
+  equal(names(Book:including_required(Book.author:from("France")):order("id")), { "The Plague", "Lost" })
+end)
+
+test("classes that extend another one inherit, and may name their own", function()
+  local French = Author:extend()
+  function French.requests:from(city) return self:filter{ country = "France" }:filter("? <> ''", city) end
+  equal(names(French:by_name()), { "Camus", "Gone", "Melville" })
+  equal(names(French:from("Paris"):by_name()), { "Camus", "Gone" })
+  equal(names(Author:from("US")), { "Melville" })
+end)
+
+test("a default scope holds for all that begins with the class", function()
+  function Author.requests:default() return self:filter{ deleted_at = perilune.null } end
+  equal(names(Author:from("France")), { "Camus" })
+  equal(Author:fetch_count(), 2)
+  equal(#Author:fetch_all(), 2)
+  equal(Author:fetch_one(3), nil)
+  equal(Author:fetch_one(2).name, "Camus")
+  equal(Author:find(1).name, "Melville")
+  fails("record_not_found", function() Author:find(3) end)
+  equal(#Author:fetch_all("SELECT * FROM author"), 3)
+  equal(#Author:fetch_all(db), 2)
+  equal(Author:unscoped():fetch_count(), 3)
+  equal(names(Author:unscoped():from("France"):by_name()), { "Camus", "Gone" })
+  equal(names(Book:joining_required(Book.author):order("id")), { "Typee", "The Plague" })
+end)
+
+test("names are checked", function()
+  matches(fails("argument", function() function Author.requests:filter() end end), "method of every request")
+  fails("argument", function() Author.requests.x = 5 end)
+  matches(fails("unknown_method", function() Author:all():form("France") end), "from")
+  fails("readonly", function() Author.requests = {} end)
+  fails("argument", function() function Author.requests:default() return 5 end return Author:filter(1) end)
+end)

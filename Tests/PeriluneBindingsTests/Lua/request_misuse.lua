@@ -1,0 +1,115 @@
+--- What people get wrong: each is an error at the line that builds the request, or works.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, age INTEGER);
+  INSERT INTO author VALUES (1, 'Ann', 'France', 20), (2, 'Bo', NULL, 30);
+  CREATE TABLE course (student INTEGER, subject INTEGER, PRIMARY KEY (student, subject)) WITHOUT ROWID]]
+
+local Author, Course = perilune.record("author"), perilune.record("course")
+
+test("what is no condition", function()
+  matches(fails("argument", function() Author:filter(false) end), "column:eq(value)")
+  matches(fails("argument", function() Author:filter(true) end), "column:eq(value)")
+  matches(fails("argument", function() Author:filter(Author.c.age == 18) end), "column:eq(value)")
+  matches(fails("argument", function() Author:filter(nil) end), "nil")
+  matches(fails("argument", function() Author:filter() end), "nil")
+  matches(fails("argument", function() Author:filter{} end), "empty")
+  matches(fails("argument", function() Author:filter{ 1, 2 } end), "filter_keys")
+  fails("argument", function() Author:filter(print) end)
+  fails("argument", function() Author:filter(Author:all()) end)
+  fails("argument", function() Author:filter(Author:find(1)) end)
+  fails("argument", function() Author:filter(Author.c.age:gt(1), Author.c.age:lt(5)) end)
+  fails("argument", function() Author:filter(perilune.value(true)) end)
+  fails("argument", function() Author:having(false) end)
+  matches(fails("argument", function() return Author.c.age > 18 end), ":gt(18)")
+end)
+
+test("misspelt columns are told with the nearest, at the line of the script", function()
+  local err = fails("unknown_column", function() Author:filter{ nmae = 1 } end)
+  matches(err, "did you mean `name`")
+  equal(err.table, "author")
+  equal(err.line ~= nil, true)
+  fails("unknown_column", function() Author:order("nmae") end)
+  fails("unknown_column", function() Author:select("nmae") end)
+  fails("unknown_column", function() Author:group("nmae") end)
+  fails("unknown_column", function() Author:filter(perilune.column("nmae"):eq(1)) end)
+end)
+
+test("values that cannot be compared with", function()
+  fails("argument", function() Author:filter{ name = print } end)
+  fails("argument", function() Author:filter{ name = { "a", perilune.null } } end)
+  fails("argument", function() Author:filter{ name = { a = 1 } } end)
+  fails("argument", function() Author:filter{ name = { "a", nil, "b", [5] = "c" } } end)
+  fails("argument", function() Author:filter{ name = { { "a" } } } end)
+  fails("argument", function() Author:filter{ age = 0 / 0 }:fetch_all() end)
+end)
+
+test("an empty list has no rows, a long one works", function()
+  equal(Author:filter{ id = {} }:fetch_count(), 0)
+  local list = {}
+  for number = 1, 100000 do list[number] = number end
+  equal(Author:filter{ id = list }:fetch_count(), 2)
+  equal(#Author:filter_keys(list):fetch_all(), 2)
+end)
+
+test("keys that do not fit the table", function()
+  matches(fails("argument", function() Course:filter(1) end), "student")
+  fails("argument", function() Course:filter_key{ student = 1 } end)
+  fails("argument", function() Course:filter_key{ student = 1, subject = 2, x = 3 } end)
+  equal(Course:filter_key{ student = 1, subject = 2 }:fetch_one(), nil)
+end)
+
+test("SQL text with the wrong arguments", function()
+  fails("argument", function() Author:filter("age > ? AND age < ?", 1) end)
+  fails("argument", function() Author:filter("age > ?", 1, 2) end)
+  fails("argument", function() Author:filter("age > :low", { high = 1 }) end)
+  equal(Author:filter("age > :x", { x = 1 }):filter("age < :x", { x = 25 }):fetch_count(), 1)
+  fails("argument", function() Author:filter("") end)
+  fails("argument", function() Author:filter("age > 1) OR (1") end)
+  fails("argument", function() Author:filter("age > 1; DROP TABLE author") end)
+end)
+
+test("selections and changes of nothing", function()
+  fails("argument", function() Author:select() end)
+  fails("argument", function() Author:select{} end)
+  fails("argument", function() Author:group() end)
+  fails("argument", function() Author:order() end)
+  fails("argument", function() Author:filter(1):update_all({}, { returning = true }) end)
+  fails("argument", function() Author:filter(1):update_all({ age = 1 }, { returning = {} }) end)
+  fails("argument", function() Author:group("age"):delete_all() end)
+end)
+
+test("reversing an order of SQL text works", function()
+  equal(Author:order("length(name) DESC, age"):reversed():fetch_one().id, 2)
+end)
+
+test("aggregates where rows are meant", function()
+  matches(fails("argument", function() Author:filter(perilune.count():gt(1)) end), "having")
+  fails("argument", function() Author:group(Author.c.age:max()) end)
+end)
+
+test("a request is no list, and does not change", function()
+  local request = Author:all()
+  matches(fails("argument", function() return #request end), "fetch_count")
+  fails("argument", function() for _ in pairs(request) do end end)
+  fails("argument", function() request() end)
+  fails("readonly", function() request.x = 1 end)
+  matches(fails("unknown_method", function() request:fliter{ id = 1 } end), "filter")
+end)
+
+test("deep nesting is refused, long chains are not", function()
+  local chain = Author.c.id:eq(0)
+  for number = 1, 5000 do chain = chain | Author.c.id:eq(number) end
+  equal(Author:filter(chain):fetch_count(), 2)
+  local deep = Author.c.age
+  for _ = 1, 500 do deep = perilune.fn.abs(deep) end
+  fails("too_deep", function() Author:filter(deep:gt(1)) end)
+end)
+
+test("a table that is not there yet is told when it is needed", function()
+  local Later = perilune.record("later")
+  local request = Later:all():limit(1)
+  fails("unknown_table", function() request:fetch_all() end)
+  db:execute("CREATE TABLE later (id INTEGER PRIMARY KEY)")
+  equal(request:fetch_all(), {})
+end)

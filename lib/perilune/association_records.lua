@@ -1,0 +1,88 @@
+--- The request for what belongs to one record: `author:books()`.
+
+local internal = ...
+local raise = internal.raise
+local request = internal.load("request")
+local request_building = internal.load("request_building")
+
+local association_records = {}
+
+--- The pairs of columns by which a root leads to its rows: names in the owner, names in the target.
+local function columns_of(root)
+  local db = internal.default_database()
+  local generation = internal.schema_generation(db)
+  if root.columns_generation ~= generation then
+    local pairs_of_columns = internal.sql_associations.columns(request_building.built(root, db, generation))
+    root.owner_columns, root.target_columns = pairs_of_columns[1], pairs_of_columns[2]
+    root.columns_generation = generation
+  end
+  return root.owner_columns, root.target_columns
+end
+
+association_records.columns_of = columns_of
+
+--- What an association derives, as a request: all rows of the class, with the same conditions.
+local function request_for_node(node, values)
+  if not node.parent then
+    local all = internal.class_request(node.root.target)
+    return all
+  end
+  local before = request_for_node(node.parent, values)
+  if node.op == "named" then return before end
+  local result = setmetatable({ node = request.child_like(before.node, node) }, before.node.metatable)
+  local count = before.node.count
+  for index = 1, count do rawset(result, index, before[index]) end
+  for index = node.parent.count + 1, node.count do
+    count = count + 1
+    rawset(result, count, values[index])
+  end
+  return result
+end
+
+local function check_record(root, record)
+  local info = internal.record.info_of(record)
+  for ancestor in internal.record.ancestors(info) do
+    if ancestor.class == root.owner then return end
+  end
+  raise("argument", ("`%s`: expected a record of `%s`, got %s; write record:%s()"):format(root.name or "association",
+    internal.request_source(root.owner).table, internal.name_of(record), root.name or "association"))
+end
+
+--- The rows that an association through others leads to: those that the second one finds from rows of the first.
+local function through(root, rows, record)
+  local first, second = root.options.through, root.options.using
+  local middle = association_records.request_of(first, record)
+  local owner_columns, target_columns = columns_of(second.node.root)
+  if second.node.root.options.through or #owner_columns > 1 then
+    raise("argument", "`" .. root.name .. "`: rows through several tables, or by keys of several columns, are fetched by including_all")
+  end
+  local source = internal.request_source(root.target)
+  return rows:filter(source:column(target_columns[1]):is_in(middle:select(owner_columns[1])))
+end
+
+--- The request for the rows that belong to a record.
+function association_records.request_of(self, record)
+  local root = self.node.root
+  check_record(root, record)
+  local rows = request_for_node(self.node, self)
+  if root.options.through then
+    local found = through(root, rows, record)
+    rawset(found, "link", { root = root, record = record })
+    return found
+  end
+  local owner_columns, target_columns = columns_of(root)
+  local source = root.source
+  for index, name in ipairs(owner_columns) do
+    local value = rawget(record, name)
+    if value == nil then return rows:none() end
+    rows = rows:filter(source:column(target_columns[index]):eq(value))
+  end
+  return rows
+end
+
+--- The same for an association as it was made.
+function association_records.request_of_root(root, record)
+  return association_records.request_of(setmetatable({ node = root }, root.metatable), record)
+end
+
+return association_records
