@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "PeriluneLua", targets: ["PeriluneLua"]),
         .library(name: "Perilune", targets: ["Perilune"]),
+        .library(name: "PeriluneTestSupport", targets: ["PeriluneTestSupport"]),
         .executable(name: "perilune", targets: ["PeriluneCLI"]),
     ],
     dependencies: [
@@ -70,6 +71,10 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
+        .target(
+            name: "PeriluneTestSupport", dependencies: ["Perilune", "PeriluneDependencies", "PeriluneLua"],
+            swiftSettings: swiftSettings),
+
         // Programs.
         .executableTarget(
             name: "PeriluneCLI",
@@ -107,7 +112,8 @@ let package = Package(
         .testTarget(
             name: "PeriluneTests",
             dependencies: [
-                "Perilune", "PeriluneDependencies", "PeriluneLua", .product(name: "GRDB", package: "GRDB.swift"),
+                "Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport",
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
             swiftSettings: swiftSettings),

@@ -28,8 +28,13 @@ extension ScriptHost {
         public var limits: LuaLimits = .none
         /// Whether scripts may open database files and use SQL that reaches files (`ATTACH`, `VACUUM INTO`).
         public var allowsFiles = false
-        /// The folder in which `require` looks for modules; `nil`: nowhere.
+        /// Where `require` looks for modules, one after the other; Swift's (``ScriptHost/register(module:_:_:)``) come first.
+        public var modules: [ModuleSource] = []
+        /// The folder in which `require` looks for modules last, as a script of the command line expects it: `package.path`
+        /// begins as this folder, and scripts may change it. `nil`: nowhere.
         public var moduleFolder: String?
+        /// Where the lines go that scripts print.
+        public var output = ScriptOutput.standardOutput
         /// Is told of each statement of the default database. For a database that the host opens.
         public var trace: SQLTrace?
         /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.

@@ -1,57 +1,81 @@
 internal import PeriluneLua
+internal import Synchronization
 
 /// One run after the other: a host that many tasks use at once keeps them waiting, in the order in which they have come.
 extension ScriptHost {
-    /// Who runs and who waits.
-    struct Turns {
-        fileprivate var isTaken = false
-        fileprivate var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
-        fileprivate var count = 0
-    }
-
     /// The hosts whose scripts wait for the current task: in a function that such a script calls, they may be run at once.
     @TaskLocal private static var waitingHosts: Set<ObjectIdentifier> = []
 
-    /// Runs an operation when nobody else uses the state.
+    /// Runs an operation when nobody else runs a script in this host.
     ///
     /// - Throws: `LuaError` with code `cancelled` if the task is cancelled before its turn.
-    func exclusively<Result>(_ operation: () async throws -> Result) async throws -> Result {
+    nonisolated func exclusively<Result: Sendable>(
+        _ operation: @Sendable (isolated ScriptHost) async throws -> Result
+    ) async throws -> Result {
         let id = ObjectIdentifier(self)
-        if Self.waitingHosts.contains(id) { return try await operation() }
-        try await takeTurn()
-        defer { endTurn() }
-        return try await Self.$waitingHosts.withValue(Self.waitingHosts.union([id])) { try await operation() }
+        if Self.waitingHosts.contains(id) { return try await operation(self) }
+        guard await turns.take() else { throw LuaError(.cancelled, "the task was cancelled before the script began") }
+        defer { turns.end() }
+        return try await Self.$waitingHosts.withValue(Self.waitingHosts.union([id])) { try await perform(operation) }
     }
 
-    private func takeTurn() async throws {
-        guard !Task.isCancelled else { throw Self.cancelled }
-        guard turns.isTaken else {
-            turns.isTaken = true
-            return
+    private func perform<Result: Sendable>(
+        _ operation: @Sendable (isolated ScriptHost) async throws -> Result
+    ) async throws -> Result {
+        // A cancellation may come too late for this run; it is not for the next one.
+        defer { if Task.isCancelled { state.forgetCancellation() } }
+        return try await operation(self)
+    }
+}
+
+/// Who runs, and who waits. Outside of the actor, whose thread is taken while a script runs: whoever waits can give up.
+final class Turns: Sendable {
+    private struct State {
+        var isTaken = false
+        var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+        var count = 0
+    }
+
+    private let state = Mutex(State())
+
+    /// Waits for the turn of the current task. Returns whether it has come: `false` if the task is cancelled before.
+    func take() async -> Bool {
+        let number = state.withLock { state in
+            state.count += 1
+            return state.count
         }
-        turns.count += 1
-        let number = turns.count
-        let hasTurn = await withTaskCancellationHandler {
-            await withCheckedContinuation { turns.waiting.append((number, $0)) }
+        return await withTaskCancellationHandler {
+            await withCheckedContinuation { continuation in
+                let answer = state.withLock { state -> Bool? in
+                    if Task.isCancelled { return false }
+                    if state.isTaken {
+                        state.waiting.append((number, continuation))
+                        return nil
+                    }
+                    state.isTaken = true
+                    return true
+                }
+                if let answer { continuation.resume(returning: answer) }
+            }
         } onCancel: {
-            Task { await self.giveUp(number) }
+            giveUp(number)
         }
-        guard hasTurn else { throw Self.cancelled }
     }
 
     private func giveUp(_ number: Int) {
-        guard let index = turns.waiting.firstIndex(where: { $0.number == number }) else { return }
-        turns.waiting.remove(at: index).continuation.resume(returning: false)
+        let continuation = state.withLock { state in
+            state.waiting.firstIndex { $0.number == number }.map { state.waiting.remove(at: $0).continuation }
+        }
+        continuation?.resume(returning: false)
     }
 
-    private func endTurn() {
-        // It may have come too late for this run; it is not for the next one.
-        if Task.isCancelled { state.forgetCancellation() }
-        guard turns.waiting.isEmpty else { return turns.waiting.removeFirst().continuation.resume(returning: true) }
-        turns.isTaken = false
-    }
-
-    private static var cancelled: LuaError {
-        LuaError(.cancelled, "the task was cancelled before the script began")
+    /// Ends the turn; the next one that waits has it then.
+    func end() {
+        let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
+            guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
+            state.isTaken = false
+            return nil
+        }
+        next?.resume(returning: true)
     }
 }

@@ -13,41 +13,39 @@ extension ScriptHost {
     ///   - argument: What the script sees as `...`, encoded: structures are tables, dates `perilune.date`.
     /// - Throws: `LuaError`, with code `conversion` if an argument or the result does not fit; ``ScriptFileError`` if the
     ///   file cannot be read.
-    public func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+    public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         file path: String, arguments argument: repeat each Argument
     ) async throws -> Result {
         let source = try ScriptFile.read(path)
-        return try await exclusively {
-            let results = try await start(source, named: path, repeat each argument)
-            return try decode(results, of: path)
+        return try await exclusively { host in
+            try host.decode(await host.start(source, named: path, repeat each argument), of: path)
         }
     }
 
     /// Runs a file; what it returns is ignored.
-    public func run<each Argument: Encodable & Sendable>(
+    public nonisolated func run<each Argument: Encodable & Sendable>(
         file path: String, arguments argument: repeat each Argument
     ) async throws {
         let source = try ScriptFile.read(path)
-        try await exclusively { _ = try await start(source, named: path, repeat each argument) }
+        try await exclusively { host in _ = try await host.start(source, named: path, repeat each argument) }
     }
 
     /// Runs source text and decodes what it returns.
     ///
     /// - Parameter name: What errors call it.
-    public func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+    public nonisolated func run<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
     ) async throws -> Result {
-        try await exclusively {
-            let results = try await start(Array(source.utf8), named: name, repeat each argument)
-            return try decode(results, of: name)
+        try await exclusively { host in
+            try host.decode(await host.start(Array(source.utf8), named: name, repeat each argument), of: name)
         }
     }
 
     /// Runs source text; what it returns is ignored.
-    public func run<each Argument: Encodable & Sendable>(
+    public nonisolated func run<each Argument: Encodable & Sendable>(
         source: String, named name: String = "script", arguments argument: repeat each Argument
     ) async throws {
-        try await exclusively { _ = try await start(Array(source.utf8), named: name, repeat each argument) }
+        try await exclusively { host in _ = try await host.start(Array(source.utf8), named: name, repeat each argument) }
     }
 
     /// Calls a function that a script has left in a global variable, and decodes its first result.
@@ -58,17 +56,17 @@ extension ScriptHost {
     /// ```
     ///
     /// - Parameter function: Names with dots between; a colon before the last one calls a method of what is before it.
-    public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+    public nonisolated func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument
     ) async throws -> Result {
-        try await exclusively {
-            try decode(await invoke(function, repeat each argument), of: function)
+        try await exclusively { host in
+            try host.decode(await host.invoke(function, repeat each argument), of: function)
         }
     }
 
     /// Calls a function that a script has left in a global variable; what it returns is ignored.
-    public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
-        try await exclusively { _ = try await invoke(function, repeat each argument) }
+    public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
+        try await exclusively { host in _ = try await host.invoke(function, repeat each argument) }
     }
 
     // MARK: - As a command
@@ -76,20 +74,20 @@ extension ScriptHost {
     /// Runs a file as the stand-alone interpreter does, with the table `arg`.
     ///
     /// - Parameter arguments: What the script sees as `...` and in the table `arg`.
-    public func run(file path: String, commandLine arguments: [String]) async throws {
+    public nonisolated func run(file path: String, commandLine arguments: [String]) async throws {
         try await run(bytes: ScriptFile.read(path), named: path, commandLine: arguments)
     }
 
     /// Runs source text as the stand-alone interpreter does, with the table `arg`.
-    public func run(source: String, named name: String = "script", commandLine arguments: [String]) async throws {
+    public nonisolated func run(source: String, named name: String = "script", commandLine arguments: [String]) async throws {
         try await run(bytes: Array(source.utf8), named: name, commandLine: arguments)
     }
 
     /// Runs source text given as bytes.
-    public func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
-        try await exclusively {
-            try setArguments(arguments, of: name)
-            let chunk = try state.load(LuaString(bytes), named: name)
+    public nonisolated func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
+        try await exclusively { host in
+            try host.setArguments(arguments, of: name)
+            let chunk = try host.state.load(LuaString(bytes), named: name)
             try await chunk.callAsync(arguments.map { .string(LuaString($0)) })
         }
     }

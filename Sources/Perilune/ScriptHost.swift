@@ -18,6 +18,8 @@ public actor ScriptHost {
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     let state: LuaState
+    /// What Swift offers to scripts.
+    let modules: ModuleRegistry
     /// The default database.
     let database: any DatabaseWriter
     /// What scripts have from the container of dependencies.
@@ -25,7 +27,7 @@ public actor ScriptHost {
     /// Keeps what the thread has databases see.
     private let threadEnvironment: ThreadEnvironment?
     private let cancellation: LuaState.Cancellation
-    var turns = Turns()
+    nonisolated let turns = Turns()
 
     /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
     /// container of dependencies that the current task sees, for the whole life of the host.
@@ -55,7 +57,15 @@ public actor ScriptHost {
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
         setup.previewMode = configuration.previewMode
         try setup.install(in: state)
-        try ScriptModules.install(in: state, folder: configuration.moduleFolder)
+        try configuration.output.install(in: state, environment: self.environment)
+        let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
+        self.modules = modules
+        // The state belongs to the host, and so do its modules.
+        try state.addModuleResolver { [unowned state] name in try modules.table(of: name, in: state).map { .value(.table($0)) } }
+        for source in configuration.modules { try state.add(source) }
+        if configuration.moduleFolder != nil || configuration.modules.isEmpty {
+            try FileModules.install(in: state, folder: configuration.moduleFolder)
+        }
         cancellation = state.cancellation
         self.state = state
         threadEnvironment = environment.map { ThreadEnvironment($0) }

@@ -213,6 +213,9 @@ public final class LuaUserdataType<Value> {
         return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue()
     }
 
+    /// The state of the type.
+    package func openState() throws(LuaError) -> LuaState { try core.openState() }
+
     // MARK: - Scopes
 
     /// Makes a userdata that dies with a scope: from then on scripts get an error of kind `dead_handle`, wherever they
@@ -243,6 +246,15 @@ public struct LuaMethodArguments {
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         do {
             return try Value.fromLua(self[position])
+        } catch {
+            throw LuaError.argument(arguments.name, position, error.message)
+        }
+    }
+
+    /// The argument at a position, decoded.
+    public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
+        do {
+            return try LuaDecoder().decode(type, from: self[position])
         } catch {
             throw LuaError.argument(arguments.name, position, error.message)
         }

@@ -14,6 +14,18 @@ struct TypedArguments {
     /// The next argument. The commonest types go a short way, without a ``LuaValue`` in between, which halves the time of a
     /// call. Each cast is between a type and itself, which the comparison before it has made sure of.
     mutating func next<Value: LuaConvertible>(_ type: Value.Type) throws(LuaError) -> Value {
+        if let value = plain(type) { return value }
+        return try arguments.get(Int(position))
+    }
+
+    /// The next argument, decoded.
+    mutating func decodeNext<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
+        if let value = plain(type) { return value }
+        return try arguments.decode(Int(position))
+    }
+
+    /// The next argument, if it is of one of the commonest types.
+    private mutating func plain<Value>(_ type: Value.Type) -> Value? {
         position += 1
         if type == Int.self, lua_isinteger(L, position) != 0 {
             return unsafeBitCast(Int(lua_tointegerx(L, position, nil)), to: type)
@@ -27,7 +39,7 @@ struct TypedArguments {
         if type == Bool.self, lua_type(L, position) == LUA_TBOOLEAN {
             return unsafeBitCast(lua_toboolean(L, position) != 0, to: type)
         }
-        return try arguments.get(Int(position))
+        return nil
     }
 }
 

@@ -10,22 +10,32 @@ actor DatabaseTemplates {
 
     /// The database that migrations make of an empty one. Always at the same time, so that no test depends on which was first.
     func template(of migrations: Migrations, configuration: Configuration) async throws -> DatabaseQueue {
-        if let template = templates[migrations.identity] { return try await template.value }
+        let identity = try migrations.identity()
+        if let template = templates[identity] { return try await template.value }
         let template = Task {
             var configuration = configuration
             let sources = try SQLEnvironment(date: .year2000, random: .seeded(0))
             defer { sources.release() }
             sources.configure(&configuration, date: .year2000)
             let queue = try DatabaseQueue(path: sources.uri(of: nil), configuration: configuration)
-            try migrations.migrate(queue)
+            try migrations.migrate(queue, .template)
             return queue
         }
-        templates[migrations.identity] = template
+        templates[identity] = template
         do {
             return try await template.value
         } catch {
-            templates[migrations.identity] = nil
+            templates[identity] = nil
             throw error
         }
+    }
+}
+
+extension ScriptEnvironment {
+    /// That of the migrations of a template.
+    fileprivate static var template: ScriptEnvironment {
+        var environment = ScriptEnvironment.machine
+        (environment.context, environment.date, environment.random, environment.uuid) = (.test, .year2000, .seeded(0), .counting)
+        return environment
     }
 }

@@ -46,7 +46,7 @@ struct DefaultDatabaseMaker {
     }
 
     private func migrate(_ writer: any DatabaseWriter) throws {
-        try source.migrations?.migrate(writer)
+        try source.migrations?.migrate(writer, environment)
     }
 
     // MARK: - Opening

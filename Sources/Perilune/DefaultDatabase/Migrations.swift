@@ -1,33 +1,67 @@
+internal import Foundation
 public import GRDB
+internal import PeriluneBindings
+internal import PeriluneLua
 
-/// What brings a database to its schema.
+/// What brings a database to its schema. A string stands for a folder of migrations.
 ///
-/// Keep it, in a static property for example: tests copy a database that was migrated once by the same migrations.
-public struct Migrations: Sendable {
+/// Tests copy a database that was migrated once by the same migrations: those in Swift are the same if they are one value, so
+/// keep it, in a static property for example; those in a folder, if the files are.
+public struct Migrations: Sendable, ExpressibleByStringLiteral {
     /// Tells contents apart, for the databases that tests copy.
     enum Identity: Hashable, Sendable {
         case object(ObjectIdentifier)
+        case files([String: Data])
     }
 
     private final class Token: Sendable {}
 
     private let token: Token
-    let migrate: @Sendable (any DatabaseWriter) throws -> Void
+    /// The folder, if they are files.
+    private let folder: String?
+    let migrate: @Sendable (any DatabaseWriter, ScriptEnvironment) throws -> Void
 
-    var identity: Identity { .object(ObjectIdentifier(token)) }
-
-    private init(_ migrate: @escaping @Sendable (any DatabaseWriter) throws -> Void) {
+    private init(folder: String? = nil, _ migrate: @escaping @Sendable (any DatabaseWriter, ScriptEnvironment) throws -> Void) {
         token = Token()
+        self.folder = folder
         self.migrate = migrate
+    }
+
+    /// A folder of migrations, in Lua and SQL.
+    public init(stringLiteral folder: String) {
+        self = .folder(folder)
+    }
+
+    /// A folder of migrations, in Lua and SQL: what `perilune migrate` runs.
+    public static func folder(_ path: String) -> Migrations {
+        Migrations(folder: path) { writer, environment in
+            // Lua needs more stack than threads of Swift's concurrency have.
+            try LuaThread().run {
+                let state = try LuaState(libraries: .trusted)
+                try ScriptSetup(database: writer, allowsFiles: true, environment: environment).install(in: state)
+                let migrations = try ScriptMigrations(in: state)
+                try migrations.register(folder: path)
+                try migrations.migrate(upTo: nil) { _, _ in }
+            }
+        }
+    }
+
+    /// What tells these migrations from others.
+    func identity() throws -> Identity {
+        guard let folder else { return .object(ObjectIdentifier(token)) }
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+        let files = names.filter { $0.hasSuffix(".lua") || $0.hasSuffix(".sql") }
+        let contents = try files.map { ($0, try Data(contentsOf: URL(filePath: "\(folder)/\($0)"))) }
+        return .files(Dictionary(uniqueKeysWithValues: contents))
     }
 
     /// Migrations written in Swift.
     public static func migrator(_ migrator: DatabaseMigrator) -> Migrations {
-        Migrations { try migrator.migrate($0) }
+        Migrations { writer, _ in try migrator.migrate(writer) }
     }
 
     /// A closure that brings a database to its schema in one transaction, whatever it was before.
     public static func closure(_ body: @escaping @Sendable (Database) throws -> Void) -> Migrations {
-        Migrations { try $0.write(body) }
+        Migrations { writer, _ in try writer.write(body) }
     }
 }

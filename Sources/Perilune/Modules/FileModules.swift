@@ -5,7 +5,7 @@ internal import PeriluneLua
 ///
 /// As in the stand-alone interpreter, `package.path` says where modules are, `?` standing for the name with `/` for each dot;
 /// it begins as the module folder, and scripts may change it.
-enum ScriptModules {
+enum FileModules {
     /// Installs `require`; without a folder it finds nothing, and says so.
     static func install(in state: LuaState, folder: String?) throws {
         guard let folder else {

@@ -1,0 +1,48 @@
+public import Foundation
+internal import PeriluneLua
+
+/// Where `require` looks for modules written in Lua.
+public struct ModuleSource: Sendable {
+    let find: @Sendable (_ name: String) throws -> (text: [UInt8], file: String)?
+
+    init(_ find: @escaping @Sendable (String) throws -> (text: [UInt8], file: String)?) {
+        self.find = find
+    }
+
+    /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in it, and nothing outside of it.
+    public static func folder(_ path: String) -> ModuleSource {
+        ModuleSource { name in
+            let parts = name.split(separator: ".", omittingEmptySubsequences: false)
+            guard !parts.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains("\0") }) else { return nil }
+            let base = ([path] + parts.map(String.init)).joined(separator: "/")
+            for file in ["\(base).lua", "\(base)/init.lua"] where FileManager.default.fileExists(atPath: file) {
+                return (try ScriptFile.read(file), file)
+            }
+            return nil
+        }
+    }
+
+    /// The files of a bundle, as those of a folder.
+    ///
+    /// - Parameter folder: A folder among its resources.
+    public static func bundle(_ bundle: Bundle, folder: String? = nil) -> ModuleSource {
+        let resources = bundle.resourceURL ?? bundle.bundleURL
+        return .folder(folder.map { resources.appending(path: $0).path } ?? resources.path)
+    }
+
+    /// What a closure knows.
+    ///
+    /// - Parameter source: Returns the source text of a module, `nil` if there is none of that name.
+    public static func closure(_ source: @escaping @Sendable (_ name: String) throws -> String?) -> ModuleSource {
+        ModuleSource { name in try source(name).map { (Array($0.utf8), name) } }
+    }
+}
+
+extension LuaState {
+    /// Has `require` look there.
+    func add(_ source: ModuleSource) throws {
+        try addModuleResolver { name in
+            try source.find(name).map { .source(LuaString($0.text), name: $0.file) }
+        }
+    }
+}

@@ -1,0 +1,113 @@
+internal import PeriluneLua
+
+/// A module of Swift functions, as it is defined for scripts; see ``ScriptHost/register(module:_:_:)``.
+///
+/// Parameters are decoded and results encoded: whatever is `Decodable` or `Encodable` will do, and so will ``ScriptObject``s.
+/// A script that gives what does not fit gets an error which names the function, the argument, and what was expected.
+public final class ScriptModule {
+    /// What a function does beside returning a result.
+    public enum Effect: String, Sendable {
+        /// Nothing that matters outside of the program and its database.
+        case none
+        /// Something outside, which cannot be taken back: a letter, a payment. In previews it is recorded, not done.
+        case external
+    }
+
+    /// A function as it is documented.
+    public struct Function: Sendable {
+        /// What scripts call it.
+        public let name: String
+        /// What it does, for people.
+        public let documentation: String
+        /// The names of its parameters, with their types in the notation of LuaCATS.
+        public let parameters: [(name: String, type: String)]
+        /// The type of its result in the notation of LuaCATS; `nil` if it has none.
+        public let result: String?
+        /// What it does beside.
+        public let effect: Effect
+
+        let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
+    }
+
+    let name: String
+    private(set) var functions: [Function] = []
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    /// Adds a function.
+    ///
+    /// It runs on the host's thread, while the script waits: what takes long is better asynchronous, since only then the limits
+    /// of the run can end the wait.
+    ///
+    /// - Parameters:
+    ///   - documentation: What it does, for people who write scripts.
+    ///   - parameters: The names of its parameters, for people too.
+    public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
+        _ body: @escaping @Sendable (repeat each Argument) throws -> Result
+    ) {
+        add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect) { state, fullName in
+            try state.makeCodedFunction(fullName, body)
+        }
+    }
+
+    /// Adds a function without a result.
+    public func function<each Argument: Decodable & Sendable>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
+        _ body: @escaping @Sendable (repeat each Argument) throws -> Void
+    ) {
+        add(name, documentation, parameters, (repeat (each Argument).self), nil, effect) { state, fullName in
+            try state.makeCodedFunction(fullName, body)
+        }
+    }
+
+    /// Adds an asynchronous function. The script that calls it waits, and no thread does.
+    public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
+        _ body: @escaping @Sendable (repeat each Argument) async throws -> Result
+    ) {
+        add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect) { state, fullName in
+            try state.makeCodedAsyncFunction(fullName, body)
+        }
+    }
+
+    /// Adds an asynchronous function without a result.
+    public func function<each Argument: Decodable & Sendable>(
+        _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
+        _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
+    ) {
+        add(name, documentation, parameters, (repeat (each Argument).self), nil, effect) { state, fullName in
+            try state.makeCodedAsyncFunction(fullName, body)
+        }
+    }
+
+    /// Adds a function that takes any number of arguments.
+    public func variadicFunction<Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ name: String, _ documentation: String = "", effect: Effect = .none,
+        _ body: @escaping @Sendable ([Argument]) throws -> Result
+    ) {
+        add(name, documentation, ["..."], (Argument.self), Result.self, effect) { state, fullName in
+            try state.makeFunction(fullName) { arguments in
+                let values = try (0..<arguments.count).map { try arguments.decode($0 + 1, as: Argument.self) }
+                return [try arguments.state.encode(body(values))]
+            }
+        }
+    }
+
+    private func add<each Argument>(
+        _ name: String, _ documentation: String, _ parameters: [String], _ type: (repeat (each Argument).Type),
+        _ result: Any.Type?, _ effect: Effect, _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction
+    ) {
+        var described: [(name: String, type: String)] = []
+        for type in repeat each type {
+            let name = described.count < parameters.count ? parameters[described.count] : "argument\(described.count + 1)"
+            described.append((name, TypeNames.name(of: type)))
+        }
+        functions.append(
+            Function(
+                name: name, documentation: documentation, parameters: described,
+                result: result.map { TypeNames.name(of: $0) }, effect: effect, make: make))
+    }
+}

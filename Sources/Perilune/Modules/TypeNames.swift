@@ -1,0 +1,37 @@
+internal import Foundation
+internal import PeriluneLua
+
+/// What types of Swift are called in Lua, in the notation of LuaCATS.
+enum TypeNames {
+    static func name(of type: Any.Type) -> String {
+        switch type {
+        case let type as any Named.Type: type.scriptTypeName
+        case let type as any ScriptObject.Type: type.scriptName
+        case is any FixedWidthInteger.Type: "integer"
+        case is any BinaryFloatingPoint.Type: "number"
+        case is any LuaConvertible.Type where type == LuaValue.self: "any"
+        case is String.Type, is LuaString.Type, is Data.Type, is UUID.Type, is URL.Type: "string"
+        case is Bool.Type: "boolean"
+        case is Date.Type: "perilune.date"
+        case is LuaFunction.Type: "function"
+        default: "table"
+        }
+    }
+}
+
+/// Types that are named after those they consist of.
+private protocol Named {
+    static var scriptTypeName: String { get }
+}
+
+extension Optional: Named {
+    static var scriptTypeName: String { "\(TypeNames.name(of: Wrapped.self))?" }
+}
+
+extension Array: Named {
+    static var scriptTypeName: String { Element.self == UInt8.self ? "string" : "\(TypeNames.name(of: Element.self))[]" }
+}
+
+extension Dictionary: Named {
+    static var scriptTypeName: String { "table<\(TypeNames.name(of: Key.self)), \(TypeNames.name(of: Value.self))>" }
+}

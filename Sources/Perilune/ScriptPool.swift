@@ -1,0 +1,123 @@
+internal import GRDB
+internal import PeriluneBindings
+internal import PeriluneDependencies
+internal import PeriluneLua
+
+/// Several hosts over one database, which serve calls in parallel.
+///
+/// ```swift
+/// let pool = try await ScriptPool(size: 4) { host in try await host.run(file: "handlers.lua") }
+/// let reply: Reply = try await pool.call("handle", request)
+/// ```
+///
+/// Each call has a host for itself. Scripts share nothing but the database, which lets readers run in parallel if it is a pool:
+/// what one of them leaves in a global variable is seen by those that happen to get the same host. A host whose script has
+/// passed a limit is thrown away, and a new one takes its place.
+public actor ScriptPool {
+    private let makeHost: @Sendable () async throws -> ScriptHost
+    private var free: [ScriptHost]
+    /// How many may still be made.
+    private var missing: Int
+    private var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
+    private var count = 0
+
+    /// Makes a pool, and its first host; the others are made when they are needed.
+    ///
+    /// - Parameters:
+    ///   - size: How many hosts there may be.
+    ///   - configuration: Of each host. A database in memory is one for all.
+    ///   - prepare: Makes a host ready: registers functions, runs files.
+    public init(
+        size: Int, _ configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
+        prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
+    ) async throws {
+        precondition(size >= 1, "a pool has at least one host")
+        let container = Dependencies.current
+        let database = try await configuration.openDatabase(in: container)
+        let environment = try await ScriptEnvironment.resolve(in: container)
+        makeHost = {
+            let host = try ScriptHost(configuration, database: database, environment: environment)
+            try await prepare(host)
+            return host
+        }
+        free = [try await makeHost()]
+        missing = size - 1
+    }
+
+    /// Runs an operation with a host that nobody else uses meanwhile; waits until there is one.
+    ///
+    /// - Throws: What the operation throws; `LuaError` with code `cancelled` if the task is cancelled before its turn.
+    public func withHost<Result: Sendable>(
+        _ operation: @Sendable (ScriptHost) async throws -> Result
+    ) async throws -> Result {
+        let host = try await takeHost()
+        do {
+            let result = try await operation(host)
+            giveBack(host)
+            return result
+        } catch {
+            // What it has left behind after a limit has struck is anybody's guess.
+            giveBack((error as? LuaError)?.code.isLimit == true ? nil : host)
+            throw error
+        }
+    }
+
+    /// Calls a function as ``ScriptHost/call(_:_:)`` does, in any of the hosts.
+    public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+        _ function: String, _ argument: repeat each Argument
+    ) async throws -> Result {
+        try await withHost { host in try await host.call(function, repeat each argument) }
+    }
+
+    /// Calls a function; what it returns is ignored.
+    public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
+        try await withHost { host in try await host.call(function, repeat each argument) }
+    }
+
+    // MARK: - Hosts
+
+    private func takeHost() async throws -> ScriptHost {
+        while true {
+            guard !Task.isCancelled else { throw Self.cancelled }
+            if let host = free.popLast() { return host }
+            guard missing == 0 else {
+                missing -= 1
+                do {
+                    return try await makeHost()
+                } catch {
+                    giveBack(nil)
+                    throw error
+                }
+            }
+            try await wait()
+        }
+    }
+
+    /// Takes a host back, or the place of one.
+    private func giveBack(_ host: ScriptHost?) {
+        if let host { free.append(host) } else { missing += 1 }
+        if !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: true) }
+    }
+
+    private func wait() async throws {
+        count += 1
+        let number = count
+        let isFree = await withTaskCancellationHandler {
+            await withCheckedContinuation { waiting.append((number, $0)) }
+        } onCancel: {
+            Task { await self.giveUp(number) }
+        }
+        guard isFree else { throw Self.cancelled }
+        // Cancelled at the last moment: the next one gets what was meant for this one.
+        if Task.isCancelled, !waiting.isEmpty { waiting.removeFirst().continuation.resume(returning: true) }
+    }
+
+    private func giveUp(_ number: Int) {
+        guard let index = waiting.firstIndex(where: { $0.number == number }) else { return }
+        waiting.remove(at: index).continuation.resume(returning: false)
+    }
+
+    private static var cancelled: LuaError {
+        LuaError(.cancelled, "the task was cancelled before a host was free")
+    }
+}

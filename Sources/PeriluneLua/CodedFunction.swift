@@ -1,0 +1,90 @@
+internal import CPeriluneShim
+
+extension LuaState {
+    /// Makes a function of Lua out of a Swift closure whose parameters are decoded and whose result is encoded.
+    ///
+    /// - Parameter name: What errors call the function: `mail.send: argument 1: expected a string, got nil`.
+    public func makeCodedFunction<each Argument: Decodable, Result: Encodable>(
+        _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
+    ) throws(LuaError) -> LuaFunction {
+        try core.makeFunction(name, raw: { core, count in
+            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+            let result = try body(repeat try arguments.decodeNext((each Argument).self))
+            if core.pushPlain(result) { return 1 }
+            return try core.pushResults(CollectionOfOne(core.encode(result, of: name)))
+        })
+    }
+
+    /// Makes a function of Lua out of a Swift closure whose parameters are decoded, without a result.
+    public func makeCodedFunction<each Argument: Decodable>(
+        _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
+    ) throws(LuaError) -> LuaFunction {
+        try core.makeFunction(name, raw: { core, count in
+            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+            try body(repeat try arguments.decodeNext((each Argument).self))
+            return 0
+        })
+    }
+
+    /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded and whose result is encoded.
+    ///
+    /// The closure runs in a task of its own. When the run is cancelled or its time is over, the script ends at once: the task
+    /// is cancelled, and nobody waits for it.
+    public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
+        _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Result
+    ) throws(LuaError) -> LuaFunction {
+        let core = core
+        let adapted: LuaAsyncBody = { values in
+            var arguments = DecodedArguments(name: name, values: values)
+            let decoded = (repeat try arguments.next((each Argument).self))
+            let result = try await core.waiting { try await body(repeat each decoded) }
+            return [try core.encode(result, of: name)]
+        }
+        return try makeAsyncFunction(name, adapted)
+    }
+
+    /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded, without a result.
+    public func makeCodedAsyncFunction<each Argument: Decodable & Sendable>(
+        _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
+    ) throws(LuaError) -> LuaFunction {
+        let core = core
+        let adapted: LuaAsyncBody = { values in
+            var arguments = DecodedArguments(name: name, values: values)
+            let decoded = (repeat try arguments.next((each Argument).self))
+            try await core.waiting { try await body(repeat each decoded) }
+            return []
+        }
+        return try makeAsyncFunction(name, adapted)
+    }
+}
+
+/// Takes one argument after the other of those that are handles already.
+private struct DecodedArguments {
+    let name: String
+    let values: [LuaValue]
+    private var position = 0
+
+    init(name: String, values: [LuaValue]) {
+        self.name = name
+        self.values = values
+    }
+
+    mutating func next<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
+        position += 1
+        do {
+            return try LuaDecoder().decode(type, from: position <= values.count ? values[position - 1] : .nil)
+        } catch {
+            throw .argument(name, position, error.message)
+        }
+    }
+}
+
+extension LuaCore {
+    fileprivate func encode<Result: Encodable>(_ result: Result, of name: String) throws(LuaError) -> LuaValue {
+        do {
+            return try openState().encode(result)
+        } catch {
+            throw LuaError(.conversion, "\(name): the result: \(error.message)")
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import Synchronization
+
+extension LuaCore {
+    /// Waits for an operation, but not longer than the run lasts: if it is cancelled, or its time is over, the operation is
+    /// cancelled and left alone.
+    func waiting<Result: Sendable>(for operation: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        let outcome = Outcome<Result>()
+        let task = Task {
+            do {
+                outcome.finish(.success(try await operation()))
+            } catch {
+                outcome.finish(.failure(error))
+            }
+        }
+        let handler = addCancellationHandler { outcome.finish(.failure(CancellationError())) }
+        let timer = state?.remainingTime.map { limit in
+            Task {
+                try await Task.sleep(for: limit)
+                // Only while the run waits: it must not end the next one.
+                if outcome.finish(.failure(CancellationError())) { self.cancel(.timeout) }
+            }
+        }
+        defer {
+            task.cancel()
+            timer?.cancel()
+            removeCancellationHandler(handler)
+        }
+        // It may have come before the handler.
+        if doom != .none { outcome.finish(.failure(CancellationError())) }
+        return try await outcome.value()
+    }
+}
+
+/// What an operation comes to: the first to tell is believed.
+private final class Outcome<Value: Sendable>: Sendable {
+    private enum State {
+        case open
+        case awaited(CheckedContinuation<Value, any Error>)
+        case known(Result<Value, any Error>)
+    }
+
+    private let state = Mutex<State>(.open)
+
+    /// Returns whether this was the first.
+    @discardableResult
+    func finish(_ result: Result<Value, any Error>) -> Bool {
+        let (isFirst, continuation) = state.withLock { state -> (Bool, CheckedContinuation<Value, any Error>?) in
+            switch state {
+            case .open:
+                state = .known(result)
+                return (true, nil)
+            case .awaited(let continuation):
+                state = .known(result)
+                return (true, continuation)
+            case .known: return (false, nil)
+            }
+        }
+        continuation?.resume(with: result)
+        return isFirst
+    }
+
+    /// Waits for it. To be called once.
+    func value() async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let known = state.withLock { state -> Result<Value, any Error>? in
+                if case .known(let result) = state { return result }
+                state = .awaited(continuation)
+                return nil
+            }
+            if let known { continuation.resume(with: known) }
+        }
+    }
+}

@@ -1,0 +1,49 @@
+internal import Synchronization
+public import Perilune
+
+/// Stands in for functions that are registered with a host, and keeps the calls.
+///
+/// ```swift
+/// let mail = CallRecorder()
+/// await host.register(module: "mail") { $0.recording("send", in: mail) }
+/// try await host.run(file: "close_month.lua")
+/// #expect(mail.calls.map(\.function) == ["send"])
+/// ```
+public final class CallRecorder: Sendable {
+    /// A call.
+    public struct Call: Sendable, Equatable, CustomStringConvertible {
+        /// The function.
+        public let function: String
+        /// Its arguments.
+        public let arguments: [ScriptValue]
+
+        public var description: String { "\(function)(\(arguments.map(\.description).joined(separator: ", ")))" }
+    }
+
+    private let list = Mutex<[Call]>([])
+
+    /// Makes a recorder without calls.
+    public init() {}
+
+    /// The calls so far, in order.
+    public var calls: [Call] { list.withLock { $0 } }
+
+    func add(_ call: Call) { list.withLock { $0.append(call) } }
+}
+
+extension ScriptModule {
+    /// Adds a function that keeps its calls, and returns nothing.
+    public func recording(_ name: String, in recorder: CallRecorder) {
+        recording(name, in: recorder, returning: ScriptValue.none)
+    }
+
+    /// Adds a function that keeps its calls, and returns always the same.
+    public func recording<Result: Encodable & Sendable>(
+        _ name: String, in recorder: CallRecorder, returning result: Result
+    ) {
+        variadicFunction(name) { (arguments: [ScriptValue]) -> Result in
+            recorder.add(CallRecorder.Call(function: name, arguments: arguments))
+            return result
+        }
+    }
+}

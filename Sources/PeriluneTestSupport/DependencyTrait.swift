@@ -1,0 +1,93 @@
+public import Perilune
+public import Testing
+
+/// Gives a test, or each test of a suite, dependencies of its own.
+///
+/// Each case of a test with arguments is a test for itself. What several traits give is seen together, the innermost first.
+///
+/// ```swift
+/// @Suite(.defaultDatabase(migrations: "migrations"))
+/// struct OrderTests {
+///     @Test(.dependency(\.date, .constant(may)))
+///     func `orders are dated`() async throws { ... }
+/// }
+/// ```
+public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
+    public let isRecursive = true
+    private let give: @Sendable (inout DependencyValues) throws -> Void
+    private let prepare: @Sendable () async throws -> Void
+
+    fileprivate init(
+        _ give: @escaping @Sendable (inout DependencyValues) throws -> Void,
+        prepare: @escaping @Sendable () async throws -> Void = {}
+    ) {
+        self.give = give
+        self.prepare = prepare
+    }
+
+    public func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        // The outermost trait begins a test; the others add to it.
+        guard Dependencies.isInTestScope else {
+            return try await Dependencies.withTestScope { try await run(function) }
+        }
+        try await run(function)
+    }
+
+    private func run(_ function: @Sendable () async throws -> Void) async throws {
+        try await Dependencies.with(give) {
+            try await prepare()
+            try await function()
+        }
+    }
+}
+
+extension Trait where Self == DependencyTrait {
+    /// Gives the test a default database of its own.
+    ///
+    /// ```swift
+    /// @Test(.defaultDatabase(.pool("shop.sqlite", migrations: migrations, usesFilesInTests: true)))
+    /// ```
+    ///
+    /// - Parameter source: Evaluated for each case; an empty one in memory by default. A path in it is not opened.
+    public static func defaultDatabase(
+        _ source: @autoclosure @escaping @Sendable () throws -> DefaultDatabase = .inMemory()
+    ) -> DependencyTrait {
+        DependencyTrait { $0.defaultDatabase = try source() }
+    }
+
+    /// Gives the test a migrated database in memory: a copy of one that is migrated once for all tests.
+    public static func defaultDatabase(migrations: Migrations) -> DependencyTrait {
+        DependencyTrait { $0.defaultDatabase = .inMemory(migrations: migrations) }
+    }
+
+    /// Gives the test a value for a dependency.
+    ///
+    /// - Parameter value: Evaluated for each case.
+    public static func dependency<Value: Sendable>(
+        _ property: any WritableKeyPath<DependencyValues, Value?> & Sendable,
+        _ value: @autoclosure @escaping @Sendable () throws -> Value
+    ) -> DependencyTrait {
+        DependencyTrait { $0[keyPath: property] = try value() }
+    }
+
+    /// Gives the test dependencies of its own: the clock stands, UUIDs and random numbers repeat.
+    public static var dependencies: DependencyTrait {
+        DependencyTrait { _ in }
+    }
+
+    /// Runs a script on the default database before the test: to fill it.
+    ///
+    /// ```swift
+    /// @Test(.defaultDatabase(migrations: library), .script("db:execute[[INSERT INTO author (name) VALUES ('Verne')]]"))
+    /// ```
+    public static func script(_ source: String) -> DependencyTrait {
+        DependencyTrait({ _ in }, prepare: { try await ScriptHost().run(source: source, named: "trait") })
+    }
+
+    /// Runs a script file on the default database before the test.
+    public static func script(file path: String) -> DependencyTrait {
+        DependencyTrait({ _ in }, prepare: { try await ScriptHost().run(file: path) })
+    }
+}

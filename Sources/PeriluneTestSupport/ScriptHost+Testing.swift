@@ -1,0 +1,20 @@
+public import Perilune
+
+extension ScriptHost {
+    /// Makes a host over a database in memory that nobody else has, with a clock that stands and random numbers that repeat.
+    ///
+    /// - Parameters:
+    ///   - migrations: What the database is migrated by; it is empty without.
+    ///   - configuration: Of the host; its database is not used.
+    public static func inMemory(
+        migrations: Migrations? = nil, _ configuration: Configuration = Configuration()
+    ) async throws -> ScriptHost {
+        try await Dependencies.withTestScope {
+            try await Dependencies.with { $0.defaultDatabase = .inMemory(migrations: migrations) } operation: {
+                var configuration = configuration
+                configuration.database = .prepared
+                return try await ScriptHost(configuration)
+            }
+        }
+    }
+}

@@ -1,0 +1,289 @@
+import Foundation
+import Perilune
+import PeriluneTestSupport
+import Synchronization
+import Testing
+
+struct Refused: Error, Equatable {
+    let reason: String
+}
+
+@Suite(.defaultDatabase())
+struct ModuleTests {
+    @Test func `functions of all shapes are offered to scripts`() async throws {
+        let sent = Mutex<[String]>([])
+        let host = try await ScriptHost()
+        await host.register(module: "mail") { mail in
+            mail.function("send", "Queues a letter.") { (to: String, body: String) async throws in
+                try await Task.sleep(for: .milliseconds(1))
+                sent.withLock { $0.append("\(to): \(body)") }
+            }
+            mail.function("count") { () -> Int in sent.withLock { $0.count } }
+            mail.function("add") { (a: Int, b: Double?, rest: [Int]) -> Double in Double(a + rest.reduce(0, +)) + (b ?? 0) }
+            mail.function("month") { (month: Month) -> Month in Month(month.year + 1, month.month) }
+            mail.function("later") { (date: Date) async -> Date in date + 60 }
+            mail.function("note") { (text: String) in sent.withLock { $0.append(text) } }
+            mail.variadicFunction("join") { (parts: [String]) in parts.joined(separator: "+") }
+        }
+        try await host.run(source: """
+            local mail = require "mail"
+            assert(mail == require "mail")
+            mail.send("ada", "hello")
+            mail.note("x")
+            assert(mail.count() == 2)
+            assert(mail.add(1, nil, { 2, 3 }) == 6.0 and mail.add(1, 0.5, {}) == 1.5)
+            local month = mail.month{ year = 2025, month = 3 }
+            assert(month.year == 2026 and month.month == 3)
+            assert(tostring(mail.later(perilune.date("2026-03-01 12:00"))) == "2026-03-01 12:01:00.000")
+            assert(mail.join("a", "b", "c") == "a+b+c" and mail.join() == "")
+            """)
+        #expect(sent.withLock { $0 } == ["ada: hello", "x"])
+    }
+
+    @Test func `arguments that do not fit are errors that name the function and what was expected`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "m") { m in
+            m.function("small") { (value: Int8) -> Int8 in value }
+            m.function("month") { (month: Month) in }
+            m.function("slow") { (text: String) async in }
+            m.function("huge") { () -> UInt64 in .max }
+            m.function("hole") { () -> [Int?] in [nil] }
+            m.function("nan") { () -> Double in .nan }
+        }
+        for (call, kind, message) in [
+            ("small(128)", "argument", "m.small: argument 1: expected an integer from -128 to 127, got 128"),
+            ("small()", "argument", "m.small: argument 1: expected an integer, got nil"),
+            ("small(1.5)", "argument", "m.small: argument 1: expected an integer from -128 to 127, got 1.5"),
+            ("small('1')", "argument", "m.small: argument 1: expected an integer, got a string"),
+            ("month{ year = 1 }", "argument", "m.month: argument 1: month: expected an integer, got nil"),
+            ("slow(1)", "argument", "m.slow: argument 1: expected a string, got an integer"),
+            ("huge()", "conversion", "m.huge: the result: 18446744073709551615 is beyond Lua's integers"),
+            ("hole()", "conversion", "m.hole: the result: [1]: nil cannot be an element of a list in Lua"),
+        ] {
+            let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').\(call)") }
+            #expect(error?.kind == kind, "\(call)")
+            #expect(error?.message == message, "\(call)")
+            #expect(error?.line == 1)
+        }
+        try await host.run(source: "local n = require('m').nan() assert(n ~= n)")
+    }
+
+    @Test func `what a function throws can be caught by the script, and reaches Swift as itself`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "m") { m in
+            m.function("sync") { () throws -> Int in throw Refused(reason: "sync") }
+            m.function("async") { () async throws -> Int in throw Refused(reason: "async") }
+        }
+        for name in ["sync", "async"] {
+            try await host.run(source: "local ok, e = pcall(require('m').\(name)) assert(not ok and e.kind == 'host')")
+            let error = await #expect(throws: LuaError.self) { try await host.run(source: "\nrequire('m').\(name)()", named: "f.lua") }
+            #expect(error?.code == .host)
+            #expect(error?.underlying as? Refused == Refused(reason: name))
+            #expect(error?.line == 2)
+            #expect(error?.traceback?.contains("f.lua:2") == true)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a function that never returns ends with the deadline, and with cancellation`() async throws {
+        var configuration = ScriptHost.Configuration()
+        configuration.limits.time = .milliseconds(50)
+        let host = try await ScriptHost(configuration)
+        let wasCancelled = Mutex(false)
+        await host.register(module: "m") { m in
+            m.function("forever") { () async in
+                await withTaskCancellationHandler {
+                    await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+                } onCancel: {
+                    wasCancelled.withLock { $0 = true }
+                }
+            }
+        }
+        let error = await #expect(throws: LuaError.self) {
+            try await host.run(source: "pcall(require('m').forever) while true do pcall(require('m').forever) end")
+        }
+        #expect(error?.code == .timeout)
+        #expect(wasCancelled.withLock { $0 })
+        // The host goes on.
+        let seven: Int = try await host.run(source: "return 7")
+        #expect(seven == 7)
+
+        let patient = try await ScriptHost()
+        await patient.register(module: "m") { m in
+            m.function("forever") { () async in await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+        }
+        for cancel in [{ $0.cancel() }, { _ in patient.cancel() }] as [@Sendable (Task<Void, any Error>) -> Void] {
+            let run = Task { try await patient.run(source: "pcall(require('m').forever) error('went on')") }
+            try await Task.sleep(for: .milliseconds(20))
+            cancel(run)
+            let error = await #expect(throws: LuaError.self) { try await run.value }
+            #expect(error?.code == .cancelled)
+        }
+        let eight: Int = try await patient.run(source: "return 8")
+        #expect(eight == 8)
+    }
+
+    @Test func `asynchronous functions are refused where Lua cannot wait`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "m") { m in m.function("wait") { () async in } }
+        let error = await #expect(throws: LuaError.self) {
+            try await host.run(source: "db:write(function(db) require('m').wait() end)")
+        }
+        #expect(error?.kind == "yield")
+    }
+
+    @Test func `a function may run its own host`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "m") { m in
+            m.function("twice") { (n: Int) async throws -> Int in try await host.call("double", n) }
+        }
+        let result: Int = try await host.run(source: "function double(n) return 2 * n end return require('m').twice(21)")
+        #expect(result == 42)
+    }
+
+    @Test func `objects of Swift are held by scripts as they are`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "mail") { mail in
+            mail.function("letter") { (to: String) -> Letter in Letter(to: to) }
+            mail.function("read") { (letter: Letter) -> String in letter.to }
+            mail.function("all") { () async -> [Letter] in [Letter(to: "a"), Letter(to: "b")] }
+        }
+        let letter: Letter = try await host.run(source: """
+            local mail = require "mail"
+            local letter = mail.letter("ada")
+            assert(letter.to == "ada" and letter:copies(3) == "adaadaada" and mail.read(letter) == "ada")
+            letter:burn()
+            assert(not pcall(letter.copies, letter, "x") and not pcall(mail.read, "ada"))
+            assert(not pcall(function() return letter.nothing end))
+            assert(mail.all()[2].to == "b")
+            return letter
+            """)
+        #expect(letter.to == "ada")
+        #expect(letter.isBurnt.withLock { $0 })
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('mail').read(1)") }
+        #expect(error?.message == "mail.read: argument 1: expected letter, got an integer")
+    }
+
+    @Test func `modules come from folders, bundles and closures, in this order`() async throws {
+        try await withTemporaryFolder { folder in
+            try FileManager.default.createDirectory(atPath: "\(folder)/shop", withIntermediateDirectories: true)
+            try "return 'file'".write(toFile: "\(folder)/shop/orders.lua", atomically: true, encoding: .utf8)
+            try "return 'init ' .. ...".write(toFile: "\(folder)/shop/init.lua", atomically: true, encoding: .utf8)
+            try "return 'secret'".write(toFile: "\(folder)/../secret.lua", atomically: true, encoding: .utf8)
+            defer { try? FileManager.default.removeItem(atPath: "\(folder)/../secret.lua") }
+            let bundle = try #require(Bundle(path: folder))
+            for source in [ModuleSource.folder(folder), .bundle(bundle)] {
+                var configuration = ScriptHost.Configuration()
+                configuration.modules = [source, .closure { $0 == "virtual" ? "error('in it')" : nil }]
+                let host = try await ScriptHost(configuration)
+                await host.register(module: "native") { $0.function("f") { 1 } }
+                try await host.run(source: """
+                    assert(require "shop.orders" == "file" and require "shop" == "init shop" and require "native".f() == 1)
+                    for _, name in ipairs{ "..secret", "../secret", "shop/orders", "none", "" } do
+                      assert(not pcall(require, name), name)
+                    end
+                    """)
+                let error = await #expect(throws: LuaError.self) { try await host.run(source: "require 'virtual'") }
+                #expect(error?.file == "virtual")
+                let missing = await #expect(throws: LuaError.self) { try await host.run(source: "require 'none'") }
+                #expect(missing?.kind == "module_not_found")
+            }
+        }
+    }
+
+    @Test func `effects outside are recorded, not done, in a preview and where somebody takes them`() async throws {
+        let done = Mutex(0)
+        let records = LogRecords()
+        @Sendable func define(_ mail: ScriptModule) {
+            mail.function("send", effect: .external) { (to: String) async -> Int in
+                done.withLock { $0 += 1 }
+                return 1
+            }
+            mail.function("read") { () -> String in "read" }
+        }
+        let source = "local mail = require 'mail' assert(mail.send{ 'a', b = 'c' } == nil and mail.read() == 'read') mail.send('x')"
+        try await Dependencies.inProcess(.preview) {
+            try await Dependencies.prepare {
+                $0.defaultDatabase = .inMemory()
+                $0.logger = records.logger
+            }
+            let host = try await ScriptHost()
+            await host.register(module: "mail") { define($0) }
+            try await host.run(source: source)
+        }
+        #expect(done.withLock { $0 } == 0)
+        #expect(records.lines == [
+            "notice not done in a preview: mail.send({[1] = \"a\", b = \"c\"})", "notice not done in a preview: mail.send(\"x\")",
+        ])
+        let host = try await ScriptHost()
+        await host.register(module: "mail") { define($0) }
+        try await host.run(source: "require('mail').send('x')")
+        #expect(done.withLock { $0 } == 1)
+    }
+
+    @Test func `what is registered documents itself`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "mail", "Letters to customers.") { mail in
+            mail.function("send", "Queues a letter.", parameters: ["to", "copies"], effect: .external) {
+                (to: String, copies: Int?, dates: [Date], month: Month) async throws -> [String: Bool] in [:]
+            }
+            mail.function("letter") { (to: String) -> Letter in Letter(to: to) }
+        }
+        let modules = await host.registeredModules
+        #expect(modules.map(\.name) == ["mail"])
+        #expect(modules.first?.functions.map(\.effect) == [.external, .none])
+        #expect(modules.first?.annotations == """
+            ---@meta mail
+
+            --- Letters to customers.
+            local module = {}
+
+            --- Queues a letter.
+            ---@param to string
+            ---@param copies integer?
+            ---@param argument3 perilune.date[]
+            ---@param argument4 table
+            ---@return table<string, boolean>
+            function module.send(to, copies, argument3, argument4) end
+
+            ---@param argument1 string
+            ---@return letter
+            function module.letter(argument1) end
+
+            return module
+
+            """)
+    }
+
+    @Test func `hosts with modules are released`() async throws {
+        weak var letter: Letter?
+        weak var host: ScriptHost?
+        do {
+            let made = try await ScriptHost()
+            host = made
+            await made.register(module: "mail") { $0.function("letter") { () -> Letter in Letter(to: "x") } }
+            let kept: Letter = try await made.run(source: "kept = require('mail').letter() return kept")
+            letter = kept
+            #expect(letter != nil)
+        }
+        for _ in 0..<200 where letter != nil || host != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(host == nil)
+        #expect(letter == nil)
+    }
+}
+
+final class Letter: ScriptObject {
+    let to: String
+    let isBurnt = Mutex(false)
+
+    init(to: String) {
+        self.to = to
+    }
+
+    static let scriptName = "letter"
+
+    static func describe(_ letter: ScriptObjectType<Letter>) {
+        letter.property("to") { $0.to }
+        letter.method("copies") { (letter, count: Int) in String(repeating: letter.to, count: count) }
+        letter.method("burn") { (letter) in letter.isBurnt.withLock { $0 = true } }
+    }
+}

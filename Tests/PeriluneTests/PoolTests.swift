@@ -1,0 +1,112 @@
+import GRDB
+import Perilune
+import PeriluneTestSupport
+import Synchronization
+import Testing
+
+@Suite struct PoolTests {
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(1)))
+    func `calls are served in parallel, each by a host for itself`() async throws {
+        let rendezvous = Rendezvous()
+        let pool = try await ScriptPool(size: 2) { host in
+            await host.register(module: "m") { m in m.function("meet") { () async in await rendezvous.meet() } }
+            try await host.run(source: """
+                function meet() require("m").meet() return "met" end
+                function count() return db:fetch_value("SELECT COUNT(*) FROM author") end
+                """)
+        }
+        // Neither returns before the other has come.
+        async let first: String = pool.call("meet")
+        async let second: String = pool.call("meet")
+        #expect(try await [first, second] == ["met", "met"])
+        let counts = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<40 { group.addTask { try await pool.call("count") } }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(counts == Array(repeating: 0, count: 40))
+    }
+
+    @Test(.defaultDatabase()) func `no more hosts are made than needed, nor than there may be`() async throws {
+        let made = Mutex(0)
+        let pool = try await ScriptPool(size: 3) { host in
+            made.withLock { $0 += 1 }
+            try await host.run(source: "function one() return 1 end")
+        }
+        for _ in 0..<5 { let _: Int = try await pool.call("one") }
+        #expect(made.withLock { $0 } == 1)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<60 { group.addTask { let _: Int = try await pool.call("one") } }
+            try await group.waitForAll()
+        }
+        #expect(made.withLock { $0 } <= 3)
+    }
+
+    @Test(.defaultDatabase(), .timeLimit(.minutes(1)))
+    func `a host whose script has passed a limit is replaced, one whose script failed is not`() async throws {
+        let made = Mutex(0)
+        var configuration = ScriptHost.Configuration()
+        configuration.limits.instructions = 100_000
+        let pool = try await ScriptPool(size: 1, configuration) { host in
+            made.withLock { $0 += 1 }
+            try await host.run(source: "function loop() while true do end end function fail() error('x') end function one() return 1 end")
+        }
+        await #expect(throws: LuaError.self) { try await pool.call("fail") }
+        let one: Int = try await pool.call("one")
+        #expect(one == 1)
+        #expect(made.withLock { $0 } == 1)
+        let error = await #expect(throws: LuaError.self) { try await pool.call("loop") }
+        #expect(error?.code == .budget)
+        let again: Int = try await pool.call("one")
+        #expect(again == 1)
+        #expect(made.withLock { $0 } == 2)
+    }
+
+    @Test(.defaultDatabase(), .timeLimit(.minutes(1))) func `a task that is cancelled stops waiting for a host`() async throws {
+        let rendezvous = Rendezvous()
+        let pool = try await ScriptPool(size: 1)
+        let holder = Task { try await pool.withHost { _ in await rendezvous.meet() } }
+        try await Task.sleep(for: .milliseconds(20))
+        let waiting = Task { try await pool.withHost { _ in } }
+        try await Task.sleep(for: .milliseconds(20))
+        waiting.cancel()
+        let error = await #expect(throws: LuaError.self) { try await waiting.value }
+        #expect(error?.code == .cancelled)
+        await rendezvous.meet()
+        try await holder.value
+        try await pool.withHost { _ in }
+    }
+
+    @Test func `a preparation that fails fails the pool, or the call, and may succeed later`() async throws {
+        await #expect(throws: Refused.self) {
+            _ = try await ScriptPool(size: 1, ScriptHost.Configuration(database: .inMemory)) { _ in throw Refused(reason: "no") }
+        }
+    }
+
+    @Test func `a database in memory is one for all hosts`() async throws {
+        let rendezvous = Rendezvous()
+        let pool = try await ScriptPool(size: 2, ScriptHost.Configuration(database: .inMemory))
+        try await pool.withHost { try await $0.run(source: "db:execute('CREATE TABLE t (a)')") }
+        @Sendable func insert(_ host: ScriptHost) async throws {
+            await rendezvous.meet()
+            try await host.run(source: "db:execute('INSERT INTO t VALUES (1)')")
+        }
+        async let first: Void = pool.withHost(insert)
+        async let second: Void = pool.withHost(insert)
+        _ = try await (first, second)
+        let count: Int = try await pool.withHost { try await $0.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") }
+        #expect(count == 2)
+    }
+}
+
+/// Where two wait for each other.
+actor Rendezvous {
+    private var first: CheckedContinuation<Void, Never>?
+
+    func meet() async {
+        if let first {
+            self.first = nil
+            return first.resume()
+        }
+        await withCheckedContinuation { first = $0 }
+    }
+}

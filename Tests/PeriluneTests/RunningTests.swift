@@ -1,0 +1,222 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneTestSupport
+import Testing
+
+struct Month: Codable, Sendable {
+    var year: Int
+    var month: Int
+
+    init(_ year: Int, _ month: Int) {
+        self.year = year
+        self.month = month
+    }
+}
+
+struct MonthReport: Codable, Sendable, Equatable {
+    struct Line: Codable, Sendable, Equatable {
+        var customer: String
+        var total: Double
+    }
+
+    var title: String
+    var lines: [Line]
+    var closed: Date?
+}
+
+@Suite(.defaultDatabase())
+struct RunningTests {
+    @Test func `arguments are encoded and results decoded`() async throws {
+        try await withTemporaryFolder { folder in
+            let script = """
+                local month = ...
+                return { title = ("%d-%02d"):format(month.year, month.month), closed = perilune.now(),
+                  lines = { { customer = "Melville", total = 12.5 }, { customer = "Verne", total = 3 } } }
+                """
+            try script.write(toFile: "\(folder)/close_month.lua", atomically: true, encoding: .utf8)
+            let host = try await ScriptHost()
+            let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(2026, 3))
+            #expect(report == MonthReport(
+                title: "2026-03", lines: [.init(customer: "Melville", total: 12.5), .init(customer: "Verne", total: 3)],
+                closed: Date(timeIntervalSince1970: 946_684_800)))
+        }
+    }
+
+    @Test func `several arguments are the script's varargs`() async throws {
+        let host = try await ScriptHost()
+        let sum: Int = try await host.run(source: "local a, b, c = ... return a + b + #c", arguments: 1, 2, ["x", "y", "z"])
+        #expect(sum == 6)
+        let count: Int = try await host.run(source: "return select('#', ...)", arguments: Int?.none, 2)
+        #expect(count == 2)
+        try await host.run(source: "assert(select('#', ...) == 0)")
+    }
+
+    @Test func `rows are decoded into Swift types`() async throws {
+        struct Author: Codable, Sendable, Equatable {
+            var id: Int
+            var name: String
+            var born: Date?
+        }
+        let host = try await ScriptHost()
+        let authors: [Author] = try await host.run(source: """
+            db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT, born DATETIME)")
+            db:execute("INSERT INTO author (name, born) VALUES ('Verne', '1828-02-08'), ('Nobody', NULL)")
+            return db:fetch_all("SELECT * FROM author ORDER BY id")
+            """)
+        #expect(authors == [
+            Author(id: 1, name: "Verne", born: Date(timeIntervalSince1970: -4_477_852_800)), Author(id: 2, name: "Nobody"),
+        ])
+    }
+
+    @Test func `functions that a script has left are called by their names`() async throws {
+        let host = try await ScriptHost()
+        try await host.run(source: """
+            orders = { tax = 2 }
+            function orders.total(a, b) return a + b end
+            function orders:gross(n) return n * self.tax end
+            function greet(name) return "hello " .. name end
+            function nothing() end
+            counter = setmetatable({}, { __index = function(_, name) return function(self, x) return name .. x end end })
+            """)
+        let total: Int = try await host.call("orders.total", 1, 2)
+        #expect(total == 3)
+        let gross: Int = try await host.call("orders:gross", 21)
+        #expect(gross == 42)
+        let greeting: String = try await host.call("greet", "Ada")
+        #expect(greeting == "hello Ada")
+        let other: String = try await host.call("counter:label", 1)
+        #expect(other == "label1")
+        try await host.call("nothing")
+        let absent: String? = try await host.call("nothing")
+        #expect(absent == nil)
+    }
+
+    @Test(arguments: [
+        ("nowhere", "there is no global `nowhere`"), ("t.a.b", "there is no global `t.a`"), ("t", "is a table, not a function"),
+        ("", "expected the name of a function"), ("a:b:c", "expected the name of a function"),
+        (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"), ("n.x", "index a number value"),
+    ])
+    func `a name that is no function is told`(_ name: String, _ message: String) async throws {
+        let host = try await ScriptHost()
+        try await host.run(source: "t, n = {}, 1")
+        let error = await #expect(throws: LuaError.self) { try await host.call(name) }
+        #expect(error?.message.contains(message) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func `results and arguments that do not fit are errors that say where`() async throws {
+        let host = try await ScriptHost()
+        let result = await #expect(throws: LuaError.self) {
+            let _: MonthReport = try await host.run(source: "return { title = 1, lines = {} }", named: "close.lua")
+        }
+        #expect(result?.code == .conversion)
+        #expect(result?.message == "the result of close.lua: title: expected a string, got an integer")
+        let nothing = await #expect(throws: LuaError.self) { let _: Int = try await host.run(source: "", named: "x") }
+        #expect(nothing?.message == "the result of x: expected an integer, got nil")
+        let argument = await #expect(throws: LuaError.self) {
+            try await host.run(source: "", named: "x", arguments: 1, ["a": UInt64.max])
+        }
+        #expect(argument?.message.hasPrefix("x: argument 2: a: 18446744073709551615") == true)
+    }
+
+    @Test func `errors tell kind, position, traceback, SQL and the Swift error below`() async throws {
+        let host = try await ScriptHost()
+        let error = await #expect(throws: LuaError.self) {
+            try await host.run(source: """
+                db:execute("CREATE TABLE t (a UNIQUE)")
+                local function insert() db:execute("INSERT INTO t VALUES (?)", 1) end
+                insert()
+                insert()
+                """, named: "insert.lua")
+        }
+        #expect(error?.kind == "constraint_unique")
+        #expect(error?.file == "insert.lua")
+        #expect(error?.line == 2)
+        #expect(error?.traceback?.contains("insert.lua:4") == true)
+        #expect(error?.sql == "INSERT INTO t VALUES (?)")
+        #expect((error?.underlying as? DatabaseError)?.extendedResultCode == .SQLITE_CONSTRAINT_UNIQUE)
+        let syntax = await #expect(throws: LuaError.self) { try await host.run(source: "x = = 1", named: "bad.lua") }
+        #expect(syntax?.code == .syntax)
+        #expect(syntax?.line == 1)
+        await #expect(throws: ScriptFileError.self) { try await host.run(file: "/nowhere.lua") }
+    }
+
+    @Test func `tasks that use one host at once take turns`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "slow") { slow in
+            slow.function("wait") { () async throws in try await Task.sleep(for: .milliseconds(1)) }
+        }
+        try await host.run(source: """
+            inside = 0
+            function enter()
+              assert(inside == 0, "two runs at once")
+              inside = inside + 1
+              require("slow").wait()
+              inside = inside - 1
+              entered = (entered or 0) + 1
+            end
+            """)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<50 { group.addTask { try await host.call("enter") } }
+            try await group.waitForAll()
+        }
+        let entered: Int = try await host.run(source: "return entered")
+        #expect(entered == 50)
+    }
+
+    @Test(.timeLimit(.minutes(1))) func `a cancelled task ends its own run, or its wait, and nobody else's`() async throws {
+        var configuration = ScriptHost.Configuration()
+        configuration.limits.isCancellable = true
+        let host = try await ScriptHost(configuration)
+        let endless = Task { try await host.run(source: "while true do end") }
+        try await Task.sleep(for: .milliseconds(20))
+        let waiting = Task { try await host.run(source: "ran = true") }
+        let last = Task { () -> Int in try await host.run(source: "return 7") }
+        try await Task.sleep(for: .milliseconds(20))
+        waiting.cancel()
+        let waitError = await #expect(throws: LuaError.self) { try await waiting.value }
+        #expect(waitError?.code == .cancelled)
+        endless.cancel()
+        let error = await #expect(throws: LuaError.self) { try await endless.value }
+        #expect(error?.code == .cancelled)
+        #expect(try await last.value == 7)
+        let ran: Bool? = try await host.run(source: "return ran")
+        #expect(ran == nil)
+    }
+
+    @Test func `a task that is cancelled already runs nothing`() async throws {
+        let host = try await ScriptHost()
+        let task = Task {
+            try? await Task.sleep(for: .seconds(10))
+            try await host.run(source: "ran = true")
+        }
+        task.cancel()
+        await #expect(throws: LuaError.self) { try await task.value }
+        let ran: Bool? = try await host.run(source: "return ran")
+        #expect(ran == nil)
+    }
+
+    @Test func `a handle that a script has stored is dead in its next run`() async throws {
+        let host = try await ScriptHost()
+        try await host.run(source: "db:read(function(handle) stored = handle end)")
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "stored:fetch_value('SELECT 1')") }
+        #expect(error?.kind == "dead_handle")
+    }
+
+    @Test func `what scripts print is captured, logged or dropped`() async throws {
+        let records = LogRecords()
+        let source = "print('a', 1, nil, true) print() print(setmetatable({}, { __tostring = function() return 'object' end }))"
+        var configuration = ScriptHost.Configuration()
+        configuration.output = .closure { records.logger.info("\($0)") }
+        try await ScriptHost(configuration).run(source: source)
+        #expect(records.lines == ["info a\t1\tnil\ttrue", "info ", "info object"])
+        configuration.output = .log
+        let logged = LogRecords()
+        try await Dependencies.with { $0.logger = logged.logger } operation: {
+            try await ScriptHost(configuration).run(source: source)
+        }
+        #expect(logged.lines == records.lines)
+        configuration.output = .none
+        try await ScriptHost(configuration).run(source: source)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneTestSupport
+import Synchronization
+import Testing
+
+@Suite(.defaultDatabase(migrations: library), .dependency(\.date, .constant(Date(timeIntervalSince1970: 86400))))
+struct TraitTests {
+    static let seen = Mutex<[ObjectIdentifier: any DatabaseWriter]>([:])
+
+    @Test(arguments: 1...10) func `each case has a database of its own`(_ number: Int) async throws {
+        let host = try await ScriptHost()
+        try await host.run(source: """
+            assert(db:fetch_value("SELECT COUNT(*) FROM author") == 0)
+            db:execute("INSERT INTO author (name) VALUES ('x')")
+            assert(db:fetch_value("SELECT created FROM author") == "1970-01-02 00:00:00")
+            assert(perilune.uuid() == "00000000-0000-0000-0000-000000000000")
+            """)
+        let database = try await Dependencies.defaultDatabase
+        #expect(try await Dependencies.defaultDatabase === database)
+        // Kept, so that no two can be at one place.
+        let isNew = Self.seen.withLock { $0.updateValue(database, forKey: ObjectIdentifier(database)) == nil }
+        #expect(isNew)
+    }
+
+    @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0)))) func `inner traits win over outer ones`() async throws {
+        let year: Int = try await ScriptHost().run(source: "return perilune.now().year")
+        #expect(year == 1970)
+        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+    }
+
+    @Test(.script("db:execute(\"INSERT INTO author (name) VALUES ('Verne'), ('Melville')\")"))
+    func `a script fills the database`() async throws {
+        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 2)
+    }
+
+    @Test(.defaultDatabase(.pool("nowhere/at/all.sqlite", usesFilesInTests: true)))
+    func `a pool on a file is had on request, and not at the path that was given`() async throws {
+        let database = try await Dependencies.defaultDatabase
+        #expect(database is DatabasePool)
+        #expect(try await database.value("PRAGMA journal_mode", as: String.self) == "wal")
+        #expect(!FileManager.default.fileExists(atPath: "nowhere"))
+    }
+
+    @Test func `what an app prepares at its start does not replace what the trait gives`() async throws {
+        try await Dependencies.prepare { $0.defaultDatabase = .pool("live.sqlite") }
+        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 0)
+        #expect(!FileManager.default.fileExists(atPath: "live.sqlite"))
+    }
+
+    @Test func `two tests that write one table at one time do not meet`() async throws { try await write() }
+    @Test func `two tests that write one table at one time do not meet either`() async throws { try await write() }
+
+    private func write() async throws {
+        let host = try await ScriptHost()
+        let count: Int = try await host.run(source: """
+            for i = 1, 200 do db:execute("INSERT INTO author (name) VALUES (?)", tostring(i)) end
+            return db:fetch_value("SELECT COUNT(*) FROM author")
+            """)
+        #expect(count == 200)
+    }
+}
+
+@Suite struct SupportTests {
+    @Test func `a host in memory needs nothing else`() async throws {
+        let host = try await ScriptHost.inMemory(migrations: library)
+        let other = try await ScriptHost.inMemory(migrations: library)
+        try await host.run(source: "db:execute(\"INSERT INTO author (name) VALUES ('x')\") assert(perilune.now().year == 2000)")
+        let count: Int = try await other.run(source: "return db:fetch_value('SELECT COUNT(*) FROM author')")
+        #expect(count == 0)
+    }
+
+    @Test func `recorders stand in for functions`() async throws {
+        let mail = CallRecorder()
+        let host = try await ScriptHost.inMemory()
+        await host.register(module: "mail") {
+            $0.recording("send", in: mail)
+            $0.recording("count", in: mail, returning: 7)
+        }
+        try await host.run(source: """
+            local mail = require "mail"
+            assert(mail.send("ada", { copies = 2, tags = { "a", "b" } }) == nil)
+            assert(mail.count(1.5, true, nil) == 7)
+            """)
+        #expect(mail.calls.map(\.function) == ["send", "count"])
+        #expect(mail.calls[0].arguments == ["ada", ["copies": 2, "tags": ["a", "b"]]])
+        #expect(mail.calls[1].arguments == [1.5, true, nil])
+        #expect(mail.calls[0].description == "send(\"ada\", {copies = 2, tags = {\"a\", \"b\"}})")
+    }
+
+    @Test func `migrations in a folder are the same while the files are`() async throws {
+        try await withTemporaryFolder { folder in
+            try "CREATE TABLE a (x);".write(toFile: "\(folder)/0001_a.sql", atomically: true, encoding: .utf8)
+            try "return function(db) db:execute('INSERT INTO a VALUES (7)') end"
+                .write(toFile: "\(folder)/0002_fill.lua", atomically: true, encoding: .utf8)
+            let migrations = Migrations.folder(folder)
+            let host = try await ScriptHost.inMemory(migrations: migrations)
+            let seven: Int = try await host.run(source: "return db:fetch_value('SELECT x FROM a')")
+            #expect(seven == 7)
+            try "CREATE TABLE b (y);".write(toFile: "\(folder)/0003_b.sql", atomically: true, encoding: .utf8)
+            let later = try await ScriptHost.inMemory(migrations: migrations)
+            try await later.run(source: "assert(db:table_exists('b'))")
+        }
+    }
+
+    @Test func `every allocation of an embedder's code can be made to fail`() throws {
+        let count = try LuaState.failingEachAllocation(of: { try LuaState() }) { state in
+            try state.load("local t = {} for i = 1, 10 do t[i] = 'x' .. i end return #t").call([])
+        }
+        #expect(count > 3)
+    }
+}
