@@ -7,7 +7,7 @@ internal import PeriluneLua
 ///
 /// Tests copy a database that was migrated once by the same migrations: those in Swift are the same if they are one value, so
 /// keep it, in a static property for example; those in a folder, if the files are.
-public struct Migrations: Sendable, ExpressibleByStringLiteral {
+public struct Migrations: Sendable, ExpressibleByStringInterpolation {
     /// Tells contents apart, for the databases that tests copy.
     enum Identity: Hashable, Sendable {
         case object(ObjectIdentifier)
