@@ -52,9 +52,21 @@ extension SQLTrace {
 
     /// Has every connection that is opened with a configuration tell.
     public func install(in configuration: inout GRDB.Configuration) {
-        configuration.prepareDatabase { db in
-            db.trace(options: options) { event in report(event) }
+        configuration.prepareDatabase { db in start(on: db) }
+    }
+
+    /// Has a connection whose changes are recorded tell from now on.
+    func start(onRecorded db: Database) {
+        var trace = self
+        trace.receive = { [receive] event in
+            // The recording asks for the columns of each table that is written to.
+            if !event.sql.contains(/^(-- )?PRAGMA 'main'\.table_x?info\(/) { receive(event) }
         }
+        trace.start(on: db)
+    }
+
+    private func start(on db: Database) {
+        db.trace(options: options) { event in report(event) }
     }
 
     private func report(_ event: Database.TraceEvent) {

@@ -76,7 +76,7 @@ extension ScriptHost.Configuration {
     }
 
     /// How connections to a database that the host opens are made.
-    var openingConfiguration: GRDB.Configuration {
+    private var openingConfiguration: GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.readonly = isReadonly
         trace?.install(in: &configuration)

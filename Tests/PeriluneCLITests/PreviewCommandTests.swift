@@ -314,6 +314,14 @@ import Testing
         #expect(try folder.perilune("run", "a.lua", "x", "--trace").output == "x\t--trace\n")
     }
 
+    @Test func `the trace of a preview has the statements of the script, and no others`() throws {
+        let folder = try makeFolder()
+        let result = try folder.perilune(
+            "run", "--database", "shop.sqlite", "--preview", "--trace", "-e", "db:execute('DELETE FROM book WHERE id = ?', 1)")
+        #expect(result.errors == "sql: DELETE FROM book WHERE id = ?\n")
+        #expect(result.output.contains("book  -1"))
+    }
+
     @Test func `slow statements are told with their plans`() throws {
         let folder = try TestFolder([
             "a.lua": """

@@ -21,6 +21,8 @@ import Testing
         report.tables = [table]
         #expect(try report.json().contains(#""after":[1,1.5,null,"x",{"$blob":"/w=="}]"#))
         #expect(try report.json().contains(#""is_counted":true"#))
+        report.tables[0].rows = [RowChange(kind: .updated, before: [1, 2, nil], after: [1, 3, nil])]
+        #expect(try report.json().contains(#"{"after":[1,3,null],"before":[1,2,null],"changed":[1],"kind":"updated"}"#))
     }
 
     @Test func `values sort as SQLite sorts them`() {

@@ -17,15 +17,15 @@ final class PreviewCopy: Sendable {
     /// Makes an empty database.
     ///
     /// - Parameter inMemory: Else in a private temporary folder.
-    init(inMemory: Bool, environment: ScriptEnvironment, configuration: GRDB.Configuration) throws {
+    init(inMemory: Bool, environment: ScriptEnvironment) throws {
         if inMemory {
             folder = nil
-            writer = try Self.open(nil, environment, configuration)
+            writer = try Self.open(nil, environment)
         } else {
             let folder = try Self.makeFolder()
             self.folder = folder
             do {
-                writer = try Self.open(folder + "/copy.sqlite", environment, configuration)
+                writer = try Self.open(folder + "/copy.sqlite", environment)
             } catch {
                 try? FileManager.default.removeItem(atPath: folder)
                 throw error
@@ -40,16 +40,14 @@ final class PreviewCopy: Sendable {
     }
 
     /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
-    private static func open(
-        _ path: String?, _ environment: ScriptEnvironment, _ configuration: GRDB.Configuration
-    ) throws -> DatabaseQueue {
-        guard environment.isControlled else {
-            return try DatabaseQueue(path: path ?? ":memory:", configuration: configuration)
-        }
+    private static func open(_ path: String?, _ environment: ScriptEnvironment) throws -> DatabaseQueue {
+        var configuration = GRDB.Configuration()
+        // Nobody needs the copy after a power cut.
+        configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
+        guard environment.isControlled else { return try DatabaseQueue(path: path ?? ":memory:", configuration: configuration) }
         let sources = try SQLEnvironment(date: environment.date, random: environment.random)
         // The connection keeps it.
         defer { sources.release() }
-        var configuration = configuration
         sources.configure(&configuration, date: environment.date)
         return try DatabaseQueue(path: sources.uri(of: path), configuration: configuration)
     }

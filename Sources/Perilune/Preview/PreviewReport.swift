@@ -91,6 +91,23 @@ public struct RowChange: Codable, Sendable, Equatable {
     }
 }
 
+extension RowChange {
+    private enum ReportKey: String, CodingKey {
+        case changed
+    }
+
+    /// Writes also the positions of the changed columns, of updated rows.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(kind, forKey: .kind)
+        try container.encodeIfPresent(before, forKey: .before)
+        try container.encodeIfPresent(after, forKey: .after)
+        guard kind == .updated else { return }
+        var extra = encoder.container(keyedBy: ReportKey.self)
+        try extra.encode(changedColumns, forKey: .changed)
+    }
+}
+
 /// What would change in the schema.
 public struct SchemaChange: Codable, Sendable, Equatable {
     public enum Kind: String, Codable, Sendable {

@@ -52,17 +52,15 @@ public final class ScriptPreview: Sendable {
         options: Options = Options()
     ) async throws {
         let environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
-        var opening = configuration
-        opening.isReadonly = false
-        let copy = try PreviewCopy(
-            inMemory: source.size <= options.copyLimitInBytes, environment: environment,
-            configuration: opening.openingConfiguration)
+        let copy = try PreviewCopy(inMemory: source.size <= options.copyLimitInBytes, environment: environment)
         try await source.fill(copy, in: environment)
         try copy.keepFormerState()
         start = try await copy.writer.writeWithoutTransaction { db in
             let schema = try SchemaSnapshot(db)
             let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
             let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: options.recordingLimitInBytes)
+            // What came before is no statement of the script's.
+            configuration.trace?.start(onRecorded: db)
             return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
         }.value
         self.copy = copy
