@@ -1,16 +1,16 @@
 /// Conditions on lists, keys and sub-requests.
 extension Expression {
     /// Whether the value is one of a list. In an empty list there is none; a null in it is an error.
-    package func isIn(_ values: [Value]) throws -> Expression {
+    package func isIn(values: [Value]) throws -> Expression {
         try checkSingleValue()
         return try .make(.inValues(self, ValueList(values), isNegated: false), .boolean, cost: 5, over: self)
     }
 
     /// Whether the value is one of a list of expressions.
-    package func isIn(_ members: [Expression]) throws -> Expression {
+    package func isIn(members: [Expression]) throws -> Expression {
         try checkSingleValue()
         let values = members.compactMap { if case .value(let value) = $0.kind { value } else { nil } }
-        if values.count == members.count { return try isIn(values) }
+        if values.count == members.count { return try isIn(values: values) }
         _ = try ValueList(values)
         return try .make(.inExpressions(self, members, isNegated: false), .boolean, cost: 5, overAll: [self] + members)
     }

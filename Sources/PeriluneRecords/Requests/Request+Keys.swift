@@ -32,7 +32,7 @@ extension Request {
     package func filterKeys(_ keys: [[Value]]) throws -> Request {
         let columns = try keyColumns()
         for key in keys { try checkKey(key, columns) }
-        if columns.count == 1 { return try filter(columns[0].isIn(keys.map { $0[0] })) }
+        if columns.count == 1 { return try filter(columns[0].isIn(values: keys.map { $0[0] })) }
         if keys.isEmpty { return try none() }
         return try filter(.keys(KeyList(columns: columns, rows: keys)))
     }
