@@ -29,25 +29,34 @@ struct CompilerText {
         bytes = walk.tokens.bytes
         sources = walk.sources
         declared = walk.declaredNames
-        names = Self.chooseNames(walk.sources)
+        names = Self.chooseNames(walk)
         self.literals = literals
         sql.reserveCapacity(bytes.count * 4)
     }
 
-    /// An alias is used as it is; other sources are called by their table's name, followed by a number if that is taken.
-    private static func chooseNames(_ sources: [CompilerWalk.PlacedSource]) -> [String] {
-        var taken = Set(sources.compactMap { $0.isTarget ? $0.table.name.foldedName : $0.source.alias?.foldedName })
-        return sources.map { placed in
-            if placed.isTarget { return placed.table.name }
-            if let alias = placed.source.alias { return alias }
-            var name = placed.table.name
-            var number = 1
-            while !taken.insert(name.foldedName).inserted {
-                number += 1
-                name = "\(placed.table.name)_\(number)"
+    /// An alias is used as it is. Other sources are called by their table's name, followed by a number if another source of the
+    /// same SELECT is called so, or one of a SELECT around it that is used inside.
+    private static func chooseNames(_ walk: CompilerWalk) -> [String] {
+        let aliases = Set(walk.sources.compactMap { $0.source.alias?.foldedName })
+        var names: [String] = []
+        for (index, placed) in walk.sources.enumerated() {
+            if let alias = placed.source.alias, !placed.isTarget {
+                names.append(alias)
+                continue
             }
-            return name
+            let taken = (0..<index).filter { other in
+                walk.sources[other].scope == placed.scope
+                    || walk.outerUses.contains { $0.source == other && $0.scope == placed.scope }
+            }.map { names[$0].foldedName }
+            names.append(freeName(placed.table.name, aliases.union(taken)))
         }
+        return names
+    }
+
+    private static func freeName(_ name: String, _ taken: Set<String>) -> String {
+        if !taken.contains(name.foldedName) { return name }
+        let numbers = 2...
+        return numbers.lazy.map { "\(name)_\($0)" }.first { !taken.contains($0.foldedName) }!
     }
 
     // MARK: - Tokens

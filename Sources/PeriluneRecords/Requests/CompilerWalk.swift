@@ -8,6 +8,9 @@ struct CompilerWalk {
     /// The sources that columns may name here, the innermost last, and where those of each SELECT begin.
     private var visible: [Int] = []
     private(set) var scopes: [Scope] = []
+    private var scopeCount = 0
+    /// Sources that columns inside other SELECTs mean: no source of these may have their names.
+    private(set) var outerUses: [(source: Int, scope: Int)] = []
     /// The source whose columns are meant first.
     private(set) var own = -1
     /// Whether columns are written without their table, and names of it: for SQL that stands alone.
@@ -30,9 +33,13 @@ struct CompilerWalk {
         let table: TableSchema
         /// Whether it is written to: then it is called by its own name, whatever its alias.
         let isTarget: Bool
+        /// The SELECT it belongs to.
+        let scope: Int
     }
 
+    /// A SELECT that is being written, and what is to be restored after it.
     struct Scope {
+        let id: Int
         let start: Int
         let own: Int
     }
@@ -45,14 +52,25 @@ struct CompilerWalk {
     mutating func place(_ source: Source, isTarget: Bool = false) throws -> Int {
         var table = source.table
         if let schema = source.schema, schema !== compiler.schema { table = try compiler.current(table) }
-        sources.append(PlacedSource(source: source, table: table, isTarget: isTarget))
+        try checkAlias(source)
+        sources.append(PlacedSource(source: source, table: table, isTarget: isTarget, scope: scopes[scopes.count - 1].id))
         visible.append(sources.count - 1)
         return sources.count - 1
     }
 
-    /// Begins a SELECT, whose sources hide none of those around it.
+    private func checkAlias(_ source: Source) throws {
+        guard let alias = source.alias?.foldedName else { return }
+        let start = scopes[scopes.count - 1].start
+        if visible[start...].contains(where: { sources[$0].source.alias?.foldedName == alias }) {
+            throw RequestError(
+                "ambiguous", "two tables of the request have the alias `\(source.alias!)`", fields: ["name": source.alias!])
+        }
+    }
+
+    /// Begins a SELECT.
     mutating func enterScope() {
-        scopes.append(Scope(start: visible.count, own: own))
+        scopeCount += 1
+        scopes.append(Scope(id: scopeCount, start: visible.count, own: own))
     }
 
     mutating func leaveScope() {
@@ -90,9 +108,18 @@ struct CompilerWalk {
 
     @inline(__always)
     mutating func column(_ position: Int, of number: Int) {
+        if sources[number].scope != scopes[scopes.count - 1].id { noteOuterUse(of: number) }
         tokens.add(.column)
         tokens.add(number: number)
         tokens.add(number: position)
+    }
+
+    private mutating func noteOuterUse(of number: Int) {
+        let outer = sources[number].scope
+        for scope in scopes.reversed() {
+            if scope.id == outer { return }
+            outerUses.append((number, scope.id))
+        }
     }
 
     /// A position in a table as it looked when the expression was made, in the table as it is.
