@@ -82,7 +82,7 @@ extension RequestBinding {
     }
 
     func defineLists(in table: LuaTable) throws {
-        try define("is_in", in: table) { call in try call.expression(1).isIn(call.expressions(2)) }
+        try define("is_in", in: table) { call in try call.expression(1).isIn(members: call.expressions(2)) }
         // The list is one value: a JSON array.
         try define("is_in_json", in: table) { call in
             try .sql(
