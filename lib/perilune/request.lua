@@ -21,6 +21,9 @@ local weak_keys = { __mode = "k" }
 
 -- Nodes ---------------------------------------------------------------------------------------------------------------
 
+--- The operations that put the rows of several requests together.
+request.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
+
 --- A node: `op` and `parent`, what was added (`shapes`, `detail`), `count` (of all values), and the nodes derived from it.
 local function new_node(parent, op, count)
   local root = parent and parent.root
@@ -30,6 +33,8 @@ local function new_node(parent, op, count)
   }
   if parent then
     node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
+    -- The rows of several requests put together have the columns that were selected, not those of a table.
+    node.is_result = parent.is_result or parent.selects and request.compounds[op]
   end
   return node
 end
@@ -180,7 +185,7 @@ request.terms = terms
 
 --- A name or SQL text as an expression: a column of the request's table if it has one of that name.
 function request.term(self, text, method)
-  local column = self.node.root.source:column_named(text)
+  local column = not self.node.is_result and self.node.root.source:column_named(text)
   if column then return column end
   if text:match("^[%a_][%w_]*$") then return expression.name(text) end
   return expression.sql(text, { n = 0 }, method)
@@ -227,7 +232,7 @@ end
 function derivations:order(...)
   local first = ...
   if select("#", ...) == 1 and type(first) == "string" then
-    local column = self.node.root.source:column_named(first)
+    local column = not self.node.is_result and self.node.root.source:column_named(first)
     if column then return derive_with(self, "order", column) end
   end
   return derive_with(self, "order", terms(self, "order", table.pack(...)))
