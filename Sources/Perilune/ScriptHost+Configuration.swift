@@ -52,18 +52,24 @@ extension ScriptHost {
 extension ScriptHost.Configuration {
     /// The default database: opened, or the container's.
     func openDatabase(in container: Dependencies) async throws -> any DatabaseWriter {
-        guard case .prepared = database else { return try openDatabase() }
+        guard case .prepared = database else { return try await openDatabase(seeing: .resolve(in: container)) }
         return try checked(await container.value(for: DefaultDatabaseKey.self))
     }
 
     /// Opens the default database.
-    func openDatabase() throws -> any DatabaseWriter {
+    ///
+    /// - Parameter environment: Whose clock it sees.
+    func openDatabase(seeing environment: ScriptEnvironment = .machine) throws -> any DatabaseWriter {
         switch database {
         case .prepared: throw BindingError("usage", "a host without the container of dependencies needs a database of its own")
         case .open(let writer): return try checked(writer)
-        case .inMemory: return try DatabaseQueue(configuration: openingConfiguration)
-        case .file(let path): return try DatabaseQueue(path: path, configuration: openingConfiguration)
+        case .inMemory: return try open(nil, environment)
+        case .file(let path): return try open(path, environment)
         }
+    }
+
+    private func open(_ path: String?, _ environment: ScriptEnvironment) throws -> any DatabaseWriter {
+        try environment.opening(path, openingConfiguration) { try DatabaseQueue(path: $0, configuration: $1) }
     }
 
     /// What was asked for a database that the host opens is not forgotten for one that is open.

@@ -137,7 +137,7 @@ import Testing
         #expect(try await numbers(1) == first)
         #expect(try await numbers(2) != first)
         #expect(Set(first).count == 4)
-        var source = RandomSource.seeded(1)
+        let source = RandomSource.seeded(1)
         #expect(abs(first[0]) == Int64(bitPattern: source.next()) & .max || first[0] == Int64(bitPattern: RandomSource.seeded(1).next()))
     }
 
@@ -182,6 +182,29 @@ import Testing
                 }
                 let found = try await Dependencies.defaultDatabase.value("SELECT strftime('%Y')", as: String.self)
                 #expect(found == "\(year)")
+            }
+        }
+    }
+
+    @Test func `databases that a host or a script opens see the clock of the host`() async throws {
+        try await withTemporaryFolder { folder in
+            try await Dependencies.withTestScope {
+                try await Dependencies.with { $0.date = .constant(Self.moment) } operation: {
+                    for database in [ScriptHost.Configuration.Database.inMemory, .file("\(folder)/a b?.sqlite")] {
+                        var configuration = ScriptHost.Configuration(database: database)
+                        configuration.allowsFiles = true
+                        try await ScriptHost(configuration).run(source: """
+                            local folder = ...
+                            local path = folder .. "/x#%41.sqlite"
+                            for _, db in ipairs{ db, perilune.queue(), perilune.queue(path), perilune.pool(path) } do
+                              assert(db:fetch_value("SELECT datetime('now')") == "2026-03-01 12:34:56")
+                            end
+                            assert(perilune.queue(path):path() == path)
+                            """, arguments: folder)
+                    }
+                    let names = try FileManager.default.contentsOfDirectory(atPath: folder)
+                    #expect(names.contains("a b?.sqlite") && names.contains("x#%41.sqlite"))
+                }
             }
         }
     }

@@ -11,7 +11,13 @@ import Testing
         let recorder = Recorder()
         var configuration = ScriptHost.Configuration(database: .inMemory)
         configuration.trace = SQLTrace(events, showsValues: showsValues) { recorder.add($0) }
-        let host = try await ScriptHost(configuration)
+        // SQLite measures by the clock of the database, and in tests that stands.
+        let host = try await Dependencies.with {
+            $0.date = .system
+            $0.random = .system
+        } operation: { [configuration] in
+            try await ScriptHost(configuration)
+        }
         try await host.run(source: script)
         return recorder.events
     }

@@ -57,12 +57,7 @@ struct DefaultDatabaseMaker {
         if let trace = source.trace {
             SQLTrace.contextual(trace.events, showsValues: trace.showsValues, in: environment).install(in: &configuration)
         }
-        guard environment.isControlled else { return try open(path ?? ":memory:", isFile: path != nil, configuration) }
-        let sources = try SQLEnvironment(date: environment.date, random: environment.random)
-        // The connections that are open keep it.
-        defer { sources.release() }
-        sources.configure(&configuration, date: environment.date)
-        return try open(sources.uri(of: path), isFile: path != nil, configuration)
+        return try environment.opening(path, configuration) { try open($0, isFile: path != nil, $1) }
     }
 
     private func open(_ name: String, isFile: Bool, _ configuration: Configuration) throws -> any DatabaseWriter {

@@ -6,7 +6,7 @@ package import PeriluneDependencies
 /// The clock and the random numbers of a database, for those that must not get the machine's.
 ///
 /// SQLite asks for the present through the file system that a database is opened with: so these are opened by a name that
-/// tells theirs. All of SQLite's functions follow it, on all connections.
+/// tells theirs. All of SQLite's functions follow it, on all connections; so do the durations of its profiles.
 package struct SQLEnvironment: Sendable {
     /// The name of SQLite's file system.
     private let name: String
@@ -52,6 +52,25 @@ package struct SQLEnvironment: Sendable {
         guard path.hasPrefix("file:"), let end = path.range(of: "?vfs=\(PERILUNE_ENVIRONMENT_PREFIX)") else { return path }
         let name = path[path.index(path.startIndex, offsetBy: 5)..<end.lowerBound]
         return name.removingPercentEncoding ?? String(name)
+    }
+}
+
+extension ScriptEnvironment {
+    /// Opens a database that sees the clock and the random numbers of this environment, if they are not the machine's.
+    ///
+    /// - Parameters:
+    ///   - path: The file, `nil` for a database in memory. What is a URI already stays as it is, and sees the machine's.
+    ///   - open: Opens it by the name that it gets.
+    package func opening<Writer>(
+        _ path: String?, _ configuration: Configuration, _ open: (String, Configuration) throws -> Writer
+    ) throws -> Writer {
+        guard isControlled, path?.hasPrefix("file:") != true else { return try open(path ?? ":memory:", configuration) }
+        var configuration = configuration
+        let sources = try SQLEnvironment(date: date, random: random)
+        // The connections that are open keep it.
+        defer { sources.release() }
+        sources.configure(&configuration, date: date)
+        return try open(sources.uri(of: path), configuration)
     }
 }
 

@@ -7,11 +7,14 @@ final class DatabaseOpener {
     private let allowsFiles: Bool
     /// Whether the script is previewed: it opens no files then, whatever is allowed.
     private let isPreview: Bool
+    /// Whose clock the databases see.
+    private let environment: ScriptEnvironment
     private var openCount = 0
     /// To Lua a database is a few bytes: after so many have been opened, those that were dropped are looked for and closed.
     private static let opensPerCollection = 64
 
-    init(allowsFiles: Bool, isPreview: Bool = false) {
+    init(allowsFiles: Bool, isPreview: Bool = false, environment: ScriptEnvironment) {
+        self.environment = environment
         self.allowsFiles = allowsFiles
         self.isPreview = isPreview
     }
@@ -20,8 +23,7 @@ final class DatabaseOpener {
     func install(in perilune: LuaTable, of state: LuaState) throws {
         try perilune.setFunction("queue") { [unowned state] arguments in
             try [self.open(arguments, "perilune.queue", in: state) { path, configuration in
-                guard let path else { return try DatabaseQueue(named: nil, configuration: configuration) }
-                return try DatabaseQueue(path: path, configuration: configuration)
+                try self.environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
             }]
         }
         try perilune.setFunction("pool") { [unowned state] arguments in
@@ -30,7 +32,7 @@ final class DatabaseOpener {
                     throw BindingError(
                         "argument", "perilune.pool: argument 1: expected the path of a file; a database in memory is a queue")
                 }
-                return try DatabasePool(path: path, configuration: configuration)
+                return try self.environment.opening(path, configuration) { try DatabasePool(path: $0, configuration: $1) }
             }]
         }
     }
