@@ -5,7 +5,8 @@ import Testing
 @Suite(.timeLimit(.minutes(2))) struct ExampleTests {
     @Test(arguments: [
         ("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt"), ("library.lua", "library.txt"),
-        ("reminders.lua", "reminders.txt"), ("music_shop/questions.lua", "music_shop_questions.txt"),
+        ("reminders.lua", "reminders.txt"), ("configuration.lua", "configuration.txt"),
+        ("music_shop/questions.lua", "music_shop_questions.txt"),
     ])
     func `examples print what is expected`(script: String, expected: String) throws {
         let examples = TestFolder.checkout + "/scripts/examples"

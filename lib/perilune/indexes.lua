@@ -35,7 +35,7 @@ end
 --- One term of an index: what is indexed, or a table with that or `sql`, `desc`, `collate`.
 -- Returns its SQL, and the name of the column if it is one.
 local function term_of(columns, term, place)
-  local is_plain_table = type(term) == "table" and not (internal.is_expression and internal.is_expression(term))
+  local is_plain_table = type(term) == "table" and not internal.is_expression(term)
   if not is_plain_table then return indexed(columns, term, place) end
   local options = checks.rest(term, 1)
   checks.options(place, options, { sql = "string", desc = "boolean", collate = "string" })
@@ -79,7 +79,8 @@ local index_options = { unique = "boolean", where = "any", if_not_exists = "bool
 
 --- Makes an index: `db:create_index("book_by_title", { on = "book", columns = { "title" } })`; or one that is called
 -- `<table>_on_<columns>`: `db:create_index("book", { "title" })`, with options after that.
--- Columns are names, tables such as `{ "title", desc = true, collate = "nocase" }` or `{ sql = "lower(title)" }`, or expressions.
+-- Columns are names, expressions, functions that get the columns and give one (`function(c) return c.title:lower() end`), or
+-- tables: any of these with more, `{ "title", desc = true, collate = "nocase" }`, or SQL, `{ sql = "lower(title)" }`.
 -- @tparam table options `on`: the table; `columns`; `unique`; `where`: only these rows; `if_not_exists`
 function database:create_index(name, options, more)
   local place = "db:create_index"

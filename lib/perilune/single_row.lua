@@ -1,5 +1,152 @@
---- Tables of one row: application settings and the like.
+--- Tables of at most one row: settings, configurations.
+--
+--     db:create_table("configuration", function(t)
+--       t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
+--       t:column("theme", "text")                             -- NULL: nobody has chosen
+--     end)
+--     local Configuration = perilune.single_row("configuration", { defaults = { theme = "light" } })
+--     Configuration:find().theme                              --> light, with nothing stored
+--     Configuration:find():update_changes(function(c) c.theme = "dark" end)
+--
+-- This is records extended in Lua, by nothing but what every script may use: a class of records for the row, with two hooks,
+-- and around each record an object that answers with defaults. It is meant to be read, and to be copied from.
 
 local internal = ...
+local perilune = internal.perilune
 
-return {}
+local function fail(message)
+  internal.raise("argument", "perilune.single_row: " .. message)
+end
+
+--- Takes the options apart: the name of the key, the defaults, and what is left for `perilune.record`.
+local function read_options(options)
+  if options ~= nil and type(options) ~= "table" then
+    fail("argument 2: expected a table of options, got " .. internal.describe(options))
+  end
+  local rest = {}
+  for option, value in pairs(options or {}) do rest[option] = value end
+  local key, defaults = rest.key or "id", rest.defaults or {}
+  rest.key, rest.defaults = nil, nil
+  if type(key) ~= "string" then fail("option `key`: expected a string, got " .. internal.describe(key)) end
+  if type(defaults) ~= "table" then fail("option `defaults`: expected a table, got " .. internal.describe(defaults)) end
+  if defaults[key] ~= nil then fail("the key `" .. key .. "` is always 1") end
+  return key, defaults, rest
+end
+
+--- A value of its own for whoever asks for a default, so that tables are not shared.
+local function copy(value)
+  if type(value) ~= "table" or getmetatable(value) then return value end
+  local copied = {}
+  for key, element in pairs(value) do copied[key] = copy(element) end
+  return copied
+end
+
+--- The class of the records behind: the key is 1, what must not be NULL has its default, and an update finds a row.
+local function make_row_class(name, key, defaults, options)
+  local Row = perilune.record(name, options)
+
+  function Row:will_save(db)
+    self[key] = 1
+    for _, column in ipairs(db:columns(name)) do
+      if column.not_null and self[column.name] == nil then self[column.name] = copy(defaults[column.name]) end
+    end
+  end
+
+  function Row:will_update(db)
+    if not self:exists(db) then Row{ [key] = 1 }:insert(db) end
+  end
+
+  return Row
+end
+
+--- What the objects do as their records do it.
+local verbs = {
+  "insert", "update", "update_changes", "save", "upsert", "delete", "exists", "refresh", "changes", "has_changes",
+}
+
+--- Makes a class of objects for the one row of a table.
+-- Reading a column that is NULL gives its default, which is stored only where the column cannot be NULL. The key is out of sight.
+-- @tparam string name the table
+-- @tparam ?table options `defaults`: by column; `key`: the name of the key, "id" unless told otherwise; and those of
+--   `perilune.record`
+-- @treturn table the class: `find`, calling it, and methods that scripts define on it; `record` is the class of records behind,
+--   for associations and for hooks such as `validate`
+function perilune.single_row(name, options)
+  local key, defaults, record_options = read_options(options)
+  local Row = make_row_class(name, key, defaults, record_options)
+  local rows = setmetatable({}, { __mode = "k" })
+  local methods, object = { record = Row }, { __name = name }
+
+  local function wrap(row)
+    for column in pairs(row) do
+      if methods[column] ~= nil then fail("the column `" .. column .. "` of `" .. name .. "` is called like a method") end
+    end
+    for column in pairs(defaults) do local _ = row[column] end -- raises for what is no column
+    local self = setmetatable({}, object)
+    rows[self] = row
+    return self
+  end
+
+  function object:__index(field)
+    if methods[field] ~= nil then return methods[field] end
+    local value = rows[self][field]
+    if value == nil then return copy(defaults[field]) end
+    return value
+  end
+
+  function object:__newindex(field, value)
+    if field == key then internal.raise("argument", "the key `" .. key .. "` of `" .. name .. "` is always 1") end
+    if value == perilune.null then value = nil end
+    rows[self][field] = value
+  end
+
+  --- All columns that have a value or a default.
+  function object:__pairs()
+    local values = copy(defaults)
+    for column, value in pairs(rows[self]) do
+      if value ~= nil then values[column] = value end
+    end
+    values[key] = nil
+    return next, values
+  end
+
+  for _, verb in ipairs(verbs) do
+    methods[verb] = function(self, ...)
+      local row, arguments = rows[self], table.pack(...)
+      for index, argument in ipairs(arguments) do
+        -- The block of update_changes is to see the object, not the record.
+        if type(argument) == "function" then arguments[index] = function() return argument(self) end end
+      end
+      local result = row[verb](row, table.unpack(arguments, 1, arguments.n))
+      return rawequal(result, row) and self or result
+    end
+  end
+
+  --- Forgets what was chosen in these columns, or in all. As with assignments, the next write stores it.
+  function methods:reset(...)
+    local columns = { ... }
+    if #columns == 0 then
+      for column in pairs(rows[self]) do columns[#columns + 1] = column end
+    end
+    for _, column in ipairs(columns) do
+      if column ~= key then self[column] = nil end
+    end
+    return self
+  end
+
+  --- The row, or the defaults if there is none; never nil.
+  function methods.find(_, ...)
+    return wrap(Row:fetch_one(...) or Row{ [key] = 1 })
+  end
+
+  return setmetatable({}, {
+    __name = "a single-row class",
+    __index = methods,
+    __newindex = methods,
+    __call = function(_, values)
+      local self = wrap(Row{ [key] = 1 })
+      for field, value in pairs(values or {}) do self[field] = value end
+      return self
+    end,
+  })
+end

@@ -2,8 +2,12 @@
 
 local internal = ...
 local checks = internal.load("definition_checks")
+local sql_text = internal.load("sql_text")
 
 local sql_fragment = {}
+
+--- What may begin something that is not plain: a text, a comment, a parameter, a parenthesis.
+local mark_pattern = "()([%-/'\"`%[%(%)%?:@%$;])"
 
 local closing = { ["'"] = "'", ['"'] = '"', ["`"] = "`", ["["] = "]" }
 
@@ -32,7 +36,7 @@ end
 local function check(text, place)
   local depth, position = 0, 1
   while true do
-    local start, mark = text:match("()([%-/'\"`%[%(%)%?:@%$;])", position)
+    local start, mark = text:match(mark_pattern, position)
     if not start then break end
     position = skip(text, start, mark, place) or start + 1
     if mark == "(" then depth = depth + 1 end
@@ -60,13 +64,32 @@ local columns = setmetatable({}, {
   __index = function(_, name) return internal.perilune.column(name) end,
 })
 
+--- Writes values into SQL in place of its parameters, `?` or `?1`.
+-- @tparam {any,...} values
+function sql_fragment.with_values(sql, values)
+  local parts, position, copied, count = {}, 1, 0, 0
+  while true do
+    local start, mark = sql:match(mark_pattern, position)
+    if not start then break end
+    position = skip(sql, start, mark, "SQL") or start + 1
+    if mark == "?" then
+      local number = sql:match("^%d*", position)
+      count = count + 1
+      parts[#parts + 1] = sql:sub(copied + 1, start - 1) .. sql_text.literal(values[tonumber(number) or count])
+      copied = start + #number
+      position = copied + 1
+    end
+  end
+  return table.concat(parts) .. sql:sub(copied + 1)
+end
+
 --- The SQL of a condition or value: SQL text, an expression, or a function that gets the column, or all, and gives one of these.
 -- @tparam ?string name the column; nil for a table
 function sql_fragment.expression(value, place, name)
-  if type(value) == "function" and internal.perilune.column then
+  if type(value) == "function" then
     value = value(name and internal.perilune.column(name) or columns)
   end
-  if internal.is_expression and internal.is_expression(value) then return internal.inline_sql(value) end
+  if internal.is_expression(value) then return internal.inline_sql(value) end
   if type(value) ~= "string" then
     checks.fail(place, "expected SQL as a string or an expression, got " .. internal.describe(value))
   end

@@ -6,9 +6,9 @@ local sql_text = internal.load("sql_text")
 local checks = internal.load("definition_checks")
 local sql_fragment = internal.load("sql_fragment")
 
---- The SQL of a query: text without values to bind, or a request.
-local function query_sql(query, place)
-  if internal.is_request and internal.is_request(query) then return internal.inline_request_sql(query) end
+--- The SQL of a query: text without values to bind, or a request, whose values are written out.
+local function query_sql(db, query, place)
+  if internal.is_request(query) then return sql_fragment.with_values(query:sql(db)) end
   if type(query) ~= "string" then
     checks.fail(place, "argument 2: expected SQL as a string or a request, got " .. internal.describe(query))
   end
@@ -22,7 +22,7 @@ end
 function database:create_view(name, query, options)
   local place = "db:create_view"
   local quoted = sql_text.name(name, place .. ": argument 1")
-  local sql = query_sql(query, place)
+  local sql = query_sql(self, query, place)
   options = checks.options(place, options, { columns = "any", temporary = "boolean", if_not_exists = "boolean" })
   local columns = ""
   if options.columns ~= nil then

@@ -59,6 +59,15 @@ test("an index can be on expressions, with order and collation", function()
   matches(tostring(db:explain("SELECT 1 FROM book WHERE lower(title) = 'a'")), "USING COVERING INDEX i")
 end)
 
+test("indexes may be on expressions in Lua", function()
+  make_book()
+  local Book = perilune.record("book")
+  db:create_index("i", { on = "book", where = function(c) return c.year:gt(2000) end, columns = {
+    Book.c.title:lower(), { function(c) return c.year % 10 end, desc = true },
+  } })
+  equal(sql_of("i"), 'CREATE INDEX "i" ON "book"(LOWER("title"), "year" % 10 DESC) WHERE "year" > 2000')
+end)
+
 test("what cannot be indexed is told", function()
   make_book()
   equal(refused("unknown_column", nil, "book", { "titel" }).suggestion, "title")

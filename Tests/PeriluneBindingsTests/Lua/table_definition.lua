@@ -111,6 +111,21 @@ test("SQL in a definition is one expression, and has no values bound", function(
     '"a" CHECK (a <> \':x ?;)\' AND [a] <> "a" /* ? ) */)')
 end)
 
+test("conditions can be expressions, whose values are written out", function()
+  equal(body_of(function(t)
+    t:primary_key("id", "integer", { on_conflict = "replace" }):check(function(c) return c:eq(1) end)
+    t:column("title", "text"):check(function(c) return c:length():gt(0) & c:ne("it's") end)
+    t:column("price", "real"):check(perilune.column("price"):ge(0.5))
+    t:column("tax", "real"):generated_as(function(c) return c.price * 2 end)
+    t:check(function(c) return c.price:gt(1) | c.title:is_null() end)
+  end), '"id" INTEGER PRIMARY KEY ON CONFLICT REPLACE CHECK ("id" = 1), '
+    .. [["title" TEXT CHECK (LENGTH("title") > 0 AND "title" <> 'it''s'), ]]
+    .. '"price" REAL CHECK ("price" >= 0.5), "tax" REAL GENERATED ALWAYS AS ("price" * 2) VIRTUAL, '
+    .. 'CHECK ("price" > 1 OR "title" IS NULL)')
+  fails("oh", db.create_table, db, "t", function(t) t:column("a"):check(function() error({ kind = "oh" }) end) end)
+  refused("argument", function(t) t:column("a"):check(function() end) end, "expected SQL as a string or an expression, got nil")
+end)
+
 test("defaults are written exactly", function()
   local Color = perilune.enum{ red = 1, white = 2 }
   local cases = {

@@ -25,6 +25,15 @@ test("a view can name its columns, be temporary, and be made only if it is missi
   matches(fails("sql", db.create_view, db, "v", "SELECT 1"), "already exists")
 end)
 
+test("a view can be a request, whose values are written out", function()
+  db:create_table("book", function(t) t:primary_key("id", "integer") t:column("title", "text") t:column("pages", "integer") end)
+  local Book = perilune.record("book")
+  db:create_view("v", Book:filter{ title = "it's" }:filter("title <> '?' AND pages > ?", 3):select("id"))
+  matches(sql_of("v"), [["title" = 'it''s' AND (title <> '?' AND pages > 3)]])
+  db:execute("INSERT INTO book VALUES (1, 'it''s', 3), (2, 'it''s', 4)")
+  equal(db:fetch_values("SELECT id FROM v"), { 2 })
+end)
+
 test("a view is a query without values that are bound", function()
   fails("argument", db.create_view, db, "v")
   fails("argument", db.create_view, db, "v", 12)
