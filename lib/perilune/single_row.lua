@@ -53,7 +53,10 @@ local function make_row_class(name, key, defaults, options)
   end
 
   function Row:will_update(db)
-    if not self:exists(db) then Row{ [key] = 1 }:insert(db) end
+    if self:exists(db) then return end
+    for column, value in pairs(Row{ [key] = 1 }:insert(db)) do
+      if self[column] == nil then self[column] = value end -- what the schema has as its default
+    end
   end
 
   return Row
