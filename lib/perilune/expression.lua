@@ -372,6 +372,31 @@ function methods:json(path)
   return binary(self, "->>", path, "column:json")
 end
 
+-- Full-text search ----------------------------------------------------------------------------------------------------------
+
+--- A function of FTS5 on the column of a full-text table, whose number it is told.
+local function full_text_call(self, name, ...)
+  local shape = self.shape
+  if not shape.table then raise("argument", name .. ": expected a column of a full-text table: Class.c.column:" .. name .. "()") end
+  local schema, position = internal.table_schema(internal.default_database(), shape.table), nil
+  for index, column in ipairs(schema.columns) do
+    if column.name == shape.detail then position = index - 1 end
+  end
+  local whole = expression.column(schema.name, shape.table, shape.alias)
+  return call(name, table.pack(whole, position, ...), "column:" .. name)
+end
+
+--- The text of the column with what was found between two texts.
+function methods:highlight(before, after)
+  return full_text_call(self, "highlight", before or "<b>", after or "</b>")
+end
+
+--- The part of the column around what was found.
+-- @tparam ?integer tokens how many words at most, up to 64
+function methods:snippet(before, after, ellipsis, tokens)
+  return full_text_call(self, "snippet", before or "<b>", after or "</b>", ellipsis or "…", tokens or 16)
+end
+
 -- Aggregates ----------------------------------------------------------------------------------------------------------
 
 for name, sql_name in pairs{
@@ -470,11 +495,28 @@ function expression.column(name, table_name, alias, convert)
   return setmetatable({ shape = shape }, metatable)
 end
 
+--- The names of the parameters in SQL text, outside of texts, names and comments.
+local function parameters_of(text)
+  if not text:find("[:@$]") then return {} end
+  local bare = text:gsub("'[^']*'", "''"):gsub('"[^"]*"', '""'):gsub("%-%-[^\n]*", ""):gsub("/%*.-%*/", "")
+  local names, known = {}, {}
+  for name in bare:gmatch("[:@$]([%a_][%w_]*)") do
+    if not known[name] then names[#names + 1], known[name] = name, true end
+  end
+  return names
+end
+
 --- SQL text with arguments, each of which may be an expression.
 function expression.sql(text, arguments, place)
   check_string(place, text, "SQL text")
   if arguments.n == 1 and type(arguments[1]) == "table" and getmetatable(arguments[1]) == nil then
     return expression.named_sql(text, arguments[1], place)
+  end
+  local names = arguments.n == 0 and parameters_of(text) or {}
+  if #names > 0 then
+    local list = {}
+    for index, name in ipairs(names) do list[index] = internal.perilune.parameter(name) end
+    return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
   end
   if arguments.n == 0 then
     local shape = root_shape("sql " .. text, function() return new_shape("sql", {}, text) end)

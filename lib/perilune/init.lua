@@ -55,6 +55,7 @@ lazily(internal.database, "full_text", { "create_fts5", "drop_fts5_synchronizati
 lazily(perilune, "full_text_pattern", { "fts5_pattern" })
 lazily(perilune, "migrator", { "migrator" })
 lazily(perilune, "expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
+lazily(perilune, "common_table", { "common_table" })
 perilune.fn = setmetatable({}, { __index = function(_, name)
   internal.load("expression")
   return perilune.fn[name]

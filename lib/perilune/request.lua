@@ -226,6 +226,16 @@ function derivations:all()
   return self
 end
 
+--- The rows of a full-text table that match a pattern: perilune.fts5_pattern makes one of what people type.
+function derivations:matching(pattern)
+  local source = self.node.root.source
+  local whole = source:column_named(source:schema().name, self.node.alias)
+  if not whole then
+    raise("argument", "matching: `" .. source.table .. "` is no full-text table; write column:match(pattern) where there is one")
+  end
+  return derive_with(self, "filter", whole:match(pattern))
+end
+
 -- Order, extent, columns ------------------------------------------------------------------------------------------------
 
 --- In that order; orders given earlier are forgotten.

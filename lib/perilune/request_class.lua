@@ -5,6 +5,8 @@ local request = internal.load("request")
 internal.load("request_source")
 internal.load("request_fetching")
 internal.load("request_changes")
+internal.load("request_prepared")
+internal.load("association_links")
 local association = internal.load("association")
 
 local class_request = internal.class_request

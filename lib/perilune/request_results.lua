@@ -25,8 +25,8 @@ function request_results.fetch_all(self, db, plan)
     return internal.load("association_fetching").fetch_all(self, db, plan)
   end
   local rows
-  if plan.segments[1].whole then
-    local class = self.node.root.source.class
+  local class = self.node.root.source.class
+  if plan.segments[1].whole and class then
     rows = internal.load("record_fetching").awaken_all(internal.record.info(class),
       internal.records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
   else

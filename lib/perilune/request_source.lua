@@ -145,6 +145,8 @@ end
 
 -- Sources -------------------------------------------------------------------------------------------------------------------
 
+internal.request_metatable = request_metatable
+
 --- Requests that a class names; methods of requests keep their names.
 local function requests_table(class)
   local base = internal.base_class and internal.base_class(class)

@@ -49,6 +49,20 @@ extension RequestBinding {
             guard let operation = Self.compoundOperators[name] else { throw BindingError("argument", "no operator `\(name)`") }
             return try request.compound(operation, call.request(3))
         }
+        // name, request
+        try defineValue("common_table", in: table) { call in
+            let common = try CommonTable(call.string(1), as: call.derivable(2).request)
+            return .userdata(try call.binding.derivables.make(.request(common.request)))
+        }
+        // name, columns, SQL text, arguments
+        try defineValue("common_table_of_sql", in: table) { call in
+            let declared = try CommonTable(call.string(1), columns: call.strings(2))
+            let common = try declared.defined(asSQL: call.bytes(3), .positional(call.expressions(4)))
+            return .userdata(try call.binding.derivables.make(.request(common.request)))
+        }
+        try defineValue("column_names", in: table) { call in
+            try call.derivable(1).request.table.columns.map(\.name).toLua(in: call.core.openState())
+        }
         try derive("nested", in: table) { request, _ in try request.nested() }
     }
 
