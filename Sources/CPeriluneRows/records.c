@@ -215,6 +215,7 @@ static void read_columns(lua_State *L, perilune_plan *plan, int columns) {
             .is_blob = field_is_true(L, "is_blob"),
             .is_boolean = field_is_true(L, "is_boolean"),
             .is_generated = field_is_true(L, "is_generated"),
+            .has_default = field_is_true(L, "has_default"),
             .is_key = field_is_true(L, "is_key"),
         };
         lua_getfield(L, -1, "folded");
@@ -272,7 +273,9 @@ static int make_plan(lua_State *L) {
     lua_setmetatable(L, -2);
     lua_getfield(L, 3, "is_view");
     plan->is_view = lua_toboolean(L, -1);
-    lua_pop(L, 1);
+    lua_getfield(L, 3, "is_batched");
+    plan->is_batched = lua_toboolean(L, -1);
+    lua_pop(L, 2);
     read_key(L, plan);
     read_columns(L, plan, 4);
     lua_setiuservalue(L, plan_index, PLAN_POSITIONS);

@@ -9,7 +9,7 @@
 ** - A layout is how the rows of a statement become records: a tree of segments.
 ** - A chunk keeps what some records were when they were last the same as their rows.
 **
-** All are userdata that scripts never see. The metatable of a record has its shape at 1, and at 2 the chunk that it is in, if any:
+** All are userdata that scripts never see. The metatable of a record has its shape, and at 1 the chunk that it is in, if any:
 ** records that were fetched one after the other share a metatable, and nothing hidden is among their fields.
 */
 #ifndef PERILUNE_RECORDS_H
@@ -64,6 +64,7 @@ typedef struct {
     bool is_blob;      /* strings are bound as blobs */
     bool is_boolean;   /* holds booleans and nothing else */
     bool is_generated; /* never written */
+    bool has_default;  /* other than NULL */
     bool is_key;
 } perilune_record_column;
 
@@ -75,6 +76,7 @@ typedef struct {
     int key_count;
     int *keys;  /* positions, from 0 */
     int rowid;  /* the position of the column that is the row id, or -1 */
+    bool is_batched; /* many rows may be inserted by one statement */
     bool is_view; /* whether a row was changed is not known: triggers do it */
     perilune_record_column columns[];
 } perilune_plan;
@@ -109,6 +111,7 @@ perilune_statement *perilune_compile_kept(lua_State *L, perilune_access *access,
 typedef struct {
     perilune_plan *plan;
     bool has_all; /* the columns of the plan, in their order */
+    size_t next_capacity; /* of the next chunk for single records */
     int count;    /* of the columns that it has of the plan */
     int order[];  /* their positions in the plan, from 0, in the order in which chunks keep them */
 } perilune_shape;

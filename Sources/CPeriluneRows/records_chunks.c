@@ -28,7 +28,7 @@ void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
     shape = lua_absindex(L, shape);
     size_t least = sizeof(entry) + (size_t)((perilune_shape *)lua_touserdata(L, shape))->count * largest_value + alignment;
     if (capacity < least) capacity = least;
-    lua_createtable(L, 2, 8);
+    lua_createtable(L, 1, 8);
     int metatable = lua_gettop(L);
     lua_getiuservalue(L, shape, SHAPE_METATABLE);
     for (lua_pushnil(L); lua_next(L, -2);) {
@@ -40,7 +40,7 @@ void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
     perilune_chunk *chunk = lua_newuserdatauv(L, sizeof *chunk + capacity, 1);
     *chunk = (perilune_chunk){.capacity = capacity};
     lua_pushvalue(L, -1);
-    lua_rawseti(L, metatable, 2);
+    lua_rawseti(L, metatable, 1);
 }
 
 /* MARK: - Packing */
@@ -107,22 +107,22 @@ void perilune_end_packing(perilune_packer *packer, const void *record) {
     chunk->used += size;
 }
 
-/* Packs the value on top of the stack, as the database has it. */
-static void pack_value(lua_State *L, perilune_packer *packer) {
-    switch (lua_type(L, -1)) {
-        case LUA_TNIL: perilune_pack_null(packer); return;
-        case LUA_TBOOLEAN: perilune_pack_boolean(packer, lua_toboolean(L, -1)); return;
+/* Packs the value on top of the stack, as the database has it. Returns false if it is none of the database's. */
+static inline bool pack_value(lua_State *L, perilune_packer *packer, int type) {
+    switch (type) {
+        case LUA_TNIL: perilune_pack_null(packer); return true;
+        case LUA_TBOOLEAN: perilune_pack_boolean(packer, lua_toboolean(L, -1)); return true;
         case LUA_TNUMBER:
             if (lua_isinteger(L, -1)) perilune_pack_integer(packer, lua_tointeger(L, -1));
             else perilune_pack_number(packer, lua_tonumber(L, -1));
-            return;
+            return true;
         case LUA_TSTRING: {
             size_t length;
             const char *bytes = lua_tolstring(L, -1, &length);
             perilune_pack_string(L, packer, bytes, length);
-            return;
+            return true;
         }
-        default: perilune_pack_null(packer); return;
+        default: return false;
     }
 }
 
@@ -161,13 +161,16 @@ static void push_values(lua_State *L, int shape, int values) {
 static perilune_chunk *push_open(lua_State *L, int shape, perilune_packer *packer) {
     int count = ((perilune_shape *)lua_touserdata(L, shape))->count;
     if (lua_getiuservalue(L, shape, SHAPE_OPEN) == LUA_TTABLE) {
-        lua_rawgeti(L, -1, 2);
+        lua_rawgeti(L, -1, 1);
         perilune_chunk *chunk = lua_touserdata(L, -1);
         if (perilune_begin_packing(packer, chunk, lua_gettop(L), count)) return chunk;
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
-    perilune_push_chunk(L, shape, perilune_first_chunk);
+    perilune_shape *block = lua_touserdata(L, shape);
+    /* Small at first: one record that is kept keeps those that were read or written near it. */
+    if (block->next_capacity < perilune_next_chunk) block->next_capacity = block->next_capacity ? block->next_capacity * 2 : 512;
+    perilune_push_chunk(L, shape, block->next_capacity);
     lua_pushvalue(L, -2);
     lua_setiuservalue(L, shape, SHAPE_OPEN);
     perilune_chunk *chunk = lua_touserdata(L, -1);
@@ -179,7 +182,35 @@ void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) 
     push_open(L, shape, packer);
 }
 
+/* Packs the fields as they are. Returns false, with nothing kept, if one of them has to be converted. */
+static bool pack_fields(lua_State *L, perilune_shape *block, int names, int values, perilune_packer *packer) {
+    for (int i = 0; i < block->count; i++) {
+        lua_rawgeti(L, names, block->order[i] + 1);
+        if (!pack_value(L, packer, lua_rawget(L, values))) return false;
+        lua_settop(L, names);
+    }
+    return true;
+}
+
+/* The usual case of a snapshot: plain values. */
+static bool take_plain_snapshot(lua_State *L, int shape, int record, int values) {
+    int top = lua_gettop(L), names = top + 4;
+    perilune_packer packer;
+    push_open(L, shape, &packer);
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_NAMES);
+    bool is_plain = pack_fields(L, lua_touserdata(L, shape), names, values, &packer);
+    if (is_plain) {
+        perilune_end_packing(&packer, lua_topointer(L, record));
+        lua_settop(L, top + 1);
+        lua_setmetatable(L, record);
+    }
+    lua_settop(L, top);
+    return is_plain;
+}
+
 void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
+    if (take_plain_snapshot(L, shape, record, values)) return;
     int top = lua_gettop(L), count = ((perilune_shape *)lua_touserdata(L, shape))->count;
     push_values(L, shape, values);
     perilune_packer packer;
@@ -187,7 +218,7 @@ void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
     int metatable = lua_gettop(L) - 1;
     for (int i = 1; i <= count; i++) {
         lua_pushvalue(L, top + i);
-        pack_value(L, &packer);
+        if (!pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
         lua_pop(L, 1);
     }
     perilune_end_packing(&packer, lua_topointer(L, record));
@@ -201,8 +232,8 @@ void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
 /* Pushes the chunk of a record and finds its entry; NULL, with nothing pushed, if there is none. */
 static const char *find_entry(lua_State *L, int record) {
     if (!lua_getmetatable(L, record)) return NULL;
-    lua_rawgeti(L, -1, 2);
-    lua_remove(L, -2);
+    lua_rawgeti(L, -1, 1);
+    lua_replace(L, -2);
     perilune_chunk *chunk = lua_touserdata(L, -1);
     const void *address = lua_topointer(L, record);
     const char *found = NULL;
@@ -342,7 +373,7 @@ void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy) {
     int metatable = lua_gettop(L) - 1;
     for (int i = 1; i <= count; i++) {
         lua_pushvalue(L, chunk + i);
-        pack_value(L, &packer);
+        if (!pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
         lua_pop(L, 1);
     }
     perilune_end_packing(&packer, lua_topointer(L, copy));

@@ -2,14 +2,15 @@
 #include "verbs.h"
 
 static const char verbs_key; /* in the registry: the methods that every record has */
+static const char shape_key; /* in metatables of records: the shape. No script has this address, or sees these metatables. */
 
 /* MARK: - Finding */
 
 perilune_shape *perilune_push_shape_of(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
-    lua_rawgeti(L, -1, 1);
-    lua_remove(L, -2);
-    perilune_shape *shape = perilune_block_of(L, -1, perilune_rows_of(L)->shape_metatable);
+    lua_rawgetp(L, -1, &shape_key);
+    lua_replace(L, -2);
+    perilune_shape *shape = lua_touserdata(L, -1);
     if (shape == NULL) lua_pop(L, 1);
     return shape;
 }
@@ -260,10 +261,10 @@ static void push_index(lua_State *L, int model, int extras) {
 static void push_metatable(lua_State *L, int shape, int model, int extras) {
     static const luaL_Reg functions[] = {
         {"__eq", record_equal}, {"__tostring", record_to_string}, {"__pairs", record_pairs}, {NULL, NULL}};
-    lua_createtable(L, 2, 8);
+    lua_createtable(L, 1, 8);
     luaL_setfuncs(L, functions, 0);
     lua_pushvalue(L, shape);
-    lua_rawseti(L, -2, 1);
+    lua_rawsetp(L, -2, &shape_key);
     push_index(L, model, extras);
     lua_setfield(L, -2, "__index");
     lua_pushvalue(L, model);

@@ -163,18 +163,31 @@ local function count(map)
   return result
 end
 
+--- Whether inserting a row does that and nothing else, so that many may be inserted at once: there are no triggers and no
+-- conflict clauses.
+local function is_batched(db, table_name)
+  return db:fetch_value([[
+    SELECT COUNT(*) = 1 AND MAX(sql NOT LIKE '%CONFLICT%' AND sql NOT LIKE 'CREATE VIRTUAL %')
+    FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
+    WHERE type IN ('table', 'trigger') AND lower(tbl_name) = lower(?)]], table_name) == 1
+end
+
 --- Makes the plan of a class for a database, or finds that the one it has is still good.
+
 local function make_plan(class, db)
   local info = infos[class]
-  local schema, generation = internal.table_schema(db, info.table), records.schema_generation(db)
+  -- The first statement that runs after a change may be the one that notices it: the generation comes after it.
+  local batched = is_batched(db, info.table)
+  local generation, schema = records.schema_generation(db), internal.table_schema(db, info.table)
   local plans = records.plans(info.model)
   local former = plans[records.database_id(db)]
-  if former and records.plan_schema(former).schema == schema then
+  if former and records.plan_schema(former).schema == schema and records.plan_schema(former).is_batched == batched then
     records.renew_plan(former, generation)
     return former
   end
   if count(plans) >= most_plans then records.keep_plan(info.model) end
   local description = describe(info, schema)
+  description.is_batched = batched
   check_methods(info, description.columns)
   for _, describer in ipairs(record.describers) do describer(info, description) end
   description.generation = generation
@@ -272,10 +285,11 @@ local function returning(description, positions)
   return " RETURNING " .. table.concat(names, ", ")
 end
 
-local function insert_text(description, names, clause)
+local function insert_text(description, names, clause, rows)
   if #names == 0 then return ("INSERT%s INTO %s DEFAULT VALUES"):format(clause, description.source) end
-  return ("INSERT%s INTO %s (%s) VALUES (%s)"):format(clause, description.source, sql_text.names(names),
-    ("?, "):rep(#names - 1) .. "?")
+  local row = "(" .. ("?, "):rep(#names - 1) .. "?)"
+  return ("INSERT%s INTO %s (%s) VALUES %s"):format(clause, description.source, sql_text.names(names),
+    row .. (", " .. row):rep(rows - 1))
 end
 
 local function update_text(description, names, clause)
@@ -288,13 +302,14 @@ end
 --- The text of an INSERT ("i") or UPDATE ("u") of some columns, and the positions of those that it returns.
 -- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end; "*" after it, or alone: the
 --   whole row is returned
-function functions.write_sql(description, kind, names, clause)
+-- @param rows how many rows an INSERT has
+function functions.write_sql(description, kind, names, clause, rows)
   local is_update, is_all = kind == "u", clause ~= nil and clause:sub(-1) == "*"
   if is_all then clause = clause ~= "*" and clause:sub(1, -2) or nil end
   local prefix = clause and clause:find("^OR ") and " " .. clause or ""
   local suffix = clause and prefix == "" and " " .. clause or ""
   local positions = returned(description, set_of(names), is_update, is_all)
-  local text = (is_update and update_text or insert_text)(description, names, prefix)
+  local text = (is_update and update_text or insert_text)(description, names, prefix, rows)
   return text .. suffix .. returning(description, positions), positions
 end
 
@@ -397,13 +412,13 @@ local function make(class, values, ...)
   if made then return made end
   -- The table may be in another database alone.
   local is_here, err = pcall(refresh, info)
-  made = records.new_record(class, values, not is_here)
+  if not is_here and (err.kind ~= "unknown_table" or next(info.known) == nil) then error(err, 0) end
+  made = records.new_record(class, values) or records.new_record(class, values, true)
   if made then return made end
-  if not is_here and next(info.known) == nil then error(err, 0) end
   for name in next, values or {} do
     if not info.known[name] then internal.raise_unknown("column", name, known_names(info)) end
   end
-  error(err, 0)
+  raise("internal", ("a record of %s could not be made"):format(info.name))
 end
 
 setmetatable(record.class_verbs, {
