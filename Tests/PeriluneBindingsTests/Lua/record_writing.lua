@@ -398,3 +398,92 @@ test("a failing collation undoes what a record wrote", function()
   fails(nil, function() T:insert_all{ { name = "c" } } end)
   equal(count("t"), 1)
 end)
+test("insert_all of long lists: keys that are absent or given, NULLs, defaults", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b BLOB, c BOOLEAN, d INTEGER DEFAULT 5)")
+  local T = perilune.record("t")
+  local function list(count, with)
+    local made = {}
+    for i = 1, count do made[i] = T(with(i)) end
+    return made
+  end
+  local inserted = T:insert_all(list(500, function(i)
+    return { a = i % 3 ~= 0 and "a" .. i or nil, b = i % 5 == 0 and "b\0" or nil, c = i % 2 == 0, d = i }
+  end))
+  for i, record in ipairs(inserted) do
+    equal(record.id, i)
+    equal(record == T:find(i), true)
+  end
+  equal(db:fetch_value("SELECT COUNT(*) FROM t WHERE typeof(b) = 'blob' AND a IS NOT NULL"), 67)
+  T:insert_all(list(300, function(i) return { id = 10000 - i, a = i % 2 == 0 and "x" or perilune.null, d = i } end))
+  equal(db:fetch_value("SELECT a FROM t WHERE id = 9998"), "x")
+  local filled = T:insert_all(list(200, function(i) return i % 7 == 0 and { a = "y", d = i } or { a = "y" } end))
+  equal({ filled[1].d, filled[7].d, filled[200].id, filled[200].d }, { 5, 7, 10199, 5 })
+  equal(count("t"), 1000)
+end)
+
+test("insert_all of long lists into tables with triggers and conflict clauses", function()
+  db:execute[[
+    CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE ON CONFLICT IGNORE);
+    CREATE TABLE u (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TRIGGER u_insert AFTER INSERT ON u WHEN NEW.name <> 'twin' BEGIN INSERT INTO u (name) VALUES ('twin'); END]]
+  local T, U, names, others = perilune.record("t"), perilune.record("u"), {}, {}
+  for i = 1, 300 do
+    names[i], others[i] = { name = "n" .. i % 100 }, { name = "n" .. i }
+  end
+  local inserted = T:insert_all(names)
+  equal({ count("t"), inserted[100].id, inserted[101].id }, { 100, 100 })
+  for _, record in ipairs(U:insert_all(others)) do equal(record:refresh().name ~= "twin", true) end
+  equal(count("u"), 600)
+end)
+
+test("records of a list that fails are what they were", function()
+  local Author = library()
+  local list = {}
+  for i = 1, 300 do list[i] = Author{ name = "n" .. i, born = i % 2 == 0 and i or nil, country = perilune.null } end
+  list[250].name = nil
+  fails("constraint_not_null", Author.insert_all, Author, list)
+  equal({ rawget(list[1], "id"), rawget(list[1], "born"), rawget(list[200], "id") }, {})
+  equal(list[1].country, perilune.null)
+  equal(list[1]:has_changes(), true)
+  equal(count("author"), 0)
+  list[250].name = "n"
+  equal(Author:insert_all(list)[300].id, 300)
+end)
+
+test("a trigger that comes later is noticed", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a); CREATE TABLE log (x)")
+  local T, list = perilune.record("t"), {}
+  for i = 1, 200 do list[i] = { a = i } end
+  T:insert_all(list)
+  db:execute("CREATE TRIGGER t_insert AFTER INSERT ON t BEGIN INSERT INTO t SELECT NEW.id + 100000, 0 WHERE NEW.id < 1000; END")
+  local inserted = T:insert_all(list)
+  equal({ inserted[1].id, T:find(inserted[200].id).a }, { 201, 200 })
+end)
+
+test("insert_all of other classes than its own", function()
+  local Author = library()
+  local Sub = Author:extend()
+  local inserted = Author:insert_all{ Sub{ name = "a" }, { name = "b" } }
+  equal({ Sub:is(inserted[1]), Sub:is(inserted[2]), inserted[2].id }, { true, false, 2 })
+end)
+
+test("insert_all of long lists in which some records have keys", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (50000, 0)")
+  local T, list = perilune.record("t"), {}
+  for i = 1, 1000 do
+    local kind = i // 100 % 3
+    list[i] = T{ id = kind == 0 and 20000 - i or kind == 1 and tostring(i) or nil, a = i }
+  end
+  for i, record in ipairs(T:insert_all(list)) do
+    equal(math.type(record.id), "integer")
+    equal(T:find(record.id).a, i)
+  end
+  equal(count("t"), 1001)
+end)
+
+test("insert_all where row ids run out", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (9223372036854775807, 0)")
+  local T, list = perilune.record("t"), {}
+  for i = 1, 200 do list[i] = T{ a = i } end
+  for i, record in ipairs(T:insert_all(list)) do equal(T:find(record.id).a, i) end
+end)
