@@ -78,8 +78,11 @@ local function prepare(plan, class)
   if plan.layout then return end
   plan.hidden = {}
   local list = describe(plan, class)
+  plan.key_name = #plan.key_columns == 1 and plan.segments[1].plain[plan.key_columns[1]] or nil
   plan.key_readers = readers(list, plan, 1, plan.key_columns)
   for _, prefetch in ipairs(plan.prefetches) do
+    local first, segment = prefetch.parent_columns[1], plan.segments[prefetch.segment]
+    prefetch.parent_name = #prefetch.parent_columns == 1 and segment.plain[first] or nil
     prefetch.parent_readers = readers(list, plan, prefetch.segment, prefetch.parent_columns)
     local fields = plan.segments[prefetch.segment].fields
     fields[#fields + 1] = prefetch.name
@@ -226,13 +229,74 @@ local function list_metatable(root)
   return root.list_metatable
 end
 
+-- The usual case: one column on both sides, read from the records themselves ----------------------------------------------------
+
+--- The keys of all parents, each once, as a flat list; the lists that records are put into by key; and, where several parents have
+-- one key, all lists of a key but the first.
+local function collect_simple(prefetch, parents)
+  local name, field = prefetch.parent_name, prefetch.name
+  local keys, lists, others, count = {}, {}, nil, 0
+  for index = 1, #parents do
+    local parent = parents[index]
+    local key = parent and rawget(parent, name)
+    if key ~= nil and key ~= false then
+      local list = rawget(parent, field)
+      if not lists[key] then
+        count = count + 1
+        keys[count], lists[key] = key, list
+      else
+        others = others or {}
+        others[key] = others[key] or {}
+        others[key][#others[key] + 1] = list
+      end
+    end
+  end
+  return keys, lists, others
+end
+
+--- JSON of keys that are all integers; nil for others.
+local function json_of_integers(keys)
+  for index = 1, #keys do
+    if math.type(keys[index]) ~= "integer" then return nil end
+  end
+  return "[" .. table.concat(keys, ",") .. "]"
+end
+
+--- Puts records into the lists of their keys.
+local function distribute(children, keys, name, lists)
+  for index = 1, #children do
+    local child = children[index]
+    local key
+    if name then key = rawget(child, name) else key = keys[index] end
+    local list = lists[key] or lists[tonumber(key)]
+    if list then list[#list + 1] = child end
+  end
+end
+
+--- Returns whether it was the usual case, and so is done.
+local function prefetch_simply(self, db, prefetch, parents)
+  if not (prefetch.is_plural and prefetch.parent_name) then return false end
+  local keys, lists, others = collect_simple(prefetch, parents)
+  if #keys == 0 then return true end
+  local json = json_of_integers(keys)
+  if not json then return false end
+  local children, child_keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true)
+  distribute(children, child_keys, prefetch.plan.key_name, lists)
+  for key, more in pairs(others or {}) do
+    for _, list in ipairs(more) do table.move(lists[key], 1, #lists[key], 1, list) end
+  end
+  return true
+end
+
 local function prefetch_into(self, db, prefetch, parents)
   if prefetch.is_plural then
     local metatable = list_metatable(prefetch.root)
-    for _, parent in ipairs(parents) do
+    for index = 1, #parents do
+      local parent = parents[index]
       if parent then rawset(parent, prefetch.name, setmetatable({}, metatable)) end
     end
   end
+  if prefetch_simply(self, db, prefetch, parents) then return end
   local keys, by_key = collect_keys(prefetch, parents)
   if #keys == 0 then return end
   local json = json_keys(keys)
@@ -264,7 +328,7 @@ local function make_rows(plan, rows, known)
 end
 
 --- Fetches the rows of a plan with everything inside them. Returns them and, where the plan has keys, that of each.
-function fetch_plan(self, db, plan, class, keys)
+function fetch_plan(self, db, plan, class, keys, is_simple)
   prepare(plan, class)
   local arguments = { n = #plan.slots }
   for index, slot in ipairs(plan.slots) do
@@ -275,7 +339,7 @@ function fetch_plan(self, db, plan, class, keys)
   local rows = arguments.n == 0 and records.fetch_records(db, plan.sql, plan.layout)
     or records.fetch_records(db, plan.sql, plan.layout, arguments)
   local known, child_keys = {}, {}
-  if plan.key_readers[1] then
+  if plan.key_readers[1] and not (plan.key_name and is_simple) then
     for index, record in ipairs(rows) do child_keys[index] = key_of(plan.key_readers, record) or false end
   end
   for _, prefetch in ipairs(plan.prefetches) do

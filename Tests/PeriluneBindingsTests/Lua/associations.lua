@@ -173,3 +173,20 @@ test("several foreign keys to one table are told apart", function()
   local match = Match:including_required(Match.home, Match.guest):fetch_one()
   equal({ match.home.name, match.guest.name }, { "Melville", "Camus" })
 end)
+
+test("parents with the same key share what is prefetched; keys of every kind find theirs", function()
+  db:execute[[CREATE TABLE country (code TEXT PRIMARY KEY, name TEXT); INSERT INTO country VALUES ('US', 'States'), ('France', 'F');
+    CREATE TABLE score (country TEXT, points REAL); INSERT INTO score VALUES ('US', 1.5), ('US', 2.5), ('France', 0.5);
+    INSERT INTO author VALUES (4, 'Hugo', 'France')]]
+  local Country, Score = perilune.record("country"), perilune.record("score")
+  Author.scores = Author:has_many(Score, { columns = "country", referenced = "country" })
+  Author.home = Author:belongs_to(Country, { columns = "country" })
+  local authors = Author:including_all(Author.scores:order("points")):order("id"):fetch_all()
+  equal(names(authors[1].scores, "points"), { 1.5, 2.5 })
+  equal({ #authors[2].scores, #authors[3].scores, #authors[4].scores }, { 1, 0, 1 })
+  equal(rawequal(authors[2].scores, authors[4].scores), false)
+  authors = Author:including_all(Author.home):order("id"):fetch_all()
+  equal({ authors[1].home.name, authors[3].home, authors[4].home.name }, { "States", nil, "F" })
+  local books = Book:including_required(Book.author:including_all(Author.books:order("id"))):order("id"):fetch_all()
+  equal(#books[2].author.books, 2)
+end)
