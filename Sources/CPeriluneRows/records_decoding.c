@@ -255,13 +255,15 @@ int perilune_raise_stale(lua_State *L, perilune_call *call) {
 
 /* MARK: - Decoding */
 
-/* Pushes the value of a column and packs it. */
-static inline void push_and_pack(lua_State *L, perilune_statement *statement, int column, perilune_packer *packer) {
+/* Pushes the value of a column of the result and packs it. `known` is the column of the table that it is for, whose type it has even
+** if SQL has computed it. */
+static inline void push_and_pack(lua_State *L, perilune_statement *statement, int column, const perilune_record_column *known,
+                                 perilune_packer *packer) {
     sqlite3_stmt *handle = statement->handle;
     switch (sqlite3_column_type(handle, column)) {
         case SQLITE_INTEGER: {
             lua_Integer integer = sqlite3_column_int64(handle, column);
-            if (statement->booleans && statement->booleans[column]) {
+            if (known->is_boolean) {
                 lua_pushboolean(L, integer != 0);
                 perilune_pack_boolean(packer, integer != 0);
             } else {
@@ -289,6 +291,7 @@ static inline void push_and_pack(lua_State *L, perilune_statement *statement, in
 static void push_segment(lua_State *L, perilune_statement *statement, const perilune_layout *layout,
                          const perilune_segment *segment, int keys, int metatable, perilune_packer *packer) {
     lua_createtable(L, 0, segment->count);
+    const perilune_record_column *columns = segment->shape->plan->columns;
     int end = segment->first + segment->count;
     for (int column = segment->first; column < end; column++) {
         int position = layout->positions[column];
@@ -299,7 +302,8 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
         }
         if (position == NOT_TAKEN) continue;
         lua_pushvalue(L, keys + column);
-        if (packer && position >= 0) push_and_pack(L, statement, column, packer);
+        if (packer && position >= 0) push_and_pack(L, statement, column, &columns[position], packer);
+        else if (position >= 0) perilune_push_column(L, statement->handle, column, columns[position].is_boolean);
         else perilune_push_value(L, statement, column);
         lua_rawset(L, -3);
     }

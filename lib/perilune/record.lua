@@ -385,6 +385,10 @@ end
 
 -- Classes
 
+local function may_be_called(value)
+  return type(value) == "function" or type(value) == "userdata" or type(value) == "table" and getmetatable(value) ~= nil
+end
+
 --- Defines a method, or what else classes may have.
 local function define(class, name, value)
   local info = infos[class]
@@ -395,6 +399,9 @@ local function define(class, name, value)
     raise("argument", ("a record class has members with names, not %s"):format(internal.describe(name)))
   elseif info.known[name] and value ~= nil then
     raise("argument", ("the record class %s cannot have a method `%s`: it is a column"):format(info.name, name))
+  elseif record.hooks[name] and value and not may_be_called(value) then
+    raise("argument", ("the hook `%s` of the record class %s: expected a function, got %s")
+      :format(name, info.name, internal.describe(value)))
   end
   rawset(info.members, name, value)
   rawset(info.lookup, name, value)

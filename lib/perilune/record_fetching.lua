@@ -187,6 +187,9 @@ end
 --- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
 local function fetch_by_key(verb, class, db, key)
   local info = record.info(class)
+  if record.info_of(key) then
+    raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
+  end
   if plain_key(key) then
     local description = record.description(class, db)
     if #description.key ~= 1 then
@@ -256,8 +259,13 @@ local function from_row(info, row)
   end
   local names = internal.records.is_row(row) and internal.row_columns(row) or {}
   if not internal.records.is_row(row) then
-    for name in next, row do names[#names + 1] = name end
-    table.sort(names, function(left, right) return tostring(left) < tostring(right) end)
+    for name in next, row do
+      if type(name) ~= "string" then
+        raise("argument", ("%s.from_row: expected names of columns, got %s"):format(info.name, internal.describe(name)))
+      end
+      names[#names + 1] = name
+    end
+    table.sort(names)
   end
   local _, plan = record.description(info.class)
   return awaken_one(info, records.record_from(plan, names, row))

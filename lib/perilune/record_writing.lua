@@ -173,7 +173,7 @@ end
 local function insert_each(class, db, list, options)
   record_options.check(record.info(class), options, db)
   local targets, memories, results = {}, {}, {}
-  for position, value in ipairs(list) do targets[position] = functions.element(class, value, position) end
+  for position = 1, #list do targets[position] = functions.element(class, list[position], position) end
   local is_done, failure = pcall(internal.guarded, db, function(handle)
     for position, target in ipairs(targets) do
       local info = record.info_of(target)
@@ -188,6 +188,20 @@ local function insert_each(class, db, list, options)
   error(failure, 0)
 end
 
+--- Raises for a list with anything but elements 1 to n, which would not be inserted: fields without braces around them, gaps.
+local function check_list(list)
+  local count = #list
+  -- Behind the last element there is nothing, as a rule.
+  if next(list, count > 0 and count or nil) == nil then return end
+  for key in next, list do
+    local is_element = math.type(key) == "integer" and key >= 1 and key <= count
+    if not is_element and key ~= "n" then
+      raise("argument", ("insert_all: expected a list of records, got a table with the key %s%s"):format(internal.describe(key),
+        type(key) == "string" and ": write {{ column = value }} for a list of one" or ""))
+    end
+  end
+end
+
 --- Inserts records, tables of columns or drafts, all or none of them. Returns the list of the records that were inserted, or
 -- of what the option `returning` says of each.
 function verbs.insert_all(class, ...)
@@ -198,6 +212,7 @@ function verbs.insert_all(class, ...)
   elseif rest ~= nil then
     raise("argument", "insert_all: there are too many arguments")
   end
+  check_list(list)
   options = writing.read_options("insert_all", options)
   record.description(class, db) -- which tells whether its writes have to be seen here
   if not options and not records.model_flags(info.model) then return records.raw_insert_all(class, db, list) end

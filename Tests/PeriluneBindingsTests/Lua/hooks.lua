@@ -350,3 +350,15 @@ test("hooks are not called by writes that name no record", function()
   Item:delete_one(1)
   equal(text(log), "")
 end)
+
+test("a hook is a function, or what can be called", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
+  local Item = perilune.record("item")
+  local err = fails("argument", function() Item.will_insert = 5 end)
+  matches(err.message, "`will_insert` of the record class item: expected a function, got the integer 5")
+  fails("argument", function() Item.validate = {} end)
+  Item.will_insert = setmetatable({}, { __call = function(_, item) item.name = "called" end })
+  equal(Item{}:insert().name, "called")
+  Item.will_insert = nil
+  equal(Item{}:insert().name, nil)
+end)

@@ -273,3 +273,31 @@ test("names with quotes and keywords", function()
   equal(T:find(1)['a "b"'], "y")
   equal(T:find(1):delete(), true)
 end)
+
+test("what SQL computes for a boolean column is a boolean in a record", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, is_read BOOLEAN)"
+  for _, tracks in ipairs{ true, false } do
+    local Item = perilune.record("item", { track_changes = tracks })
+    db:execute "INSERT OR REPLACE INTO item VALUES (1, NULL)"
+    local item = Item:fetch_all("SELECT id, coalesce(is_read, 0) AS is_read, 1 AS other FROM item")[1]
+    equal(item.is_read, false)
+    equal(item.other, 1)
+    item:update()
+    equal(db:fetch_value "SELECT typeof(is_read) || is_read FROM item", "integer0")
+  end
+end)
+
+test("a record is no key", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
+  local Item = perilune.record("item")
+  local item = Item{ name = "a" }:insert()
+  matches(fails("argument", Item.find, Item, item).message, "got a record")
+  matches(fails("argument", Item.fetch_one, Item, item).message, "got a record")
+end)
+
+test("records are made from rows whose columns have names", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
+  local Item = perilune.record("item")
+  matches(fails("argument", Item.from_row, { 1, "a" }).message, "from_row: expected names of columns, got the integer 1")
+  equal(Item.from_row{ id = 1, more = 2 }.more, 2)
+end)

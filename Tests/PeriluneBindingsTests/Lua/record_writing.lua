@@ -487,3 +487,21 @@ test("insert_all where row ids run out", function()
   for i = 1, 200 do list[i] = T{ a = i } end
   for i, record in ipairs(T:insert_all(list)) do equal(T:find(record.id).a, i) end
 end)
+
+test("insert_all takes nothing but a list without gaps", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT, made DATE)"
+  db:execute "CREATE TABLE plain (id INTEGER PRIMARY KEY, name TEXT)"
+  for _, name in ipairs{ "item", "plain" } do
+    local Item = perilune.record(name)
+    local gap, later = { { name = "a" }, nil, { name = "c" } }, { { name = "a" } }
+    later[5] = { name = "e" }
+    matches(fails("argument", Item.insert_all, Item, { name = "a" }).message, "write {{ column = value }}")
+    matches(fails("argument", Item.insert_all, Item, gap).message, "element 2")
+    fails("argument", Item.insert_all, Item, later)
+    equal(Item:fetch_count(), 0)
+    equal(#Item:insert_all(table.pack({ name = "a" }, { name = "b" })), 2)
+    local backwards = {}
+    for position = 10, 1, -1 do backwards[position] = { name = "b" } end
+    equal(#Item:insert_all(backwards), 10)
+  end
+end)
