@@ -174,6 +174,10 @@ void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy);
 /* For the Lua part: see there. */
 int perilune_snapshot(lua_State *L);
 int perilune_knows_row(lua_State *L);
+
+/* Pushes the list of the columns in which the record differs from its row. Returns false, with something pushed, if that needs more
+** than a comparison, or the record does not know its row. [-0, +n, m] */
+bool perilune_push_changed(lua_State *L, int record, int shape);
 int perilune_changed_columns(lua_State *L);
 int perilune_set_snapshot(lua_State *L);
 

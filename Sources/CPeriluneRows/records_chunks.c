@@ -316,6 +316,39 @@ static bool are_same(lua_State *L, int left, int right) {
     return lua_rawequal(L, left, right);
 }
 
+/* Whether the type of a value alone says that it is another one for the database than one that is not equal to it. */
+static bool are_comparable(lua_State *L, int left, int right) {
+    int left_type = lua_type(L, left), right_type = lua_type(L, right);
+    return left_type == LUA_TNIL || right_type == LUA_TNIL ||
+           (left_type == right_type && (left_type == LUA_TNUMBER || left_type == LUA_TSTRING || left_type == LUA_TBOOLEAN));
+}
+
+bool perilune_push_changed(lua_State *L, int record, int shape) {
+    perilune_shape *block = lua_touserdata(L, shape);
+    int top = lua_gettop(L), columns = top + 1;
+    lua_newtable(L);
+    const char *at = find_entry(L, record);
+    if (at == NULL) return false;
+    int chunk = columns + 1, names = columns + 3, name = columns + 4, old = columns + 5, new = columns + 6;
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_NAMES);
+    lua_Integer count = 0;
+    for (int i = 0; i < block->count; i++) {
+        lua_rawgeti(L, names, block->order[i] + 1);
+        at = push_packed(L, at, chunk);
+        lua_pushvalue(L, name);
+        lua_rawget(L, record);
+        if (!are_same(L, old, new)) {
+            if (!are_comparable(L, old, new) || block->plan->columns[block->order[i]].is_generated) return false;
+            lua_pushvalue(L, name);
+            lua_rawseti(L, columns, ++count);
+        }
+        lua_settop(L, names);
+    }
+    lua_settop(L, columns);
+    return true;
+}
+
 /* changed_columns(record[, values]) -> list of the columns whose values are others than in the snapshot; nil if there is none. */
 int perilune_changed_columns(lua_State *L) {
     enum { values = 2, shape, chunk, plan, names, columns, name, old, new };

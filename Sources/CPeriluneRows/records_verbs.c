@@ -92,6 +92,24 @@ static int run_exists(lua_State *L, perilune_work *work) {
     return 1;
 }
 
+/* Writes what differs from the row: pushes whether anything did, or nil if the Lua part has to find out. */
+static int run_write_changes(lua_State *L, perilune_work *work) {
+    bool is_same_table = work->shape_block->plan == work->block;
+    if (!is_same_table || !perilune_push_changed(L, work->record, work->shape)) {
+        lua_pushnil(L);
+        return 1;
+    }
+    bool is_written = false;
+    int columns = lua_gettop(L);
+    if (lua_rawlen(L, columns) > 0) {
+        is_written = perilune_update_row(L, work, columns, 0);
+        if (!is_written && !perilune_row_exists(L, work)) perilune_raise_row_not_found(L, work);
+        if (is_written) perilune_keep_snapshot(L, work, false);
+    }
+    lua_pushboolean(L, is_written);
+    return 1;
+}
+
 /* MARK: - One write, for the Lua part. Arguments: record, database or nil, values or nil, clause or nil, columns or nil. */
 
 /* Runs the body for the database at 2, in the access that is open or in one of its own. */
@@ -216,6 +234,7 @@ RECORD_VERB(update, false)
 RECORD_VERB(save, false)
 RECORD_VERB(delete, false)
 RECORD_VERB(exists, true)
+RECORD_VERB(write_changes, false)
 RAW_VERB(insert, false)
 RAW_VERB(update, false)
 RAW_VERB(delete, false)
@@ -230,6 +249,7 @@ const luaL_Reg perilune_record_writes[] = {
     {"record_save", record_save},
     {"record_delete", record_delete},
     {"record_exists", record_exists},
+    {"write_changes", record_write_changes},
     {"class_find", class_find},
     {"class_fetch_one", class_fetch_one},
     {"raw_insert_all", perilune_insert_all},

@@ -77,6 +77,29 @@ local function set_fields(target, fields)
   end
 end
 
+--- Applies a change to a record that knows its row and whose fields are what is stored. Returns false, and does nothing, if the
+-- change is not that simple.
+function record_changes.apply_plain(target, change, known)
+  if type(change) == "table" then
+    for key in next, change do
+      if not known[key] then return false end
+    end
+    for key, value in next, change do
+      if value == internal.null then value = nil end
+      rawset(target, key, value)
+    end
+    return true
+  elseif type(change) ~= "function" then
+    return change == nil
+  end
+  local fields = {}
+  for key, value in next, target do fields[key] = value end
+  local is_done, failure = pcall(change, target)
+  if is_done then return true end
+  put_back(target, { fields = fields })
+  error(failure, 0)
+end
+
 --- Applies a function or a table of fields to a record. What it fails with leaves the record as it was.
 -- @return what the record was, for `to_be_written`
 function record_changes.apply(info, target, change)

@@ -34,6 +34,9 @@ end
 
 lazily("record_changes", { "has_changes", "changes" })
 
+--- For classes whose writes have to be seen by the Lua part.
+function record.functions.write_changes() end
+
 function instance_verbs.update_changes(...)
   instance_verbs.update_changes = internal.load("update_changes")
   return instance_verbs.update_changes(...)

@@ -52,19 +52,36 @@ local function write_changes(class_info, info, target, db, memory, options)
   })
 end
 
+--- What is usual, without a database or options, is done by the row path. Returns nil if it is not.
+local function update_plainly(class_info, target, change)
+  if class_info.encode or not records.knows_row(target) then return nil end
+  if not record_changes.apply_plain(target, change, class_info.known) then return nil end
+  local is_written = records.write_changes(target)
+  if is_written ~= nil then return is_written end
+  return write_changes(class_info, record_info.of_record(target), target, nil, {}, nil)
+end
+
+local function update(class_info, target, ...)
+  local info = record_info.of_record(target)
+  local db, change, options = read_arguments(info, ...)
+  record_options.check(class_info, options, db)
+  local memory = record_changes.apply(info, target, change)
+  local is_written = write_changes(class_info, info, target, db, memory, options)
+  if not (options and options.returning) then return is_written end
+  if is_written then return record_options.result(class_info, target, options, db) end
+end
+
 --- Changes the record, and writes what differs from the row then. If the change fails, the fields are put back.
 -- @param ... a database, options as for `update`, and the change, a function or a table of columns; each may be left out
 -- @return whether anything was written; with the option `returning` what that says, nil if nothing was written
-return function(self, ...)
+return function(self, change, ...)
   local class_info = record.info_of(self)
   if not class_info then
     internal.raise("argument", "update_changes: expected a record before the colon, got " .. internal.describe(self))
   end
-  local info = record_info.of_record(self)
-  local db, change, options = read_arguments(info, ...)
-  record_options.check(class_info, options, db)
-  local memory = record_changes.apply(info, self, change)
-  local is_written = write_changes(class_info, info, self, db, memory, options)
-  if not (options and options.returning) then return is_written end
-  if is_written then return record_options.result(class_info, self, options, db) end
+  if select("#", ...) == 0 then
+    local is_written = update_plainly(class_info, self, change)
+    if is_written ~= nil then return is_written end
+  end
+  return update(class_info, self, change, ...)
 end
