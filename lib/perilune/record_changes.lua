@@ -7,12 +7,24 @@ local record_values = internal.load("record_values")
 
 local record_changes = {}
 
+--- Adds the columns that the record has a field for, but not its row as far as it was fetched.
+local function add_unseen(info, target, suspects)
+  local _, names = records.record_schema(target)
+  local seen, all = {}, table.move(suspects, 1, #suspects, 1, {})
+  for _, name in ipairs(names) do seen[name] = true end
+  for _, column in ipairs(info.columns) do
+    if not seen[column] and rawget(target, column) ~= nil then all[#all + 1] = column end
+  end
+  return all
+end
+
 --- The names of the columns whose fields differ from the row, in order; nil if the record does not know its row.
 -- @param info what is known of the record's table
 function record_changes.columns(info, target)
   -- The row path finds equal values at once. What is left may be the same in another form.
   local suspects = records.changed_columns(target)
-  if suspects == nil or #suspects == 0 then return suspects end
+  if suspects == nil then return nil end
+  suspects = add_unseen(info, target, suspects)
   local old, changed = records.snapshot(target), {}
   for _, column in ipairs(suspects) do
     if not info.generated[column] and record_values.differs(info, column, old[column], rawget(target, column)) then

@@ -239,3 +239,15 @@ test("a copy has the changes of the original", function()
   copy:update()
   equal({ copy:has_changes(), author:has_changes() }, { false, true })
 end)
+
+test("a field of a column that was not fetched is a change", function()
+  db:execute "CREATE TABLE part (id INTEGER PRIMARY KEY, a INTEGER, b INTEGER)"
+  local Part = perilune.record("part")
+  Part{ a = 1, b = 2 }:insert()
+  local part = Part:fetch_all("SELECT id FROM part")[1]
+  equal(part:has_changes(), false)
+  part.a = 77
+  equal(part:has_changes(), true)
+  equal(part:update_changes(), true)
+  equal({ Part:find(1).a, Part:find(1).b }, { 77, 2 })
+end)
