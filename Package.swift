@@ -108,7 +108,7 @@ let package = Package(
             name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneBindingsTests", dependencies: ["Perilune"], swiftSettings: swiftSettings),
+            name: "PeriluneBindingsTests", dependencies: ["Perilune"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [

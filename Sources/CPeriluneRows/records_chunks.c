@@ -328,7 +328,8 @@ bool perilune_push_changed(lua_State *L, int record, int shape) {
     int top = lua_gettop(L), columns = top + 1;
     lua_newtable(L);
     const char *at = find_entry(L, record);
-    if (at == NULL) return false;
+    /* Columns that were not fetched may have got values. */
+    if (at == NULL || block->count < block->plan->column_count) return false;
     int chunk = columns + 1, names = columns + 3, name = columns + 4, old = columns + 5, new = columns + 6;
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, -1, PLAN_NAMES);

@@ -7,6 +7,12 @@ local record_values = internal.load("record_values")
 
 local record_changes = {}
 
+--- The column info of the record's table as it is now: it may have got columns since the record was fetched.
+local function current_info(info, target)
+  local is_known, current = pcall(record_info.of_class, internal.class_of(target))
+  return is_known and current or info
+end
+
 --- Adds the columns that the record has a field for, but not its row as far as it was fetched.
 local function add_unseen(info, target, suspects)
   local _, names = records.record_schema(target)
@@ -24,9 +30,11 @@ function record_changes.columns(info, target)
   -- The row path finds equal values at once. What is left may be the same in another form.
   local suspects = records.changed_columns(target)
   if suspects == nil then return nil end
-  suspects = add_unseen(info, target, suspects)
+  local current = current_info(info, target)
+  suspects = add_unseen(current, target, suspects)
   local old, changed = records.snapshot(target), {}
   for _, column in ipairs(suspects) do
+    local info = current.affinities[column] and current or info
     if not info.generated[column] and record_values.differs(info, column, old[column], rawget(target, column)) then
       changed[#changed + 1] = column
     end

@@ -49,7 +49,8 @@ extension Request {
     /// What `order("name")` means: a column of the table, or one that was added.
     package func orderColumn(_ name: String) throws -> Expression {
         if let position = table.column(named: name) { return source.column(position) }
-        if annotation(named: name) != nil { return Expression(.resultColumn(name), .resultColumn) }
+        let folded = name.foldedName
+        if outputNames.contains(where: { $0?.foldedName == folded }) { return Expression(.resultColumn(name), .resultColumn) }
         let names = table.columns.map(\.name) + outputNames.compactMap { $0 }.filter { table.column(named: $0) == nil }
         var error = RequestError.unknown("column", name, in: "`\(table.name)`", among: names)
         error.fields["table"] = table.name

@@ -251,3 +251,24 @@ test("a field of a column that was not fetched is a change", function()
   equal(part:update_changes(), true)
   equal({ Part:find(1).a, Part:find(1).b }, { 77, 2 })
 end)
+
+test("a column that the table has got since the record was fetched is written once it has a value", function()
+  db:execute"CREATE TABLE p (id INTEGER PRIMARY KEY, a); INSERT INTO p VALUES (1, 1), (2, 1)"
+  local P = perilune.record("p")
+  local one, two = P:find(1), P:find(2)
+  db:execute"ALTER TABLE p ADD COLUMN d DEFAULT 8"
+  equal(one:has_changes(), false)
+  one.d = 3
+  equal(one:has_changes(), true)
+  equal(one:update_changes(), true)
+  equal(two:update_changes{ d = 4 }, true)
+  equal(db:fetch_values("SELECT d FROM p ORDER BY id"), { 3, 4 })
+end)
+
+test("a column that was not fetched is written once it has a value", function()
+  db:execute"CREATE TABLE p (id INTEGER PRIMARY KEY, a, b); INSERT INTO p VALUES (1, 1, 1)"
+  local P = perilune.record("p")
+  local part = P:fetch_all("SELECT id, a FROM p")[1]
+  equal(part:update_changes{ b = 2 }, true)
+  equal(P:find(1).b, 2)
+end)
