@@ -157,13 +157,12 @@ static void push_values(lua_State *L, int shape, int values) {
     lua_remove(L, names);
 }
 
-/* Pushes the metatable with the open chunk, and the chunk, with room for a record. */
-static perilune_chunk *push_open(lua_State *L, int shape, perilune_packer *packer) {
+void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) {
     int count = ((perilune_shape *)lua_touserdata(L, shape))->count;
     if (lua_getiuservalue(L, shape, SHAPE_OPEN) == LUA_TTABLE) {
         lua_rawgeti(L, -1, 1);
         perilune_chunk *chunk = lua_touserdata(L, -1);
-        if (perilune_begin_packing(packer, chunk, lua_gettop(L), count)) return chunk;
+        if (perilune_begin_packing(packer, chunk, lua_gettop(L), count)) return;
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
@@ -175,11 +174,6 @@ static perilune_chunk *push_open(lua_State *L, int shape, perilune_packer *packe
     lua_setiuservalue(L, shape, SHAPE_OPEN);
     perilune_chunk *chunk = lua_touserdata(L, -1);
     perilune_begin_packing(packer, chunk, lua_gettop(L), count);
-    return chunk;
-}
-
-void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) {
-    push_open(L, shape, packer);
 }
 
 /* Packs the fields as they are. Returns false, with nothing kept, if one of them has to be converted. */
@@ -196,7 +190,7 @@ static bool pack_fields(lua_State *L, perilune_shape *block, int names, int valu
 static bool take_plain_snapshot(lua_State *L, int shape, int record, int values) {
     int top = lua_gettop(L), names = top + 4;
     perilune_packer packer;
-    push_open(L, shape, &packer);
+    perilune_push_open_chunk(L, shape, &packer);
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, -1, PLAN_NAMES);
     bool is_plain = pack_fields(L, lua_touserdata(L, shape), names, values, &packer);
@@ -209,21 +203,27 @@ static bool take_plain_snapshot(lua_State *L, int shape, int record, int values)
     return is_plain;
 }
 
-void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
-    if (take_plain_snapshot(L, shape, record, values)) return;
-    int top = lua_gettop(L), count = ((perilune_shape *)lua_touserdata(L, shape))->count;
-    push_values(L, shape, values);
+/* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack. */
+static void keep_values(lua_State *L, int shape, int record, int first) {
+    int count = ((perilune_shape *)lua_touserdata(L, shape))->count;
     perilune_packer packer;
-    push_open(L, shape, &packer);
+    perilune_push_open_chunk(L, shape, &packer);
     int metatable = lua_gettop(L) - 1;
-    for (int i = 1; i <= count; i++) {
-        lua_pushvalue(L, top + i);
+    for (int i = 0; i < count; i++) {
+        lua_pushvalue(L, first + i);
         if (!pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
         lua_pop(L, 1);
     }
     perilune_end_packing(&packer, lua_topointer(L, record));
     lua_pushvalue(L, metatable);
     lua_setmetatable(L, record);
+}
+
+void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
+    if (take_plain_snapshot(L, shape, record, values)) return;
+    int top = lua_gettop(L);
+    push_values(L, shape, values);
+    keep_values(L, shape, record, top + 1);
     lua_settop(L, top);
 }
 
@@ -402,16 +402,6 @@ void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy) {
     int chunk = lua_gettop(L);
     luaL_checkstack(L, count + LUA_MINSTACK, "too many columns");
     for (int i = 0; i < count; i++) at = push_packed(L, at, chunk);
-    perilune_packer packer;
-    push_open(L, shape, &packer);
-    int metatable = lua_gettop(L) - 1;
-    for (int i = 1; i <= count; i++) {
-        lua_pushvalue(L, chunk + i);
-        if (!pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
-        lua_pop(L, 1);
-    }
-    perilune_end_packing(&packer, lua_topointer(L, copy));
-    lua_pushvalue(L, metatable);
-    lua_setmetatable(L, copy);
+    keep_values(L, shape, copy, chunk + 1);
     lua_settop(L, top);
 }

@@ -15,8 +15,7 @@ internal.types = types
 perilune.value_type, perilune.storage_class = types.value_type, types.storage_class
 perilune.enum = internal.load("enum")
 
-for _, name in ipairs{ "schema_generation", "default_database", "is_database", "with_access", "class_of", "snapshot",
-  "set_snapshot", "changed_columns" } do
+for _, name in ipairs{ "schema_generation", "default_database", "is_database", "class_of" } do
   internal[name] = internal.records[name]
 end
 
