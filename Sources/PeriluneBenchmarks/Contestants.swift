@@ -8,7 +8,7 @@ struct Contestants {
     static let sqlAlchemy = "SQLAlchemy"
     static let grdb = "GRDB"
 
-    private let ours, reference, records, plain: Contestant
+    private let ours, reference, records: Contestant
     private let peers: [Contestant]
 
     /// - Parameters:
@@ -23,7 +23,6 @@ struct Contestants {
         }
         ours = running("with_perilune.lua")
         records = running("with_records.lua")
-        plain = running("with_plain.lua")
         reference = Contestant(name: "C", command: [benchmarks, "--reference", "\(scripts)/reference.lua"])
         func python(_ name: String, _ script: String) -> Contestant {
             Contestant(name: name, command: ["python3", "\(scripts)/\(script)"], runsInEveryRound: false)
@@ -39,7 +38,7 @@ struct Contestants {
 
     /// Ours and what it is compared with.
     func pair(for measure: Measure) -> (ours: Contestant, baseline: Contestant) {
-        measure.baseline == .reference ? (ours, reference) : (records, plain)
+        measure.baseline == .reference ? (ours, reference) : (records, ours)
     }
 
     func peers(for measure: Measure) -> [Contestant] {

@@ -1,5 +1,5 @@
 --- The work done by Perilune's records and requests. Run by `perilune run --database PATH`; argument: the measure.
--- with_plain.lua does the same by SQL.
+-- with_perilune.lua does the same by SQL.
 local timing = require "timing"
 local work = require "work"
 
