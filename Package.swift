@@ -17,6 +17,7 @@ let package = Package(
     products: [
         .library(name: "PeriluneLua", targets: ["PeriluneLua"]),
         .library(name: "Perilune", targets: ["Perilune"]),
+        .library(name: "PeriluneScenarios", targets: ["PeriluneScenarios"]),
         .library(name: "PeriluneTestSupport", targets: ["PeriluneTestSupport"]),
         .executable(name: "perilune", targets: ["PeriluneCLI"]),
     ],
@@ -75,11 +76,20 @@ let package = Package(
             name: "PeriluneTestSupport", dependencies: ["Perilune", "PeriluneDependencies", "PeriluneLua"],
             swiftSettings: swiftSettings),
 
+        // Test scenarios in Lua, and what runs them.
+        .target(
+            name: "PeriluneScenarios",
+            dependencies: [
+                "CPeriluneRows", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            swiftSettings: swiftSettings),
+
         // Programs.
         .executableTarget(
             name: "PeriluneCLI",
             dependencies: [
-                "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneRecords",
+                "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneRecords", "PeriluneScenarios",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "GRDBSQLite", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -117,6 +127,8 @@ let package = Package(
                 .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
             swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),
     ],
