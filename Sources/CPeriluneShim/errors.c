@@ -75,6 +75,15 @@ void perilune_add_position(lua_State *L) {
     perilune_pop(L, 1);
 }
 
+int perilune_position(lua_State *L) {
+    lua_Debug activation;
+    if (!find_position(L, &activation)) return 0;
+    bool is_file = activation.source[0] == '@';
+    lua_pushstring(L, is_file ? activation.source + 1 : activation.short_src);
+    lua_pushinteger(L, activation.currentline);
+    return 2;
+}
+
 int perilune_raise(lua_State *L, const char *kind, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);

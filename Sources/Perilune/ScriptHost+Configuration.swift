@@ -41,6 +41,8 @@ extension ScriptHost {
         public var effects: EffectRecorder?
         /// Whether scripts run on a copy, and what they may do outside of it.
         var previewMode: PreviewMode?
+        /// Is given the internals of the library, to add to what scripts have.
+        package var extending: (@Sendable (_ internals: LuaTable, LuaState) throws -> Void)?
 
         /// Makes a configuration for scripts that are not trusted.
         public init(database: Database = .prepared) {

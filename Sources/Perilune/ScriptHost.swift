@@ -56,6 +56,7 @@ public actor ScriptHost {
         var setup = ScriptSetup(
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
         setup.previewMode = configuration.previewMode
+        setup.extending = configuration.extending
         try setup.install(in: state)
         try configuration.output.install(in: state, environment: self.environment)
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))

@@ -10,7 +10,7 @@ final class ScriptLibrary {
     private let state: LuaState
     private let dates: DateBinding
     /// What the Lua part of the library gets from here.
-    private let internals: LuaTable
+    let internals: LuaTable
 
     /// Puts the library together. The row path must be open.
     init(in state: LuaState, environment: ScriptEnvironment, migrations: MigrationBinding) throws {
@@ -96,6 +96,7 @@ final class ScriptLibrary {
             ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable), ("make_row", perilune_make_row),
             ("plain", perilune_plain_value), ("define", perilune_define), ("raise", perilune_raise_error),
             ("add_error_fields", perilune_add_error_fields), ("guarded", perilune_call_guarded),
+            ("position", perilune_position),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])

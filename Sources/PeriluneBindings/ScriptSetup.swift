@@ -12,6 +12,8 @@ package struct ScriptSetup {
     package var environment: ScriptEnvironment
     /// Whether scripts run on a copy, and what they may do outside of it.
     package var previewMode: PreviewMode?
+    /// Is given the table of what the Lua part of the library has of Swift, once it is loaded: for what is not in every state.
+    package var extending: (@Sendable (_ internals: LuaTable, LuaState) throws -> Void)?
 
     package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {
         self.database = database
@@ -33,6 +35,7 @@ package struct ScriptSetup {
         perilune_set_default_database(state.core.L)
         try state.globals.set("db", value)
         if previewMode == .holdingBackEffects { try library.holdBackEffects() }
+        try extending?(library.internals, state)
     }
 }
 

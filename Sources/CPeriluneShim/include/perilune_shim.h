@@ -184,6 +184,9 @@ int perilune_raise(lua_State *L, const char *kind, const char *format, ...);
 /* For libraries written in Lua. (kind, message[, fields]) raises an error object with these fields. */
 int perilune_raise_error(lua_State *L);
 
+/* For libraries written in Lua. () returns file and line of the nearest Lua function that is no library's; nothing without one. */
+int perilune_position(lua_State *L);
+
 /* (value, fields) returns the value; if it is an error object, it has the fields then, save those that it had already. */
 int perilune_add_error_fields(lua_State *L);
 
