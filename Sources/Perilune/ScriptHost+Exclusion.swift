@@ -16,15 +16,7 @@ extension ScriptHost {
         if Self.waitingHosts.contains(id) { return try await operation(self) }
         guard await turns.take() else { throw LuaError(.cancelled, "the task was cancelled before the script began") }
         defer { turns.end() }
-        return try await Self.$waitingHosts.withValue(Self.waitingHosts.union([id])) { try await perform(operation) }
-    }
-
-    private func perform<Result: Sendable>(
-        _ operation: @Sendable (isolated ScriptHost) async throws -> Result
-    ) async throws -> Result {
-        // A cancellation may come too late for this run; it is not for the next one.
-        defer { if Task.isCancelled { state.forgetCancellation() } }
-        return try await operation(self)
+        return try await Self.$waitingHosts.withValue(Self.waitingHosts.union([id])) { try await operation(self) }
     }
 }
 

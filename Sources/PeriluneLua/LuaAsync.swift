@@ -44,13 +44,14 @@ extension LuaFunction {
     @discardableResult
     nonisolated(nonsending) public func callAsync(_ arguments: [LuaValue]) async throws(LuaError) -> [LuaValue] {
         let driver = try AsyncDriver(function: self, arguments: arguments)
-        return try await Self.run(driver, endedBy: reference.core, isolation: #isolation)
+        return try await Self.run(driver, isolation: #isolation)
     }
 
     /// Runs a driver on an actor until it ends or its task is cancelled.
     private static func run(
-        _ driver: AsyncDriver, endedBy core: LuaCore, isolation: isolated (any Actor)?
+        _ driver: AsyncDriver, isolation: isolated (any Actor)?
     ) async throws(LuaError) -> [LuaValue] {
+        let (core, ownRun) = (driver.core, driver.ownRun)
         // The closures of the cancellation handler cannot throw typed errors.
         let result: Result<[LuaValue], LuaError> = await withTaskCancellationHandler {
             // Captured, so that the closure runs on the actor, and with it the script; otherwise it would leave it.
@@ -61,7 +62,7 @@ extension LuaFunction {
                 return .failure(error)
             }
         } onCancel: {
-            core.cancel()
+            core.cancel(ownRun)
         }
         return try result.get()
     }
@@ -69,13 +70,16 @@ extension LuaFunction {
 
 /// Runs a function in a coroutine of its own and resumes it with the outcome of each asynchronous call.
 private final class AsyncDriver {
-    private let core: LuaCore
+    let core: LuaCore
+    /// The run that this is.
+    let ownRun: LuaRun
     private let coroutine: LuaReference
     private let thread: OpaquePointer
     private var argumentCount: CInt
 
     init(function: LuaFunction, arguments: [LuaValue]) throws(LuaError) {
         core = function.reference.core
+        ownRun = LuaRun(of: core)
         try core.prepare()
         let L = core.L
         guard let thread = lua_newthread(L) else { throw LuaError(.memory, "not enough memory for a coroutine") }
@@ -98,20 +102,40 @@ private final class AsyncDriver {
     }
 
     nonisolated(nonsending) func run() async throws(LuaError) -> [LuaValue] {
-        core.beginRun()
-        defer { core.endRun() }
+        core.begin(ownRun)
+        defer { core.end(ownRun) }
         while true {
+            switch try step() {
+            case .ended(let results): return results
+            case .waiting(let operation, let count): try await perform(operation, yieldedCount: count)
+            }
+        }
+    }
+
+    private enum Step {
+        case ended([LuaValue])
+        case waiting(PendingOperation, yieldedCount: CInt)
+    }
+
+    /// Runs until the function ends or waits.
+    private func step() throws(LuaError) -> Step {
+        core.beginStep(of: ownRun)
+        defer { core.endStep(of: ownRun) }
+        try throwIfDoomed()
+        let (status, count) = resume()
+        if status == LUA_YIELD || status == LUA_OK {
+            if core.limits.isLimited { _ = perilune_poll(core.context) }
             try throwIfDoomed()
-            let (status, count) = resume()
-            if status == LUA_YIELD || status == LUA_OK {
-                if core.limits.isLimited { _ = perilune_poll(core.context) }
-                try throwIfDoomed()
+        }
+        switch status {
+        case LUA_OK: return .ended(core.entering(thread) { core.takeValues(Int(count)) })
+        case LUA_YIELD:
+            guard let operation = core.pendingOperation else {
+                throw LuaError(.runtime, "attempt to yield from outside a coroutine")
             }
-            switch status {
-            case LUA_OK: return core.entering(thread) { core.takeValues(Int(count)) }
-            case LUA_YIELD: try await perform(yieldedCount: count)
-            default: throw core.entering(thread) { core.takeError(status: status) }
-            }
+            core.pendingOperation = nil
+            return .waiting(operation, yieldedCount: count)
+        default: throw core.entering(thread) { core.takeError(status: status) }
         }
     }
 
@@ -132,15 +156,12 @@ private final class AsyncDriver {
     }
 
     /// Awaits the operation for which the script has yielded, and puts its outcome where the resumption finds it.
-    nonisolated(nonsending) private func perform(yieldedCount: CInt) async throws(LuaError) {
-        guard let operation = core.pendingOperation else {
-            throw LuaError(.runtime, "attempt to yield from outside a coroutine")
-        }
+    nonisolated(nonsending) private func perform(_ operation: PendingOperation, yieldedCount: CInt) async throws(LuaError) {
         // The marker stays on the coroutine until the outcome is there: meanwhile no other run can resume it.
-        core.pendingOperation = nil
         let outcome: Result<[LuaValue], any Error>
         do {
-            outcome = .success(try await operation.body(operation.arguments))
+            outcome = .success(
+                try await LuaRun.$waiting.withValue(ownRun) { try await operation.body(operation.arguments) })
         } catch {
             outcome = .failure(error)
         }

@@ -5,7 +5,7 @@ import Synchronization
 /// released.
 ///
 /// Handles keep the core, not the ``LuaState``, so that a Swift function which captures handles makes no cycle. Everything
-/// here runs on the state's own thread, but for ``releaseLater(_:)`` and ``cancel()``.
+/// here runs on the state's own thread, but for ``releaseLater(_:)`` and ``cancel(_:)``.
 ///
 /// `@unchecked Sendable`: handles, whose deinitialisers run anywhere, need to hold it; what they touch is under locks.
 package final class LuaCore: @unchecked Sendable {
@@ -19,7 +19,7 @@ package final class LuaCore: @unchecked Sendable {
     private var isClosing = false
 
     /// How many calls into Lua are on the stack.
-    private(set) var depth = 0
+    var depth = 0
     /// How many calls from Lua into Swift are on the stack. A finalizer of a script may call where no run is going on.
     private var swiftDepth = 0
     var limits = LuaLimits()
@@ -32,18 +32,7 @@ package final class LuaCore: @unchecked Sendable {
     weak var state: LuaState?
 
     private let released = Mutex<[CInt]>([])
-    private let cancellation = Mutex<Cancellation>(Cancellation())
-
-    /// `@unchecked Sendable`: other threads use it under the lock, and only for the atomic flag in it.
-    private struct SharedContext: @unchecked Sendable {
-        let pointer: UnsafeMutablePointer<perilune_context>
-    }
-
-    private struct Cancellation {
-        var context: SharedContext?
-        var handlers: [Int: @Sendable () -> Void] = [:]
-        var nextHandler = 0
-    }
+    let runs = Mutex<RunList>(RunList())
 
     init() throws(LuaError) {
         guard let L = perilune_new_state(nil, callSwiftFunction) else {
@@ -53,8 +42,8 @@ package final class LuaCore: @unchecked Sendable {
         main = L
         let context = perilune_context_of(L)!
         context.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
-        let shared = SharedContext(pointer: context)
-        cancellation.withLock { $0.context = shared }
+        let shared = RunList.SharedContext(pointer: context)
+        runs.withLock { $0.context = shared }
     }
 
     deinit {
@@ -66,7 +55,7 @@ package final class LuaCore: @unchecked Sendable {
     /// Closes the state; while something runs in it, as soon as that has ended.
     func close() {
         guard isOpen else { return }
-        guard depth == 0, swiftDepth == 0 else {
+        guard depth == 0, swiftDepth == 0, !hasSuspendableRuns else {
             isClosing = true
             return
         }
@@ -74,7 +63,7 @@ package final class LuaCore: @unchecked Sendable {
         // Handles in them keep the core.
         raisedAgain = nil
         pendingOperation = nil
-        cancellation.withLock { $0.context = nil }
+        runs.withLock { $0.context = nil }
         perilune_close_state(main) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
     }
 
@@ -100,32 +89,6 @@ package final class LuaCore: @unchecked Sendable {
         let count = perilune_take_garbage(context, &objects)
         for index in 0..<count { Unmanaged<AnyObject>.fromOpaque(objects![index]!).release() }
         perilune_free(objects)
-    }
-
-    // MARK: - Cancelling
-
-    /// Ends the run, from any thread.
-    package func cancel(_ doom: LuaDoom = .cancelled) {
-        let handlers = cancellation.withLock { cancellation in
-            guard let context = cancellation.context else { return [@Sendable () -> Void]() }
-            perilune_doom_run(context.pointer, doom.rawValue)
-            if doom == .cancelled { perilune_wake(context.pointer) }
-            return Array(cancellation.handlers.values)
-        }
-        for handler in handlers { handler() }
-    }
-
-    /// Has a function called, on any thread, when the run is cancelled. Returns what ``removeCancellationHandler(_:)`` takes.
-    package func addCancellationHandler(_ handler: @escaping @Sendable () -> Void) -> Int {
-        cancellation.withLock { cancellation in
-            cancellation.nextHandler += 1
-            cancellation.handlers[cancellation.nextHandler] = handler
-            return cancellation.nextHandler
-        }
-    }
-
-    package func removeCancellationHandler(_ id: Int) {
-        cancellation.withLock { $0.handlers[id] = nil }
     }
 
     // MARK: - Calling
@@ -162,13 +125,26 @@ package final class LuaCore: @unchecked Sendable {
     func beginRun() {
         depth += 1
         drain()
-        if depth == 1 { limits.start(context) }
+        guard depth == 1 else { return }
+        if let run = waitingRun { resume(run) } else { beginPlainRun() }
     }
 
     func endRun() {
+        if depth == 1 {
+            if let run = waitingRun { suspend(run) } else { limits.stop(context) }
+        }
         depth -= 1
-        guard depth == 0 else { return }
-        limits.stop(context)
+        closeIfAsked()
+    }
+
+    /// The run that waits for the current task.
+    private var waitingRun: LuaRun? {
+        guard let run = LuaRun.waiting, run.core === self, !run.isOver else { return nil }
+        return run
+    }
+
+    /// Closes the state if that was asked for while something ran.
+    func closeIfAsked() {
         if isClosing { close() }
     }
 

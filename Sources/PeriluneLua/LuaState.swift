@@ -146,20 +146,6 @@ public final class LuaState {
     /// What other threads may use to end the run.
     public var cancellation: Cancellation { Cancellation(core: core) }
 
-    /// Forgets a cancellation that has come when its run had ended already. While nothing runs.
-    package func forgetCancellation() {
-        guard core.isOpen, core.depth == 0 else { return }
-        limits.stop(core.context)
-    }
-
-    /// What is left of the time of the run; `nil` if it has no limit.
-    package var remainingTime: Duration? {
-        let deadline = core.context.pointee.deadline
-        guard core.isOpen, deadline != 0 else { return nil }
-        let now = perilune_now()
-        return .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0))
-    }
-
     /// Lets a signal sent to the calling thread, which must be the one that runs the state, interrupt a cancelled run that
     /// has no limits, and so no hook that would notice. For programs that own their signals.
     ///

@@ -4,6 +4,7 @@ extension LuaCore {
     /// Waits for an operation, but not longer than the run lasts: if it is cancelled, or its time is over, the operation is
     /// cancelled and left alone.
     func waiting<Result: Sendable>(for operation: @escaping @Sendable () async throws -> Result) async throws -> Result {
+        guard let run = LuaRun.waiting else { return try await operation() }
         let outcome = Outcome<Result>()
         let task = Task {
             do {
@@ -12,24 +13,30 @@ extension LuaCore {
                 outcome.finish(.failure(error))
             }
         }
-        let handler = addCancellationHandler { outcome.finish(.failure(CancellationError())) }
-        let timer = state?.remainingTime.map { limit in
+        let timer = run.remainingTime.map { limit in
             Task {
                 try await Task.sleep(for: limit)
-                // Only while the run waits: it must not end the next one.
-                if outcome.finish(.failure(CancellationError())) { self.cancel(.timeout) }
+                outcome.finish(.failure(TimeIsOver()))
             }
         }
+        let handler = addCancellationHandler(of: run) { outcome.finish(.failure(CancellationError())) }
+        if handler == nil { outcome.finish(.failure(CancellationError())) }
         defer {
             task.cancel()
             timer?.cancel()
-            removeCancellationHandler(handler)
+            if let handler { removeCancellationHandler(handler, of: run) }
         }
-        // It may have come before the handler.
-        if doom != .none { outcome.finish(.failure(CancellationError())) }
-        return try await outcome.value()
+        do {
+            return try await outcome.value()
+        } catch is TimeIsOver {
+            run.end(for: .timeout)
+            throw CancellationError()
+        }
     }
 }
+
+/// The run may wait no longer.
+private struct TimeIsOver: Error {}
 
 /// What an operation comes to: the first to tell is believed.
 private final class Outcome<Value: Sendable>: Sendable {

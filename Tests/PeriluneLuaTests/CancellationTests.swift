@@ -72,22 +72,4 @@ import Testing
         _ = try? state.run("return 1")
         #expect(try state.evaluate("return 1") == 1)
     }
-
-    @Test func `handlers are told, until they are removed`() throws {
-        let state = try LuaState()
-        let count = Count()
-        let id = state.core.addCancellationHandler { count.add() }
-        state.cancellation.cancel()
-        state.core.removeCancellationHandler(id)
-        state.cancellation.cancel()
-        #expect(count.value == 1)
-    }
-}
-
-private final class Count: @unchecked Sendable {
-    private let lock = NSLock()
-    private var count = 0
-
-    func add() { lock.withLock { count += 1 } }
-    var value: Int { lock.withLock { count } }
 }

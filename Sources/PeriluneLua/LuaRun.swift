@@ -1,0 +1,173 @@
+internal import CPeriluneShim
+
+/// A run that can be suspended: from the call into Lua until it returns, with what it may use up yet and why it is ended.
+///
+/// While it waits others go on in the state, each with limits of its own.
+///
+/// `@unchecked Sendable`: everything but ``isCancelled`` and ``handlers``, which the core's lock guards, belongs to the thread
+/// of the state.
+package final class LuaRun: @unchecked Sendable {
+    /// The run for which the current task performs an asynchronous function: calls back into Lua are charged to it.
+    @TaskLocal static var waiting: LuaRun?
+
+    let core: LuaCore
+    /// `nil`: it has not begun.
+    fileprivate var deadline: UInt64?
+    fileprivate var budget = Int64.max
+    fileprivate(set) var doom = LuaDoom.none
+    /// Whether it has ended.
+    fileprivate(set) var isOver = false
+    fileprivate var isCancelled = false
+    fileprivate var handlers: [Int: @Sendable () -> Void] = [:]
+
+    init(of core: LuaCore) {
+        self.core = core
+    }
+
+    /// What is left of its time; `nil` if it has no limit.
+    var remainingTime: Duration? {
+        guard let deadline, deadline != 0 else { return nil }
+        let now = perilune_now()
+        return .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0))
+    }
+
+    /// Ends the run while it waits.
+    func end(for doom: LuaDoom) {
+        if self.doom == .none { self.doom = doom }
+    }
+}
+
+/// Who runs, and who is to be ended. Under the lock of the core.
+struct RunList {
+    /// The context while the state is open.
+    ///
+    /// `@unchecked Sendable`: other threads use it under the lock, and only for the atomic flag in it.
+    struct SharedContext: @unchecked Sendable {
+        let pointer: UnsafeMutablePointer<perilune_context>
+    }
+
+    var context: SharedContext?
+    fileprivate(set) var suspendable: [ObjectIdentifier: LuaRun] = [:]
+    fileprivate var current: LuaRun?
+    fileprivate var nextHandler = 0
+}
+
+extension LuaCore {
+    /// Begins a run that can be suspended.
+    func begin(_ run: LuaRun) {
+        drain()
+        runs.withLock { runs in
+            // A cancellation that came while nothing ran is for this one.
+            if let context = runs.context?.pointer, runs.suspendable.isEmpty, depth == 0 {
+                run.doom = LuaDoom(rawValue: perilune_doom_of(context)) ?? .none
+                perilune_clear_doom(context)
+            }
+            runs.suspendable[ObjectIdentifier(run)] = run
+        }
+    }
+
+    /// Ends it, and closes the state if that has waited for it.
+    func end(_ run: LuaRun) {
+        run.isOver = true
+        runs.withLock { runs in
+            runs.suspendable[ObjectIdentifier(run)] = nil
+            // The cancellation that ended it is not for the next one.
+            if run.isCancelled, runs.suspendable.isEmpty, depth == 0 { perilune_clear_doom(context) }
+        }
+        closeIfAsked()
+    }
+
+    /// Whether some run is suspended, or can be.
+    var hasSuspendableRuns: Bool { runs.withLock { !$0.suspendable.isEmpty } }
+
+    /// Lets the state count for a run, from now on.
+    func resume(_ run: LuaRun) {
+        let isFirst = run.deadline == nil
+        if limits.isLimited, isFirst {
+            limits.start(context)
+        } else {
+            context.pointee.deadline = run.deadline ?? 0
+            context.pointee.budget = run.budget
+            if limits.isLimited { perilune_install_hook(main) }
+        }
+        runs.withLock { runs in
+            runs.current = run
+            perilune_clear_doom(context)
+            if run.isCancelled { run.end(for: .cancelled) }
+            if run.doom != .none { perilune_doom_run(context, run.doom.rawValue) }
+        }
+    }
+
+    /// Ends that; the run waits, or is over.
+    func suspend(_ run: LuaRun) {
+        runs.withLock { runs in
+            run.doom = doom
+            runs.current = nil
+            run.deadline = context.pointee.deadline
+            run.budget = context.pointee.budget
+            limits.stop(context)
+        }
+    }
+
+    /// Lets a run go on, until it ends or waits.
+    func beginStep(of run: LuaRun) {
+        depth += 1
+        drain()
+        if depth == 1 { resume(run) }
+    }
+
+    /// Ends that.
+    func endStep(of run: LuaRun) {
+        if depth == 1 { suspend(run) }
+        depth -= 1
+    }
+
+    /// Begins a run that nothing can suspend. Those that wait meanwhile are none of its business.
+    func beginPlainRun() {
+        if hasSuspendableRuns { perilune_clear_doom(context) }
+        limits.start(context)
+    }
+
+    // MARK: - Cancelling
+
+    /// Ends all runs, or the next one if none is going on, from any thread.
+    package func cancel(_ doom: LuaDoom = .cancelled) {
+        let handlers = runs.withLock { runs in
+            guard let context = runs.context?.pointer else { return [@Sendable () -> Void]() }
+            perilune_doom_run(context, doom.rawValue)
+            guard doom == .cancelled else { return [] }
+            perilune_wake(context)
+            for run in runs.suspendable.values { run.isCancelled = true }
+            return runs.suspendable.values.flatMap(\.handlers.values)
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// Ends one run, from any thread.
+    func cancel(_ run: LuaRun) {
+        let handlers = runs.withLock { runs in
+            run.isCancelled = true
+            if runs.current === run, let context = runs.context?.pointer {
+                perilune_doom_run(context, LuaDoom.cancelled.rawValue)
+                perilune_wake(context)
+            }
+            return Array(run.handlers.values)
+        }
+        for handler in handlers { handler() }
+    }
+
+    /// Has a function called, on any thread, when a run is cancelled. Returns what ``removeCancellationHandler(_:of:)`` takes;
+    /// `nil` if the run is cancelled or ended already.
+    func addCancellationHandler(of run: LuaRun, _ handler: @escaping @Sendable () -> Void) -> Int? {
+        runs.withLock { runs in
+            guard !run.isCancelled, run.doom == .none else { return nil }
+            runs.nextHandler += 1
+            run.handlers[runs.nextHandler] = handler
+            return runs.nextHandler
+        }
+    }
+
+    func removeCancellationHandler(_ id: Int, of run: LuaRun) {
+        runs.withLock { _ in run.handlers[id] = nil }
+    }
+}
