@@ -55,14 +55,11 @@ let package = Package(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
-        .target(
-            name: "PeriluneLibrary", path: "lib",
-            resources: [.embedInCode("perilune")],
-            swiftSettings: swiftSettings),
+        .target(name: "CPeriluneLibrary", path: "lib", exclude: ["perilune"]),
         .target(
             name: "PeriluneBindings",
             dependencies: [
-                "CPeriluneRows", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords", "PeriluneLibrary",
+                "CPeriluneRows", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords", "CPeriluneLibrary",
             ],
             swiftSettings: swiftSettings),
         .target(

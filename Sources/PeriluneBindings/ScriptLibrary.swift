@@ -1,5 +1,4 @@
 internal import CPeriluneRows
-internal import PeriluneLibrary
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -121,7 +120,7 @@ final class ScriptLibrary {
 
     /// The chunk of a module, which is called with the table of internals.
     private static func compile(_ name: String, in state: LuaState) throws -> LuaFunction {
-        guard let source = PeriluneModules.source(of: name) else {
+        guard let source = LibraryModules.source(of: name) else {
             throw BindingError("argument", "there is no module `\(name)` in the library")
         }
         return try state.loadLibrary(source, named: "perilune/\(name).lua")

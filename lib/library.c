@@ -1,0 +1,230 @@
+/*
+** The Lua modules that are shipped inside the binary. A new one needs a line here, in the order of the names.
+*/
+#include "perilune_library.h"
+
+#include <string.h>
+
+#pragma clang diagnostic ignored "-Wc23-extensions" /* #embed, which clang has in all dialects */
+
+typedef struct {
+    const char *name;
+    const char *source;
+} module;
+
+static const module modules[] = {
+    {"association", (const char[]){
+#embed "perilune/association.lua"
+        , 0}},
+    {"association_building", (const char[]){
+#embed "perilune/association_building.lua"
+        , 0}},
+    {"association_fetching", (const char[]){
+#embed "perilune/association_fetching.lua"
+        , 0}},
+    {"association_links", (const char[]){
+#embed "perilune/association_links.lua"
+        , 0}},
+    {"association_records", (const char[]){
+#embed "perilune/association_records.lua"
+        , 0}},
+    {"belonging", (const char[]){
+#embed "perilune/belonging.lua"
+        , 0}},
+    {"column_definition", (const char[]){
+#embed "perilune/column_definition.lua"
+        , 0}},
+    {"column_types", (const char[]){
+#embed "perilune/column_types.lua"
+        , 0}},
+    {"common_table", (const char[]){
+#embed "perilune/common_table.lua"
+        , 0}},
+    {"declared_types", (const char[]){
+#embed "perilune/declared_types.lua"
+        , 0}},
+    {"definition_checks", (const char[]){
+#embed "perilune/definition_checks.lua"
+        , 0}},
+    {"draft", (const char[]){
+#embed "perilune/draft.lua"
+        , 0}},
+    {"enum", (const char[]){
+#embed "perilune/enum.lua"
+        , 0}},
+    {"expression", (const char[]){
+#embed "perilune/expression.lua"
+        , 0}},
+    {"expression_building", (const char[]){
+#embed "perilune/expression_building.lua"
+        , 0}},
+    {"full_text", (const char[]){
+#embed "perilune/full_text.lua"
+        , 0}},
+    {"full_text_pattern", (const char[]){
+#embed "perilune/full_text_pattern.lua"
+        , 0}},
+    {"full_text_synchronization", (const char[]){
+#embed "perilune/full_text_synchronization.lua"
+        , 0}},
+    {"full_text_tokenizers", (const char[]){
+#embed "perilune/full_text_tokenizers.lua"
+        , 0}},
+    {"functions", (const char[]){
+#embed "perilune/functions.lua"
+        , 0}},
+    {"index_text", (const char[]){
+#embed "perilune/index_text.lua"
+        , 0}},
+    {"indexes", (const char[]){
+#embed "perilune/indexes.lua"
+        , 0}},
+    {"init", (const char[]){
+#embed "perilune/init.lua"
+        , 0}},
+    {"json", (const char[]){
+#embed "perilune/json.lua"
+        , 0}},
+    {"migration_folder", (const char[]){
+#embed "perilune/migration_folder.lua"
+        , 0}},
+    {"migrator", (const char[]){
+#embed "perilune/migrator.lua"
+        , 0}},
+    {"preview", (const char[]){
+#embed "perilune/preview.lua"
+        , 0}},
+    {"record", (const char[]){
+#embed "perilune/record.lua"
+        , 0}},
+    {"record_changes", (const char[]){
+#embed "perilune/record_changes.lua"
+        , 0}},
+    {"record_errors", (const char[]){
+#embed "perilune/record_errors.lua"
+        , 0}},
+    {"record_fetching", (const char[]){
+#embed "perilune/record_fetching.lua"
+        , 0}},
+    {"record_hooks", (const char[]){
+#embed "perilune/record_hooks.lua"
+        , 0}},
+    {"record_info", (const char[]){
+#embed "perilune/record_info.lua"
+        , 0}},
+    {"record_options", (const char[]){
+#embed "perilune/record_options.lua"
+        , 0}},
+    {"record_persistence", (const char[]){
+#embed "perilune/record_persistence.lua"
+        , 0}},
+    {"record_requests", (const char[]){
+#embed "perilune/record_requests.lua"
+        , 0}},
+    {"record_steps", (const char[]){
+#embed "perilune/record_steps.lua"
+        , 0}},
+    {"record_types", (const char[]){
+#embed "perilune/record_types.lua"
+        , 0}},
+    {"record_upsert", (const char[]){
+#embed "perilune/record_upsert.lua"
+        , 0}},
+    {"record_validation", (const char[]){
+#embed "perilune/record_validation.lua"
+        , 0}},
+    {"record_values", (const char[]){
+#embed "perilune/record_values.lua"
+        , 0}},
+    {"record_writing", (const char[]){
+#embed "perilune/record_writing.lua"
+        , 0}},
+    {"request", (const char[]){
+#embed "perilune/request.lua"
+        , 0}},
+    {"request_building", (const char[]){
+#embed "perilune/request_building.lua"
+        , 0}},
+    {"request_changes", (const char[]){
+#embed "perilune/request_changes.lua"
+        , 0}},
+    {"request_class", (const char[]){
+#embed "perilune/request_class.lua"
+        , 0}},
+    {"request_conditions", (const char[]){
+#embed "perilune/request_conditions.lua"
+        , 0}},
+    {"request_fetching", (const char[]){
+#embed "perilune/request_fetching.lua"
+        , 0}},
+    {"request_plans", (const char[]){
+#embed "perilune/request_plans.lua"
+        , 0}},
+    {"request_prepared", (const char[]){
+#embed "perilune/request_prepared.lua"
+        , 0}},
+    {"request_results", (const char[]){
+#embed "perilune/request_results.lua"
+        , 0}},
+    {"request_source", (const char[]){
+#embed "perilune/request_source.lua"
+        , 0}},
+    {"row", (const char[]){
+#embed "perilune/row.lua"
+        , 0}},
+    {"row_type", (const char[]){
+#embed "perilune/row_type.lua"
+        , 0}},
+    {"schema", (const char[]){
+#embed "perilune/schema.lua"
+        , 0}},
+    {"schema_changes", (const char[]){
+#embed "perilune/schema_changes.lua"
+        , 0}},
+    {"single_row", (const char[]){
+#embed "perilune/single_row.lua"
+        , 0}},
+    {"sql_fragment", (const char[]){
+#embed "perilune/sql_fragment.lua"
+        , 0}},
+    {"sql_text", (const char[]){
+#embed "perilune/sql_text.lua"
+        , 0}},
+    {"stored_values", (const char[]){
+#embed "perilune/stored_values.lua"
+        , 0}},
+    {"subquery", (const char[]){
+#embed "perilune/subquery.lua"
+        , 0}},
+    {"table_alteration", (const char[]){
+#embed "perilune/table_alteration.lua"
+        , 0}},
+    {"table_creation", (const char[]){
+#embed "perilune/table_creation.lua"
+        , 0}},
+    {"table_definition", (const char[]){
+#embed "perilune/table_definition.lua"
+        , 0}},
+    {"table_reference", (const char[]){
+#embed "perilune/table_reference.lua"
+        , 0}},
+    {"types", (const char[]){
+#embed "perilune/types.lua"
+        , 0}},
+    {"update_changes", (const char[]){
+#embed "perilune/update_changes.lua"
+        , 0}},
+    {"upsert_sql", (const char[]){
+#embed "perilune/upsert_sql.lua"
+        , 0}},
+    {"view_creation", (const char[]){
+#embed "perilune/view_creation.lua"
+        , 0}},
+};
+
+const char *perilune_module_source(const char *name) {
+    for (size_t i = 0; i < sizeof modules / sizeof *modules; i++) {
+        if (strcmp(modules[i].name, name) == 0) return modules[i].source;
+    }
+    return NULL;
+}
