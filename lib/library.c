@@ -175,6 +175,99 @@ static const module modules[] = {
     {"row_type", (const char[]){
 #embed "perilune/row_type.lua"
         , 0}},
+    {"scenario_cases", (const char[]){
+#embed "perilune/scenario_cases.lua"
+        , 0}},
+    {"scenario_cells", (const char[]){
+#embed "perilune/scenario_cells.lua"
+        , 0}},
+    {"scenario_changes", (const char[]){
+#embed "perilune/scenario_changes.lua"
+        , 0}},
+    {"scenario_check", (const char[]){
+#embed "perilune/scenario_check.lua"
+        , 0}},
+    {"scenario_clock", (const char[]){
+#embed "perilune/scenario_clock.lua"
+        , 0}},
+    {"scenario_context", (const char[]){
+#embed "perilune/scenario_context.lua"
+        , 0}},
+    {"scenario_database", (const char[]){
+#embed "perilune/scenario_database.lua"
+        , 0}},
+    {"scenario_definitions", (const char[]){
+#embed "perilune/scenario_definitions.lua"
+        , 0}},
+    {"scenario_differences", (const char[]){
+#embed "perilune/scenario_differences.lua"
+        , 0}},
+    {"scenario_display", (const char[]){
+#embed "perilune/scenario_display.lua"
+        , 0}},
+    {"scenario_effects", (const char[]){
+#embed "perilune/scenario_effects.lua"
+        , 0}},
+    {"scenario_expect", (const char[]){
+#embed "perilune/scenario_expect.lua"
+        , 0}},
+    {"scenario_expect_error", (const char[]){
+#embed "perilune/scenario_expect_error.lua"
+        , 0}},
+    {"scenario_factories", (const char[]){
+#embed "perilune/scenario_factories.lua"
+        , 0}},
+    {"scenario_failures", (const char[]){
+#embed "perilune/scenario_failures.lua"
+        , 0}},
+    {"scenario_given", (const char[]){
+#embed "perilune/scenario_given.lua"
+        , 0}},
+    {"scenario_matchers", (const char[]){
+#embed "perilune/scenario_matchers.lua"
+        , 0}},
+    {"scenario_options", (const char[]){
+#embed "perilune/scenario_options.lua"
+        , 0}},
+    {"scenario_queries", (const char[]){
+#embed "perilune/scenario_queries.lua"
+        , 0}},
+    {"scenario_rewriting", (const char[]){
+#embed "perilune/scenario_rewriting.lua"
+        , 0}},
+    {"scenario_row_matching", (const char[]){
+#embed "perilune/scenario_row_matching.lua"
+        , 0}},
+    {"scenario_row_source", (const char[]){
+#embed "perilune/scenario_row_source.lua"
+        , 0}},
+    {"scenario_rows", (const char[]){
+#embed "perilune/scenario_rows.lua"
+        , 0}},
+    {"scenario_running", (const char[]){
+#embed "perilune/scenario_running.lua"
+        , 0}},
+    {"scenario_snapshots", (const char[]){
+#embed "perilune/scenario_snapshots.lua"
+        , 0}},
+    {"scenario_source", (const char[]){
+#embed "perilune/scenario_source.lua"
+        , 0}},
+    {"scenario_state", (const char[]){
+#embed "perilune/scenario_state.lua"
+        , 0}},
+    {"scenario_text_difference", (const char[]){
+#embed "perilune/scenario_text_difference.lua"
+        , 0}},
+    {"scenario_text_table", (const char[]){
+#embed "perilune/scenario_text_table.lua"
+        , 0}},
+    {"scenario_tokens", (const char[]){
+#embed "perilune/scenario_tokens.lua"
+        , 0}},
+    {"scenarios", (const char[]){
+#embed "perilune/scenarios.lua"
+        , 0}},
     {"schema", (const char[]){
 #embed "perilune/schema.lua"
         , 0}},

@@ -6,10 +6,11 @@ import Testing
 ///
 /// Such a file consists of calls `test("what is so", function() ... end)`, each at the beginning of a line, and of local functions
 /// that they share. Each test runs in a host of its own, over an empty database in memory, with the functions of ``script(_:_:)``.
+/// Files `scenario_*.lua` also have the global `internal`: what the language of scenarios is loaded from.
 @Suite struct LuaFileTests {
     // One after the other: hundreds of hosts at once, each with a thread of its own, would slow down all other tests.
     @Test(.serialized, arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
-        let host = try testHost()
+        let host = try testHost(test.prepare)
         let source = checks + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
         try await host.run(source: source, named: test.file, commandLine: [test.name])
     }
@@ -35,6 +36,12 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     var file: String { URL(filePath: path).lastPathComponent }
     var description: String { "\(file): \(name)" }
     var testDescription: String { description }
+
+    /// Gives the tests of a file what they need beside the usual.
+    func prepare(_ configuration: inout ScriptHost.Configuration) {
+        guard file.hasPrefix("scenario_") else { return }
+        configuration.extending = { internals, state in try state.globals.set("internal", .table(internals)) }
+    }
 
     /// On one line, so that the lines of a file keep their numbers.
     static let definition = "function test(name, body) if name == arg[1] then body() end end "

@@ -1,0 +1,54 @@
+--- `t.clock`: the time that scripts and SQL see.
+
+local internal = ...
+local state = internal.load("scenario_state")
+local options = internal.load("scenario_options")
+local display = internal.load("scenario_display")
+
+local clock = {}
+
+local function seconds(what, value)
+  local result = options.seconds(value)
+  if result == nil then
+    internal.raise("argument", ('%s: expected a duration ({ hours = 2 }, "90s", a number of seconds), got %s'):format(what,
+      display.show(value)))
+  end
+  return result
+end
+
+--- Sets the time.
+-- @param instant a date, or what `perilune.date` reads
+function clock:set(instant)
+  local is_date, date = pcall(internal.perilune.date, instant)
+  if not is_date then
+    internal.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. display.show(instant))
+  end
+  state.host("clock_set")(date)
+  return self
+end
+
+--- Lets time go by.
+function clock:advance(duration)
+  state.host("clock_advance")(seconds("t.clock:advance", duration))
+  return self
+end
+
+--- Lets that much time go by with each reading, from now on.
+function clock:tick(duration)
+  state.host("clock_tick")(seconds("t.clock:tick", duration))
+  return self
+end
+
+--- The time.
+function clock:now()
+  return internal.perilune.now()
+end
+
+return setmetatable({}, {
+  __index = function(_, name)
+    if clock[name] then return clock[name] end
+    internal.raise_unknown("method", name, display.keys(clock))
+  end,
+  __newindex = function(_, name) internal.raise("argument", ("t.clock.%s cannot be set: use t.clock:set"):format(tostring(name))) end,
+  __tostring = function() return "t.clock" end,
+})

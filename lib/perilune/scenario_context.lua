@@ -1,0 +1,232 @@
+--- The context `t` that scenarios get.
+
+local internal = ...
+local state = internal.load("scenario_state")
+local source = internal.load("scenario_source")
+local display = internal.load("scenario_display")
+local failures = internal.load("scenario_failures")
+local changes = internal.load("scenario_changes")
+local queries = internal.load("scenario_queries")
+
+local scenario_context = {}
+
+local function check_name(what, name)
+  if type(name) ~= "string" or name == "" then
+    internal.raise("argument", ("%s: argument 1: expected a name, got %s"):format(what, display.show(name)))
+  end
+end
+
+local function check_function(what, f)
+  if type(f) ~= "function" then
+    internal.raise("argument", ("%s: expected a function, got %s"):format(what, internal.describe(f)))
+  end
+end
+
+--- The functions of `t`. They are called with a dot, as `t.step("...", f)`.
+local members = {}
+
+-- Reporting
+
+local function elapsed()
+  return state.has("elapsed") and state.host("elapsed")() or os.clock()
+end
+
+--- A named part of the scenario; what fails in it is reported with it.
+-- @return what the function returns
+function members.step(name, f)
+  check_name("t.step", name)
+  check_function("t.step", f)
+  local current = state.require("t.step")
+  local _, line = internal.position()
+  local outer, begin, failed_before = current.step, elapsed(), #current.failures
+  local step = { name = outer and outer .. " > " .. name or name, line = line }
+  table.insert(current.steps, step)
+  current.step = step.name
+  local results = table.pack(xpcall(f, failures.handler))
+  current.step = outer
+  step.ms = (elapsed() - begin) * 1000
+  step.outcome = results[1] and #current.failures == failed_before and "passed" or "failed"
+  if results[1] then return table.unpack(results, 2, results.n) end
+  if current.is_skipped then step.outcome = "skipped" end
+  -- What is reported of it has to name the innermost step, and the place in it.
+  local caught = results[2]
+  if not (current.caught and rawequal(current.caught.value, caught.value)) then
+    caught.step, current.caught = step.name, caught
+  end
+  error(caught.value, 0)
+end
+
+--- A remark for the report.
+function members.note(...)
+  local parts = table.pack(...)
+  for index = 1, parts.n do parts[index] = type(parts[index]) == "string" and parts[index] or display.show(parts[index]) end
+  table.insert(state.require("t.note").notes, table.concat(parts, " "))
+end
+
+--- A value that is kept with the report: text as it is, anything else as Lua writes it.
+function members.attach(name, value)
+  check_name("t.attach", name)
+  local text = type(value) == "string" and value or display.pretty(value)
+  table.insert(state.require("t.attach").attachments, { name = name, text = text })
+end
+
+--- Calls a function when the scenario is over, also if it fails; the last one first.
+function members.defer(f)
+  check_function("t.defer", f)
+  table.insert(state.require("t.defer").deferred, f)
+end
+
+--- Ends the scenario here, without a verdict.
+function members.skip(reason)
+  local current = state.require("t.skip")
+  if reason ~= nil and type(reason) ~= "string" then
+    internal.raise("argument", "t.skip: expected the reason, got " .. internal.describe(reason))
+  end
+  current.is_skipped, current.skip_reason = true, reason or "skipped"
+  internal.raise("scenario_skip", current.skip_reason)
+end
+
+-- Scripts and migrations
+
+local function check_path(what, path)
+  if type(path) ~= "string" or path == "" then
+    internal.raise("argument", ("%s: argument 1: expected the path of a script, got %s"):format(what, display.show(path)))
+  end
+end
+
+local result_metatable = { __name = "result of a script" }
+function result_metatable.__index(_, name)
+  if type(name) ~= "string" then return nil end
+  local names = { "value", "output", "error", "changes", "effects", "queries" }
+  for _, known in ipairs(names) do
+    if known == name then return nil end
+  end
+  internal.raise_unknown("member", name, names)
+end
+
+local function run(what, path, arguments)
+  check_path(what, path)
+  if arguments ~= nil and type(arguments) ~= "table" then
+    internal.raise("argument", ("%s: argument 2: expected a table of arguments, got %s"):format(what, internal.describe(arguments)))
+  end
+  local current = state.require(what)
+  local result = state.host("run_script")(path, arguments or {})
+  result.changes = result.changes and changes.mark(result.changes)
+  result.queries = result.queries and queries.mark(result.queries)
+  if result.output and result.output ~= "" then
+    current.output[#current.output + 1] = result.output
+  end
+  return setmetatable(result, result_metatable)
+end
+
+--- Runs a script as the command would, in a state of its own on this database. If it fails, so does the scenario.
+function members.run(path, arguments)
+  local result = run("t.run", path, arguments)
+  if result.error == nil then return result end
+  local message, file, line = failures.describe(result.error)
+  local details = {}
+  if failures.is_error_object(result.error) and result.error.sql then details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ") end
+  for place in tostring(result.traceback or ""):gmatch("[^\n]+") do details[#details + 1] = "trace " .. place:gsub("^%s+", "") end
+  if result.output and result.output ~= "" then details[#details + 1] = "it printed  " .. result.output:gsub("%s+$", ""):gsub("\n", "\n            ") end
+  internal.raise("script", ("%s%s"):format(file and ("%s:%s: "):format(file, line or "?") or path .. ": ", message), { details = details })
+end
+
+--- The same; the error of a script is in the field `error` of the result.
+function members.try_run(path, arguments)
+  return run("t.try_run", path, arguments)
+end
+
+--- Runs the migrations of the project on this database.
+-- @tparam ?table options `to`: the last migration that is run, or how its name begins
+function members.migrate(options)
+  if options ~= nil and type(options) ~= "table" then
+    internal.raise("argument", "t.migrate: expected a table { to = \"...\" }, got " .. internal.describe(options))
+  end
+  for name, value in pairs(options or {}) do
+    if name ~= "to" then internal.raise_unknown("option", name, { "to" }) end
+    if type(value) ~= "string" then internal.raise("argument", "t.migrate: option to: expected the name of a migration, got " .. internal.describe(value)) end
+  end
+  return state.host("migrate")(options or {})
+end
+
+--- Undoes the last migration, where it says how.
+function members.migrate_down()
+  return state.host("migrate_down")()
+end
+
+-- Watching
+
+--- What a function changes in the database: expect(...):rows [[ | op | table | key | ... ]].
+function members.changes(f)
+  check_function("t.changes", f)
+  return changes.mark(state.host("changes")(f))
+end
+
+--- The statements that run in a function.
+function members.queries(f)
+  check_function("t.queries", f)
+  return queries.mark(state.host("queries")(f))
+end
+
+-- Values
+
+local function fixtures_proxy(current)
+  local definitions = internal.load("scenario_definitions")
+  local values, making = {}, {}
+  return state.proxy("t.fix", function(name)
+    if values[name] then return values[name].value end
+    local fixture = definitions.fixtures[name]
+    if not fixture then internal.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
+    if making[name] then internal.raise("usage", ("the fixture `%s` needs itself"):format(name)) end
+    making[name] = true
+    local value = fixture.body(current.context)
+    values[name] = { value = value }
+    return value
+  end)
+end
+
+--- By name: functions of the run that give what `t` has beside functions; called once.
+local values = {
+  db = function() return internal.default_database() end,
+  given = function() return internal.load("scenario_given").proxy() end,
+  make = function() return internal.load("scenario_factories").proxy() end,
+  fix = fixtures_proxy,
+  clock = function() return internal.load("scenario_clock") end,
+  effects = function() return internal.load("scenario_effects") end,
+  seed = function(current) return current.info.seed end,
+}
+
+local function tmp_dir(current)
+  local folder = current.info.tmp_dir
+  if folder == nil and state.has("tmp_dir") then folder = internal.scenario_host.tmp_dir end
+  return type(folder) == "function" and folder() or folder
+end
+
+values.tmp_dir = tmp_dir
+
+local function names()
+  local set = { case = true }
+  for name in pairs(members) do set[name] = true end
+  for name in pairs(values) do set[name] = true end
+  return display.keys(set)
+end
+
+--- The context of a run.
+function scenario_context.new(current)
+  local made = {}
+  return setmetatable({}, {
+    __index = function(_, name)
+      if members[name] then return members[name] end
+      if made[name] ~= nil then return made[name] end
+      if name == "case" then return current.scenario.case_values end
+      if not values[name] then internal.raise_unknown("member", name, names()) end
+      made[name] = values[name](current)
+      return made[name]
+    end,
+    __newindex = function(_, name) internal.raise("argument", ("t.%s cannot be set"):format(tostring(name))) end,
+    __tostring = function() return "t" end,
+    __name = "t",
+  })
+end
+
+return scenario_context

@@ -1,0 +1,79 @@
+--- Failures: what is raised when something is not as a scenario states it, and what is told of any error.
+
+local internal = ...
+local source = internal.load("scenario_source")
+local display = internal.load("scenario_display")
+
+local scenario_failures = {}
+
+local traceback = debug and debug.traceback or function() return "" end
+
+--- Raises that something is not so.
+-- @tparam string message what was stated: `check(a == b)`
+-- @tparam ?table details lines that show what is the case
+function scenario_failures.raise(message, details)
+  internal.raise("expectation", message, { details = details or {} })
+end
+
+--- The places in the scenario that a traceback names, innermost first.
+local function places(text)
+  local list = {}
+  for file, line in text:gmatch("\n%s+([^\n]-):(%d+): in") do
+    if file:find("^%[lib%].*scenario_running") then break end
+    if not file:find("^%[") then list[#list + 1] = source.path(file) .. ":" .. line end
+  end
+  return list
+end
+
+--- For xpcall: keeps where an error was raised.
+function scenario_failures.handler(value)
+  local file, line = internal.position()
+  return { value = value, file = file, line = line, trace = places(traceback("", 2)) }
+end
+
+local function is_error_object(value)
+  return type(value) == "userdata" and type(value.kind) == "string"
+end
+
+scenario_failures.is_error_object = is_error_object
+
+--- The message of any value that was raised, and where Lua says that it was.
+-- @return message, file, line; the latter two nil if the value does not say them
+function scenario_failures.describe(value)
+  if is_error_object(value) then return value.message, value.file, value.line end
+  if type(value) == "string" then
+    local file, line, message = value:match("^([^\n]-):(%d+): (.*)$")
+    if file then return message, file, math.tointeger(tonumber(line)) end
+    return value
+  end
+  if type(value) == "table" and type(rawget(value, "message")) == "string" then return value.message end
+  if value == nil then return "an error without a value (error(nil))" end
+  return "error(" .. display.show(value) .. ")"
+end
+
+--- Lines that an error object has beside its message.
+local function details_of(value)
+  if not is_error_object(value) then return {} end
+  if value.details then return value.details end
+  local details = {}
+  if value.sql then details[1] = "SQL   " .. tostring(value.sql):gsub("%s+", " ") end
+  if value.suggestion and not value.message:find(value.suggestion, 1, true) then
+    details[#details + 1] = "help  did you mean `" .. tostring(value.suggestion) .. "`?"
+  end
+  return details
+end
+
+--- What is reported of an error that `handler` has caught.
+-- @tparam ?string step the step in which it was raised
+function scenario_failures.make(caught, step)
+  local value = caught.value
+  local message, file, line = scenario_failures.describe(value)
+  file, line = file or caught.file, line or caught.line
+  local path = file and source.path(file)
+  return {
+    message = message, kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
+    source = path and source.line(path, line), details = details_of(value), trace = caught.trace,
+  }
+end
+
+return scenario_failures

@@ -1,0 +1,134 @@
+--- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether it is so, and a function
+-- that returns lines which show what is the case.
+
+local internal = ...
+local state = internal.load("scenario_state")
+local display = internal.load("scenario_display")
+local differences = internal.load("scenario_differences")
+local row_source = internal.load("scenario_row_source")
+local rows = internal.load("scenario_rows")
+
+local matchers = {}
+
+local function show_difference(expected, actual)
+  return function() return { "expected " .. display.show(expected), "got      " .. display.show(actual) } end
+end
+
+-- Values
+
+--- The same value, or tables with the same content.
+function matchers.equals(expectation, expected)
+  local list = differences.of(expectation.value, expected)
+  return #list == 0, function()
+    if type(expectation.value) == "string" and type(expected) == "string" and (expected .. expectation.value):find("\n", 1, true) then
+      return internal.load("scenario_text_difference")(expected, expectation.value)
+    elseif type(expected) ~= "table" then
+      return show_difference(expected, expectation.value)()
+    end
+    return differences.lines(list)
+  end
+end
+
+--- The very same value.
+function matchers.is(expectation, expected)
+  return rawequal(expectation.value, expected), show_difference(expected, expectation.value)
+end
+
+--- A number that differs by a tolerance at most.
+function matchers.near(expectation, expected, tolerance)
+  local value = expectation.value
+  tolerance = tolerance or 1e-9
+  if type(expected) ~= "number" or type(tolerance) ~= "number" then
+    internal.raise("argument", "near: expected a number and a tolerance, got " .. internal.describe(expected) .. " and "
+      .. internal.describe(tolerance))
+  end
+  local is_near = type(value) == "number" and math.abs(value - expected) <= tolerance
+  return is_near, function()
+    local lines = show_difference(expected, value)()
+    if type(value) == "number" then
+      lines[3] = ("they differ by %s, at most %s was expected"):format(display.show(math.abs(value - expected)), display.show(tolerance))
+    end
+    return lines
+  end
+end
+
+--- Text with a part, or a list with an element.
+function matchers.contains(expectation, part)
+  local value, is_so = expectation.value, false
+  if type(value) == "string" then
+    if type(part) ~= "string" then internal.raise("argument", "contains: expected a string, got " .. internal.describe(part)) end
+    is_so = value:find(part, 1, true) ~= nil
+  elseif type(value) == "table" then
+    for _, item in ipairs(value) do is_so = is_so or #differences.of(item, part) == 0 end
+  else
+    internal.raise("argument", "contains: expected text or a list in expect(...), got " .. internal.describe(value))
+  end
+  return is_so, function() return { display.show(part) .. " is not in", display.show(value) } end
+end
+
+--- Text that a Lua pattern finds.
+function matchers.matches(expectation, pattern)
+  if type(pattern) ~= "string" then internal.raise("argument", "matches: expected a Lua pattern, got " .. internal.describe(pattern)) end
+  local value = expectation.value
+  if type(value) ~= "string" and type(value) ~= "number" then
+    internal.raise("argument", "matches: expected text in expect(...), got " .. internal.describe(value))
+  end
+  return tostring(value):find(pattern) ~= nil, function() return { "the pattern " .. display.show(pattern) .. " is not in", display.show(value) } end
+end
+
+function matchers.is_nil(expectation)
+  return expectation.value == nil, function() return { "it is " .. display.show(expectation.value) } end
+end
+
+--- A table in which these keys have these values; others do not matter.
+function matchers.covers(expectation, expected)
+  if type(expected) ~= "table" then
+    internal.raise("argument", "covers: expected a table of keys and values, got " .. internal.describe(expected))
+  end
+  local list = differences.of(expectation.value, expected, true)
+  return #list == 0, function() return differences.lines(list) end
+end
+
+--- What a file beside the scenario holds.
+function matchers.snapshot(expectation, name)
+  return internal.load("scenario_snapshots").compare(expectation, name)
+end
+
+-- Rows
+
+for name, order in pairs{ rows = "ordered", rows_any_order = "any", has_rows = "part" } do
+  matchers[name] = function(expectation, text)
+    local current = state.require("expect(...):" .. name)
+    return rows.compare(name, expectation.value, text, order, current.names)
+  end
+end
+
+local most_lines = 10
+
+--- The first rows of what should have been fewer.
+local function show_rows(value)
+  local is_list, source = pcall(row_source.of, "count", value)
+  if not is_list or #source.items == 0 or #source.columns == 0 then return { "it is " .. display.show(value) } end
+  local text, lines = rows.text(source), {}
+  for line in text:gmatch("[^\n]+") do
+    if #lines > most_lines then break end
+    lines[#lines + 1] = "  " .. line
+  end
+  if #source.items > most_lines then lines[#lines + 1] = ("  ... %d rows"):format(#source.items - most_lines) end
+  return lines
+end
+
+function matchers.count(expectation, expected)
+  if math.type(expected) ~= "integer" then internal.raise("argument", "count: expected a number, got " .. internal.describe(expected)) end
+  local count = row_source.count("count", expectation.value)
+  return count == expected, function()
+    return { ("expected %d, got %d"):format(expected, count), table.unpack(show_rows(expectation.value)) }
+  end
+end
+
+function matchers.is_empty(expectation)
+  local count = row_source.count("is_empty", expectation.value)
+  return count == 0, function() return { ("it has %d"):format(count), table.unpack(show_rows(expectation.value)) } end
+end
+
+return matchers

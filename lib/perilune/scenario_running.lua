@@ -1,0 +1,140 @@
+--- Runs one scenario and tells what became of it.
+
+local internal = ...
+local state = internal.load("scenario_state")
+local cells = internal.load("scenario_cells")
+local context = internal.load("scenario_context")
+local display = internal.load("scenario_display")
+local failures = internal.load("scenario_failures")
+
+local function new_run(scenario, info)
+  local current = {
+    scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {}, warnings = {},
+    output = {}, deferred = {}, names = cells.new_names(), shapes = {}, counts = {},
+    update_snapshots = info.update_snapshots or "new",
+  }
+  current.context = context.new(current)
+  return current
+end
+
+--- Calls a function with `t`, and notes how it fails.
+-- @return whether it did not
+local function call(current, f, step)
+  current.caught = nil
+  local is_done, caught = xpcall(f, failures.handler, current.context)
+  if is_done then return true end
+  current.step = nil
+  local kind = failures.is_error_object(caught.value) and caught.value.kind
+  if not (kind == "scenario_skip" and current.is_skipped) then
+    -- What a step has caught knows more of the place.
+    local inner = current.caught
+    if inner and rawequal(inner.value, caught.value) then caught, step = inner, inner.step end
+    table.insert(current.failures, failures.make(caught, step))
+  end
+  return false
+end
+
+--- The groups of a scenario, the outermost first.
+local function groups_of(scenario)
+  local list, group = {}, scenario.group
+  while group do
+    table.insert(list, 1, group)
+    group = group.outer
+  end
+  return list
+end
+
+local function run_before(current)
+  for _, group in ipairs(groups_of(current.scenario)) do
+    for _, f in ipairs(group.before) do
+      if not call(current, f, "before_each") then return false end
+    end
+  end
+  return true
+end
+
+local function run_after(current)
+  local groups = groups_of(current.scenario)
+  for index = #groups, 1, -1 do
+    for _, f in ipairs(groups[index].after) do call(current, f, "after_each") end
+  end
+  -- A deferred function may defer others.
+  while #current.deferred > 0 do call(current, table.remove(current.deferred), "deferred") end
+end
+
+-- What the whole scenario must keep to
+
+local function add_failure(current, message, details)
+  local scenario = current.scenario
+  table.insert(current.failures, {
+    message = message, kind = "expectation", file = scenario.file, line = scenario.line, details = details or {}, trace = {},
+    source = internal.load("scenario_source").line(scenario.file, scenario.line),
+  })
+end
+
+local function check_queries(current)
+  local most = current.scenario.max_queries
+  if not most then return end
+  local count = state.host("query_count")()
+  if count > most then add_failure(current, ("max_queries: %d queries were run, at most %d are allowed"):format(count, most)) end
+end
+
+local function check_effects(current)
+  if not state.has("unexpected_effects") then return end
+  local lines = {}
+  for _, effect in ipairs(state.host("unexpected_effects")()) do
+    lines[#lines + 1] = ("%s.%s(%s)"):format(effect.module, effect.name, display.show(effect.arguments):gsub("^{ (.*) }$", "%1"))
+  end
+  if #lines == 0 then return end
+  lines[#lines + 1] = "help  t.effects.MODULE:stub(name, value) says that a call is expected"
+  add_failure(current, "effects that nothing expected", lines)
+end
+
+local function names_of_globals()
+  local names = {}
+  for name in next, _G do names[name] = true end
+  return names
+end
+
+local function warn_of_globals(current, before)
+  local added = {}
+  for _, name in ipairs(display.keys(_G)) do
+    if not before[name] then added[#added + 1] = tostring(name) end
+  end
+  if #added > 0 then table.insert(current.warnings, "it has set global variables: " .. table.concat(added, ", ")) end
+end
+
+-- The result
+
+local function result_of(current)
+  local has_failed, reason = #current.failures > 0, current.scenario.fails
+  local result = {
+    outcome = has_failed and "failed" or current.is_skipped and "skipped" or "passed", reason = current.skip_reason,
+    failures = current.failures, steps = current.steps, notes = current.notes, attachments = current.attachments,
+    snapshots = current.snapshots, warnings = current.warnings, output = table.concat(current.output),
+    queries = state.has("query_count") and state.host("query_count")() or nil,
+  }
+  if not reason or result.outcome == "skipped" then return result end
+  if has_failed then
+    result.outcome, result.known_failure, result.known_failures, result.failures = "passed", reason, current.failures, {}
+  else
+    add_failure(current, ("it must fail (%s), and has passed: leave out `fails` now"):format(reason))
+    result.outcome = "failed"
+  end
+  return result
+end
+
+--- Runs a scenario.
+return function(scenario, info)
+  local current = new_run(scenario, info)
+  local globals = names_of_globals()
+  state.current, state.phase = current, "running"
+  if run_before(current) and not current.is_skipped then call(current, scenario.body) end
+  run_after(current)
+  check_queries(current)
+  check_effects(current)
+  warn_of_globals(current, globals)
+  local result = result_of(current)
+  state.current, state.phase = nil, "idle"
+  return result
+end

@@ -1,0 +1,116 @@
+--- The tokens of a Lua text: what the rewriting of `check` and the quoting of source in failures read.
+-- A token is a table { kind = "name" | "number" | "string" | "operator", text, from, to, line }.
+
+local scenario_tokens = {}
+
+local long_operators = { ["..."] = true, [".."] = true, ["=="] = true, ["~="] = true, ["<="] = true, [">="] = true, ["//"] = true,
+  ["<<"] = true, [">>"] = true, ["::"] = true }
+
+local function count_lines(text, from, to)
+  local count = 0
+  for position in text:gmatch("()\n", from) do
+    if position > to then break end
+    count = count + 1
+  end
+  return count
+end
+
+--- The end of a long bracket that begins at a position; nil if none begins there or it does not end.
+local function long_bracket(text, from)
+  local level = text:match("^%[(=*)%[", from)
+  if not level then return nil end
+  local _, to = text:find("]" .. level .. "]", from + #level + 2, true)
+  return to
+end
+
+local function quoted(text, from)
+  local quote, position = text:sub(from, from), from + 1
+  while true do
+    position = text:find("[\\\n" .. quote .. "]", position)
+    if not position or text:byte(position) == 10 then return nil end
+    if text:sub(position, position) == quote then return position end
+    -- A backslash and what it escapes, which may be the end of a line.
+    local _, space = text:find("^z%s*", position + 1)
+    position = space and space + 1 or position + 2
+  end
+end
+
+local function number(text, from)
+  local exponent = text:find("^0[xX]", from) and "^[pP][+-]?" or "^[eE][+-]?"
+  local position = from
+  while true do
+    local _, to = text:find(exponent, position)
+    if not to then _, to = text:find("^[%w_.]", position) end
+    if not to then return position - 1 end
+    position = to + 1
+  end
+end
+
+local function operator(text, from)
+  for length = 3, 2, -1 do
+    if long_operators[text:sub(from, from + length - 1)] then return from + length - 1 end
+  end
+  return from
+end
+
+--- Where the next token begins: after white space and comments. nil if a comment does not end.
+local function skip_blanks(text, position)
+  while true do
+    position = text:find("%S", position)
+    if not position then return #text + 1 end
+    if text:sub(position, position + 1) ~= "--" then return position end
+    if text:find("^%[=*%[", position + 2) then
+      local to = long_bracket(text, position + 2)
+      if not to then return nil end
+      position = to + 1
+    else
+      position = text:find("\n", position, true) or #text + 1
+    end
+  end
+end
+
+local function token_at(text, position)
+  if text:find("^[%a_]", position) then return "name", select(2, text:find("^[%w_]+", position)) end
+  if text:find("^%.?%d", position) then return "number", number(text, position) end
+  if text:find("^[\"']", position) then return "string", quoted(text, position) end
+  if text:find("^%[=*%[", position) then return "string", long_bracket(text, position) end
+  return "operator", operator(text, position)
+end
+
+--- The tokens of a text in their order; nil if it is no Lua, as far as this goes.
+function scenario_tokens.of(text)
+  local list, line, seen = {}, 1, 1
+  local position = skip_blanks(text, 1)
+  while position and position <= #text do
+    line, seen = line + count_lines(text, seen, position - 1), position
+    local kind, to = token_at(text, position)
+    if not to then return nil end
+    list[#list + 1] = { kind = kind, text = text:sub(position, to), from = position, to = to, line = line }
+    position = skip_blanks(text, to + 1)
+  end
+  return position and list
+end
+
+local opening = { ["("] = true, ["["] = true, ["{"] = true, ["function"] = true, ["do"] = true, ["if"] = true, ["repeat"] = true }
+local closing = { [")"] = true, ["]"] = true, ["}"] = true, ["end"] = true, ["until"] = true }
+
+--- Goes through the tokens between a bracket and the one that closes it.
+-- @param open the index of the bracket
+-- @param visit is called with the index of each token that is in no inner bracket or block
+-- @return the index of the closing bracket; nil if there is none
+function scenario_tokens.inside(list, open, visit)
+  local depth = 0
+  for index = open + 1, #list do
+    local token = list[index]
+    local text = token.kind ~= "string" and token.text
+    if closing[text] then
+      if depth == 0 then return index end
+      depth = depth - 1
+    elseif depth == 0 and visit then
+      visit(index, token)
+    end
+    if opening[text] then depth = depth + 1 end
+  end
+end
+
+return scenario_tokens

@@ -1,0 +1,88 @@
+--- The scenario language: what the runner loads into a state. See SCENARIOS in the documentation for what it means to users.
+
+local internal = ...
+local state = internal.load("scenario_state")
+local source = internal.load("scenario_source")
+local rewrite = internal.load("scenario_rewriting")
+local definitions = internal.load("scenario_definitions")
+local scenario_given = internal.load("scenario_given")
+
+local scenarios = {}
+
+--- Puts the words of the language into the globals.
+function scenarios.install()
+  for _, name in ipairs{ "scenario", "group", "before_each", "after_each", "template", "factory", "fixture" } do
+    _G[name] = definitions[name]
+  end
+  _G.matrix = internal.load("scenario_cases").matrix
+  _G.check = internal.load("scenario_check")
+  _G.expect = internal.load("scenario_expect")
+  _G.expect_error = internal.load("scenario_expect_error")
+  internal.load("scenario_database").install()
+end
+
+--- The text of a file as it is loaded: its calls of `check` show their operands.
+scenarios.prepare = rewrite
+
+local function compile(path, text, prepared)
+  -- The first line of a file may say which program runs it.
+  local function readable(chunk) return chunk:sub(1, 1) == "#" and "--" .. chunk or chunk end
+  local chunk = load(readable(prepared), "@" .. path, "t")
+  if chunk then return chunk end
+  local plain, message = load(readable(text), "@" .. path, "t")
+  if plain then return plain end
+  local file, line, what = message:match("^([^\n]-):(%d+): (.*)$")
+  internal.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
+end
+
+--- Loads a file: what it defines is there then.
+-- @tparam string path what the file is called
+-- @tparam ?string prepared what `prepare` has made of the text
+function scenarios.load(path, text, prepared)
+  source.add(path, text)
+  local chunk = compile(path, text, prepared or rewrite(text))
+  state.phase, state.file = "loading", { path = path, is_support = path:match("[^/]*$") == "support.lua" }
+  definitions.begin_file()
+  local is_loaded, err = pcall(chunk)
+  local is_support = state.file.is_support
+  state.phase, state.file = "idle", nil
+  if not is_loaded then error(err, 0) end
+  if not is_support then definitions.check_templates() end
+end
+
+--- What was defined: { scenarios, templates }, without functions.
+function scenarios.definitions()
+  local result = { scenarios = {}, templates = {} }
+  for index, scenario in ipairs(definitions.scenarios) do
+    local copy = {}
+    for name, value in pairs(scenario) do
+      if name ~= "body" and name ~= "group" and name ~= "case_values" then copy[name] = value end
+    end
+    result.scenarios[index] = copy
+  end
+  for index, template in ipairs(definitions.templates) do
+    result.templates[index] = {
+      name = template.name, on = template.on, file = template.file, line = template.line, fingerprint = template.fingerprint,
+    }
+  end
+  return result
+end
+
+--- Fills the database with the data of a template, in one transaction.
+function scenarios.fill(name)
+  local template = definitions.templates_by_name[name]
+  if not template then
+    internal.raise_unknown("template", name, internal.load("scenario_display").keys(definitions.templates_by_name))
+  end
+  scenario_given.in_transaction(function(db) template.body(db) end)
+end
+
+--- Runs a scenario by its id.
+-- @tparam ?table info seed, attempt, tmp_dir, update_snapshots
+function scenarios.run(id, info)
+  local scenario = definitions.by_id[id]
+  if not scenario or not scenario.body then internal.raise("unknown_scenario", "there is no scenario to run with the id " .. tostring(id)) end
+  return internal.load("scenario_running")(scenario, info or {})
+end
+
+return scenarios
