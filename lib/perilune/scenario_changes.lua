@@ -15,7 +15,7 @@ function metatable.__tostring(changes)
   local lines = {}
   for index, change in ipairs(changes) do
     local parts = {}
-    for _, column in ipairs(scenario_changes.columns_of(change)) do
+    for _, column in ipairs(columns_of(change)) do
       parts[#parts + 1] = column .. ": " .. scenario_changes.show(change, column)
     end
     lines[index] = ("%s %s %s  %s"):format(change.op, change.table, scenario_changes.show(change, "key"), table.concat(parts, ", "))
@@ -34,82 +34,83 @@ end
 
 local own = { op = true, table = true, key = true }
 
---- The columns of a change, by name.
-function scenario_changes.columns_of(change)
-  local set = {}
-  for _, side in ipairs{ "before", "after" } do
-    for column in pairs(change[side] or {}) do set[column] = true end
+--- The columns of a change: those that an update has changed, all of a row that was inserted or deleted.
+local function columns_of(change)
+  return change.op == "update" and change.changed or change.columns
+end
+
+local function is_changed(change, column)
+  for _, name in ipairs(change.changed or {}) do
+    if name == column then return true end
   end
-  return display.keys(set)
+  return false
 end
 
 local function key_text(key)
-  if type(key) ~= "table" then return display.cell(key) end
   local parts = {}
-  for _, column in ipairs(display.keys(key)) do parts[#parts + 1] = display.cell(key[column]) end
+  for index = 1, #key do parts[index] = display.cell(key[index]) end
   return table.concat(parts, ", ")
 end
 
---- What a change says of a column as a cell: nothing if the column did not change.
+--- What a change says of a column as a cell.
 function scenario_changes.show(change, column)
   if column == "key" then return key_text(change.key) end
   if own[column] then return tostring(change[column]) end
   local before, after = change.before and change.before[column], change.after and change.after[column]
-  if change.op == "insert" then return after == nil and "" or display.cell(after) end
-  if change.op == "delete" then return before == nil and "" or display.cell(before) end
-  if after == nil then return "" end
+  if change.op == "delete" then return display.cell(before) end
+  if not is_changed(change, column) then return display.cell(after) end
   return display.cell(before) .. " -> " .. display.cell(after)
 end
 
---- Whether a cell says what became of a column. Without an arrow it says what there is after, or was before a deletion.
+--- Whether a cell says what became of a column. Without an arrow it says what there is after, or was before a deletion; an empty
+-- one that the column has stayed as it was.
 local function matches_column(cell, change, column, names)
   local before, after = change.before and change.before[column], change.after and change.after[column]
-  local sides = cell.kind == "bare" and text_table.split(cell.text, "->") or { cell.raw }
-  if cell.kind == "empty" then return change.op == "update" and after == nil end
+  if cell.kind == "empty" then return change.op == "update" and not is_changed(change, column) end
+  local sides = cell.kind == "bare" and text_table.split(cell.text, "->") or {}
   if #sides == 2 then
-    if change.op ~= "update" or after == nil then return false end
+    if not is_changed(change, column) then return false end
     local left, right = text_table.cell("changes", sides[1]), text_table.cell("changes", sides[2])
     return cells.matches(left, before, names) and cells.matches(right, after, names)
   end
-  local value = after
-  if change.op == "delete" then value = before end
-  -- A column that an update has left as it was is not in it.
-  if value == nil then return false end
-  return cells.matches(cell, value, names)
+  if change.op == "delete" then return cells.matches(cell, before, names) end
+  return cells.matches(cell, after, names)
 end
 
 local function matches_key(cell, key, names)
-  if type(key) ~= "table" then return cells.matches(cell, key, names) end
+  if #key == 1 then return cells.matches(cell, key[1], names) end
   if cell.kind == "any" then return true end
-  local columns = display.keys(key)
-  local parts = cell.kind == "bare" and text_table.split(cell.text, ",") or { cell.raw }
-  if #parts ~= #columns then return false end
-  for index, column in ipairs(columns) do
-    if not cells.matches(text_table.cell("changes", parts[index]), key[column], names) then return false end
+  local parts = cell.kind == "bare" and text_table.split(cell.text, ",") or {}
+  if #parts ~= #key then return false end
+  for index, part in ipairs(parts) do
+    if not cells.matches(text_table.cell("changes", part), key[index], names) then return false end
   end
   return true
 end
 
 --- The columns that tables of the changes have, in their order.
 local function known_columns(changes)
-  local names, seen, seen_tables = { "op", "table", "key" }, {}, {}
+  local names, seen = { "op", "table", "key" }, {}
   for _, change in ipairs(changes) do
-    local list = scenario_changes.columns_of(change)
-    if not seen_tables[change.table] then
-      seen_tables[change.table] = true
-      local is_there, schema = pcall(internal.table_schema, internal.default_database(), change.table)
-      for _, column in ipairs(is_there and schema.columns or {}) do list[#list + 1] = column.name end
-    end
-    for _, column in ipairs(list) do
+    for _, column in ipairs(change.columns) do
       if not seen[column] then names[#names + 1], seen[column] = column, true end
     end
   end
   return names
 end
 
+--- Raises if rows were written that cannot be told: those of tables without a primary key.
+local function check_recorded(changes)
+  local tables = changes.unrecorded
+  if not tables or #tables == 0 then return end
+  internal.raise("usage", ("changes: rows of %s were written, which has no primary key: what has changed there is not known"):format(
+    table.concat(tables, ", ")))
+end
+
 --- The row source for changes; nil for other values.
 local function source_of(changes)
   if not scenario_changes.is(changes) then return nil end
+  check_recorded(changes)
   local columns = known_columns(changes)
   return {
     items = changes, columns = columns, allows_empty = true,

@@ -28,7 +28,8 @@ local members = {}
 -- Reporting
 
 local function elapsed()
-  return state.has("elapsed") and state.host("elapsed")() or os.clock()
+  if state.has("elapsed") then return state.host("elapsed")() end
+  return os.clock()
 end
 
 --- A named part of the scenario; what fails in it is reported with it.
@@ -109,13 +110,10 @@ local function run(what, path, arguments)
   if arguments ~= nil and type(arguments) ~= "table" then
     internal.raise("argument", ("%s: argument 2: expected a table of arguments, got %s"):format(what, internal.describe(arguments)))
   end
-  local current = state.require(what)
-  local result = state.host("run_script")(path, arguments or {})
+  state.require(what)
+  local result = state.host("run_script")(path, arguments or {}, true)
   result.changes = result.changes and changes.mark(result.changes)
   result.queries = result.queries and queries.mark(result.queries)
-  if result.output and result.output ~= "" then
-    current.output[#current.output + 1] = result.output
-  end
   return setmetatable(result, result_metatable)
 end
 
@@ -146,7 +144,7 @@ function members.migrate(options)
     if name ~= "to" then internal.raise_unknown("option", name, { "to" }) end
     if type(value) ~= "string" then internal.raise("argument", "t.migrate: option to: expected the name of a migration, got " .. internal.describe(value)) end
   end
-  return state.host("migrate")(options or {})
+  return state.host("migrate")(options and options.to)
 end
 
 --- Undoes the last migration, where it says how.
@@ -159,13 +157,13 @@ end
 --- What a function changes in the database: expect(...):rows [[ | op | table | key | ... ]].
 function members.changes(f)
   check_function("t.changes", f)
-  return changes.mark(state.host("changes")(f))
+  return changes.mark((state.host("changes")(f)))
 end
 
 --- The statements that run in a function.
 function members.queries(f)
   check_function("t.queries", f)
-  return queries.mark(state.host("queries")(f))
+  return queries.mark((state.host("queries")(f)))
 end
 
 -- Values
@@ -196,13 +194,9 @@ local values = {
   seed = function(current) return current.info.seed end,
 }
 
-local function tmp_dir(current)
-  local folder = current.info.tmp_dir
-  if folder == nil and state.has("tmp_dir") then folder = internal.scenario_host.tmp_dir end
-  return type(folder) == "function" and folder() or folder
+function values.tmp_dir(current)
+  return current.info.tmp_dir or state.host("tmp_dir")()
 end
-
-values.tmp_dir = tmp_dir
 
 local function names()
   local set = { case = true }

@@ -21,8 +21,17 @@ local scenario_definitions = {
 local shared = { names = {}, options = {}, before = {}, after = {} }
 local group = shared
 
+--- How many scenarios the file has defined so far, and the one that is wanted.
+local ordinal, wanted = 0, nil
+
+--- Only the scenario is kept that the so-manieth call defines; all without a number.
+function scenario_definitions.want(number)
+  wanted = number
+end
+
 --- Begins a file.
 function scenario_definitions.begin_file()
+  ordinal = 0
   group = state.file.is_support and shared or { names = {}, options = {}, before = {}, after = {}, outer = shared }
 end
 
@@ -75,7 +84,7 @@ local function add(entry, what, options, body, extra)
     id = id_of(entry), name = entry.name, groups = group.names, case = entry.text, case_values = entry.case, file = file, line = line,
     tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
     retry = options.retry or 0, fails = options.fails, lock = options.lock, clock = options.clock, seed = options.seed,
-    max_queries = options.max_queries, grants = options.grants, body = body, group = group,
+    max_queries = options.max_queries, grants = options.grants, body = body, group = group, ordinal = ordinal,
     index = #scenario_definitions.scenarios + 1,
   }
   for name, value in pairs(extra) do scenario[name] = value end
@@ -88,6 +97,8 @@ local function add(entry, what, options, body, extra)
 end
 
 local function define_scenario(kind, extra, name, ...)
+  ordinal = ordinal + 1
+  if wanted and ordinal ~= wanted and state.phase == "loading" then return end
   check_phase(kind)
   local own, body = read_arguments(kind, name, ...)
   local what = ("%s %s"):format(kind, display.quoted(name))

@@ -19,10 +19,16 @@ function methods.stub(module, self, name, value)
   return self
 end
 
---- The calls of a function of the module: a list of what each was given.
+--- The calls of a function of the module: for each a list of its arguments, or its argument if that is one table.
 function methods.calls(module, _, name)
   check_name(("t.effects.%s:calls"):format(module), name)
-  return state.host("calls")(module, name)
+  local list = {}
+  for index, call in ipairs(state.host("calls")(module, name)) do
+    local arguments = call.arguments
+    local is_table = (arguments.n or #arguments) == 1 and type(arguments[1]) == "table"
+    list[index] = is_table and arguments[1] or arguments
+  end
+  return list
 end
 
 return state.proxy("t.effects", function(module)

@@ -71,6 +71,8 @@ end
 local expectation_metatable = { __name = "expectation", __metatable = false }
 
 function expectation_metatable.__index(_, name)
+  -- The value may be nil.
+  if name == "value" then return nil end
   local matcher = matchers[name]
   if not matcher then internal.raise_unknown("matcher", name, names_of(matchers)) end
   return function(expectation, ...)

@@ -96,15 +96,12 @@ return function(f, what)
     internal.raise("argument", "expect_error: argument 1: expected a function, got " .. internal.describe(f))
   end
   local wanted = read(what)
-  local caught
-  local results = table.pack(xpcall(f, function(err)
-    caught = failures.handler(err)
-    return err
-  end))
+  local results = table.pack(xpcall(f, failures.handler))
   if results[1] then
     failures.raise("expect_error: no error was raised", { results_text(table.pack(table.unpack(results, 2, results.n))) })
   end
-  local err = results[2]
+  local caught = results[2]
+  local err = caught.value
   if failures.is_error_object(err) and (err.kind == "expectation" or err.kind == "scenario_skip") then error(err, 0) end
   local details = {}
   for _, name in ipairs(display.keys(wanted)) do
@@ -117,7 +114,7 @@ return function(f, what)
   end
   if type(err) ~= "string" then return err end
   local message, file, line = failures.describe(err)
-  return setmetatable({ message = message, file = file or caught and caught.file, line = line or caught and caught.line }, {
+  return setmetatable({ message = message, file = file or caught.file, line = line or caught.line }, {
     __tostring = function() return err end, __name = "error",
   })
 end

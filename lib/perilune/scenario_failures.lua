@@ -1,6 +1,7 @@
 --- Failures: what is raised when something is not as a scenario states it, and what is told of any error.
 
 local internal = ...
+local state = internal.load("scenario_state")
 local source = internal.load("scenario_source")
 local display = internal.load("scenario_display")
 
@@ -28,7 +29,8 @@ end
 --- For xpcall: keeps where an error was raised.
 function scenario_failures.handler(value)
   local file, line = internal.position()
-  return { value = value, file = file, line = line, trace = places(traceback("", 2)) }
+  local last = state.has("last_statement") and state.host("last_statement")() or nil
+  return { last_sql = last, value = value, file = file, line = line, trace = places(traceback("", 2)) }
 end
 
 local function is_error_object(value)
@@ -73,6 +75,7 @@ function scenario_failures.make(caught, step)
   return {
     message = message, kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
     source = path and source.line(path, line), details = details_of(value), trace = caught.trace,
+    last_sql = caught.last_sql,
   }
 end
 

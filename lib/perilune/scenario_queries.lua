@@ -26,7 +26,7 @@ local function line_of(query)
   local place = query.file and ("%s:%s  "):format(query.file, query.line) or ""
   if query.arguments == nil or #query.arguments == 0 then return place .. sql end
   local arguments = {}
-  for index = 1, #query.arguments do arguments[index] = display.show(query.arguments[index]) end
+  for index, argument in ipairs(query.arguments) do arguments[index] = tostring(argument) end
   return place .. sql .. "  -- " .. table.concat(arguments, ", ")
 end
 
@@ -72,7 +72,7 @@ local writing = { INSERT = true, UPDATE = true, DELETE = true, REPLACE = true, C
   VACUUM = true, REINDEX = true }
 
 local function writes(query)
-  if query.readonly ~= nil then return not query.readonly end
+  if query.is_write ~= nil then return query.is_write end
   local verb = verb_of(query.sql)
   if verb == "WITH" then
     local upper = query.sql:upper()
@@ -84,13 +84,9 @@ end
 
 local function plan_of(query)
   local is_explained, plan = pcall(state.host("explain"), query.sql)
-  if not is_explained then return {} end
-  if type(plan) == "string" then
-    local lines = {}
-    for line in plan:gmatch("[^\n]+") do lines[#lines + 1] = line end
-    return lines
-  end
-  return plan
+  local details = {}
+  for index, step in ipairs(is_explained and plan or {}) do details[index] = type(step) == "table" and step.detail or step end
+  return details
 end
 
 local function explainable(queries)

@@ -41,8 +41,13 @@ local function bind(comparison, pairs_found)
 end
 
 --- Rows that are left over and lines that are: the most alike become pairs, so that their differences can be shown.
-local function pair_alike(comparison, expected_left, actual_left)
+-- @tparam ?boolean is_gap they stand between the same rows
+local function pair_alike(comparison, expected_left, actual_left, is_gap)
   local found, taken = {}, {}
+  if #expected_left == #actual_left and (is_gap or #expected_left == 1) then
+    for index, expected in ipairs(expected_left) do found[index] = { expected = expected, actual = actual_left[index] } end
+    return found
+  end
   for _, expected in ipairs(expected_left) do
     local best, best_count = nil, 0
     for _, actual in ipairs(actual_left) do
@@ -95,7 +100,7 @@ local function align(comparison, first, expected_count, actual_count)
   local found, expected, actual = {}, first, first
   local gap_expected, gap_actual = first, first
   local function close_gap()
-    append(found, pair_alike(comparison, range(gap_expected, expected - 1), range(gap_actual, actual - 1)))
+    append(found, pair_alike(comparison, range(gap_expected, expected - 1), range(gap_actual, actual - 1), true))
   end
   while expected <= expected_count and actual <= actual_count do
     if is_tried(comparison, expected, actual) and lengths[expected][actual] == lengths[expected + 1][actual + 1] + 1 then

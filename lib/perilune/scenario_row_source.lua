@@ -105,6 +105,10 @@ end
 
 --- How many things are in a list, a request or changes.
 function scenario_row_source.count(what, value)
+  for _, maker in ipairs(scenario_row_source.makers) do
+    local source = maker(value)
+    if source then return #source.items end
+  end
   if internal.is_request(value) or class_info(value) then return value:fetch_count() end
   if type(value) == "string" then return utf8.len(value) or #value end
   if type(value) == "table" and (is_row(value) or is_record(value)) then return 1 end

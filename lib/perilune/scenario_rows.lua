@@ -61,7 +61,7 @@ local function shown(comparison, pair, order)
       texts[index] = comparison.source.show(comparison.source.items[pair.actual], column)
     else
       local cell = comparison.table.rows[pair.expected][index]
-      texts[index] = cell and cell.raw or "..."
+      texts[index] = cell and cells.text(cell, comparison.names) or "..."
     end
   end
   if pair.is_match then return { mark = " ", texts = texts } end

@@ -56,11 +56,11 @@ function scenario_snapshots.compare(expectation, name)
     return true
   end
   if mode == "all" then
-    state.host("write_snapshot")(name, text, true)
+    state.host("write_snapshot")(name, text)
     note(current, name, "updated", text)
     return true
   end
-  if mode ~= "no" then state.host("write_snapshot")(name, text, false) end
+  if mode ~= "no" then state.host("write_snapshot")(name, text) end
   note(current, name, kept and "changed" or "new", text)
   return false, function()
     local lines = { kept and ("the snapshot `%s` is another"):format(name) or ("there is no snapshot `%s` yet"):format(name) }

@@ -21,15 +21,20 @@ function scenarios.install()
   internal.load("scenario_database").install()
 end
 
---- The text of a file as it is loaded: its calls of `check` show their operands.
-scenarios.prepare = rewrite
+--- The first line of a file may say which program runs it.
+local function without_shebang(text)
+  return text:sub(1, 1) == "#" and "--" .. text or text
+end
 
-local function compile(path, text, prepared)
-  -- The first line of a file may say which program runs it.
-  local function readable(chunk) return chunk:sub(1, 1) == "#" and "--" .. chunk or chunk end
-  local chunk = load(readable(prepared), "@" .. path, "t")
+local function prepare(text)
+  return rewrite(without_shebang(text))
+end
+
+local function compile(path, text)
+  if state.has("compile") then return state.host("compile")(path, text, prepare) end
+  local chunk = load(prepare(text), "@" .. path, "t")
   if chunk then return chunk end
-  local plain, message = load(readable(text), "@" .. path, "t")
+  local plain, message = load(without_shebang(text), "@" .. path, "t")
   if plain then return plain end
   local file, line, what = message:match("^([^\n]-):(%d+): (.*)$")
   internal.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
@@ -37,17 +42,26 @@ end
 
 --- Loads a file: what it defines is there then.
 -- @tparam string path what the file is called
--- @tparam ?string prepared what `prepare` has made of the text
-function scenarios.load(path, text, prepared)
+-- @tparam ?boolean is_support whether it is one that other files share
+function scenarios.load(path, text, is_support)
   source.add(path, text)
-  local chunk = compile(path, text, prepared or rewrite(text))
-  state.phase, state.file = "loading", { path = path, is_support = path:match("[^/]*$") == "support.lua" }
+  local chunk = compile(path, text)
+  state.phase, state.file = "loading", { path = path, is_support = is_support == true }
   definitions.begin_file()
   local is_loaded, err = pcall(chunk)
-  local is_support = state.file.is_support
   state.phase, state.file = "idle", nil
   if not is_loaded then error(err, 0) end
   if not is_support then definitions.check_templates() end
+end
+
+--- Of the next files, only that scenario is wanted which is defined by so-manieth call of `scenario`: others cost nothing then.
+scenarios.want = definitions.want
+
+--- Where the scenario is that runs: { step, line }; nil if none does.
+function scenarios.progress()
+  local current = state.current
+  if not current then return nil end
+  return { step = current.step, line = select(2, internal.position()) }
 end
 
 --- What was defined: { scenarios, templates }, without functions.

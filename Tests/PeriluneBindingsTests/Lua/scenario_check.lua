@@ -1,0 +1,164 @@
+-- `check` and the rewriting of its calls.
+
+--- Loads the language, with what stands for the runner.
+local function language(host)
+  internal.scenario_host = host or {}
+  local S = internal.load("scenarios")
+  S.install()
+  return S
+end
+
+--- Runs the body of one scenario, and returns the result.
+local function run(body, host, info)
+  local S = language(host)
+  runs = (runs or 0) + 1
+  local file = ("a%d_scenario.lua"):format(runs)
+  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
+  return S.run(file .. " > s", info or {})
+end
+
+--- The failure of the body of one scenario, which must have one.
+local function failure(body, host, info)
+  local result = run(body, host, info)
+  equal(result.outcome, "failed")
+  equal(#result.failures, 1)
+  return result.failures[1]
+end
+
+local function passes(body, host, info)
+  local result = run(body, host, info)
+  if result.outcome ~= "passed" then
+    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
+  end
+  return result
+end
+
+local function rewritten(text)
+  return internal.load("scenario_rewriting")(text)
+end
+
+test("a comparison is split into its operands, and their sources", function()
+  equal(rewritten("check(a.b == #c + 1)"), 'check.compare("==", "a.b", "#c + 1", (a.b ), ( #c + 1))')
+  equal(rewritten("check(not a ~= b)"), 'check.compare("~=", "not a", "b", (not a ), ( b))')
+  equal(rewritten("check(f(1) >= 2, 'message')"), "check.compare(\">=\", \"f(1)\", \"2\", (f(1) ), ( 2), 'message')")
+end)
+
+test("what is no comparison outside of brackets is a value", function()
+  equal(rewritten("check(ok)"), 'check.value("ok", (ok))')
+  equal(rewritten("check((a == b))"), 'check.value("(a == b)", ((a == b)))')
+  equal(rewritten("check(f(a == b))"), 'check.value("f(a == b)", (f(a == b)))')
+  equal(rewritten("check(t{ a == b, c } and 1 == x)"), 'check.value("t{ a == b, c } and 1 == x", (t{ a == b, c } and 1 == x))')
+  equal(rewritten("check(a == b or c == d)"), 'check.value("a == b or c == d", (a == b or c == d))')
+end)
+
+test("the last comparison of several is the outermost", function()
+  equal(rewritten("check(a == b == c)"), 'check.compare("==", "a == b", "c", (a == b ), ( c))')
+end)
+
+test("strings, long strings and comments are no code", function()
+  equal(rewritten('local x = "check(a == b)"'), 'local x = "check(a == b)"')
+  equal(rewritten("local x = [==[ check(a == b) ]] ]==]"), "local x = [==[ check(a == b) ]] ]==]")
+  equal(rewritten("-- check(a == b)\n--[[ check(a == b)\n]] x()"), "-- check(a == b)\n--[[ check(a == b)\n]] x()")
+  equal(rewritten([[check(a == "x) == (y")]]), [[check.compare("==", "a", "\"x) == (y\"", (a ), ( "x) == (y"))]])
+  equal(rewritten([[check(a == 'it\'s == "')]]), [[check.compare("==", "a", "'it\\'s == \"'", (a ), ( 'it\'s == "'))]])
+end)
+
+test("functions inside of an operand keep their comparisons, and calls of check in them are rewritten too", function()
+  local text = rewritten("check(count(function(x) if x == 1 then return x < 2 end for i = 1, 2 do check(i == x) end end) == 3)")
+  matches(text, 'check.compare("==", "count(function(x) if x == 1')
+  matches(text, 'do check.compare("==", "i", "x", (i ), ( x)) end end) ), ( 3))')
+  assert(load(text))
+end)
+
+test("lines stay where they are", function()
+  local text = "check(\n  a\n  == -- why\n  b\n)\nlocal here = 6"
+  local _, lines = rewritten(text):gsub("\n", "")
+  equal(lines, 5)
+  assert(load(rewritten(text)))
+  matches(rewritten(text), '"a", "b"')
+end)
+
+test("a nested check at the end of an operand closes in the right order", function()
+  local text = rewritten("check(check(x))")
+  equal(text, 'check.value("check(x)", (check.value("x", (x))))')
+  text = rewritten("check(1 == check(x == y))")
+  assert(load(text))
+end)
+
+test("methods and fields called check are left alone, and so is a name of the file's own", function()
+  for _, text in ipairs{
+    "x:check(a == b)", "x.check(a == b)", "local check = f check(a == b)", "local function check(x) end check(a == b)",
+    "function check(x) end check(a == b)", "check = f check(a == b)", "local function f(check) check(a == b) end",
+    "recheck(a == b)", "check 'x'", "check{}", "check()", "-- check: plain\ncheck(a == b)",
+  } do equal(rewritten(text), text) end
+end)
+
+test("a text that is no Lua is left as it is", function()
+  for _, text in ipairs{ "check(a == b", "check(a == 'x)", "check([[ a)", "check(a == b) --[[ x" } do equal(rewritten(text), text) end
+end)
+
+test("numbers, exponents and operators of several characters are read as Lua reads them", function()
+  equal(rewritten("check(1e+5 == 0x1p-3)"), 'check.compare("==", "1e+5", "0x1p-3", (1e+5 ), ( 0x1p-3))')
+  equal(rewritten("check(a<<1==b>>2)"), 'check.compare("==", "a<<1", "b>>2", (a<<1), (b>>2))')
+  equal(rewritten("check(a//b<=c..d)"), 'check.compare("<=", "a//b", "c..d", (a//b), (c..d))')
+  equal(rewritten("check(0x1e+1 == 31)"), 'check.compare("==", "0x1e+1", "31", (0x1e+1 ), ( 31))')
+end)
+
+test("operands are evaluated once and in their order", function()
+  local result = passes([[
+    local seen = {}
+    local function note(x) seen[#seen + 1] = x return x end
+    check(note(1) < note(2))
+    check(#seen == 2)
+    check(seen[1] == 1)
+    check(note(3))
+    check(#seen == 3)]])
+  equal(#result.failures, 0)
+end)
+
+test("a failure shows the operands whose source does not say what they are", function()
+  local found = failure("local letters = { 1 }\ncheck(#letters == 2)")
+  equal(found.message, "check(#letters == 2)")
+  equal(found.details, { "#letters is 1" })
+  equal(found.kind, "expectation")
+  equal(found.file, "a1_scenario.lua")
+  equal(found.line, 3)
+  equal(found.source, "check(#letters == 2)")
+end)
+
+test("a failure has the message that the scenario gives", function()
+  equal(failure("check(1 == 2, 'one letter')").message, "one letter: check(1 == 2)")
+  equal(failure("check(nil, 'there')").message, "there: check(nil)")
+end)
+
+test("values that are not true fail, and values that are come back", function()
+  equal(failure("local x = false\ncheck(x)").details, { "it is false" })
+  passes("local x = check(7)\ncheck(x == 7)")
+end)
+
+test("values that cannot be compared are a failure that says so", function()
+  local found = failure("local x\ncheck(x < 2)")
+  equal(found.details, { "x is nil", "nil and the integer 2 cannot be compared by <" })
+end)
+
+test("equal tables that are two, and numbers that are text, are explained", function()
+  matches(failure("check({ 1 } == { 1 })").details[1], "two tables")
+  local found = failure("local a = '1'\ncheck(a == 1)")
+  equal(found.details[#found.details], "one is the string \"1\", the other the integer 1")
+end)
+
+test("where calls are not rewritten a failure shows the value", function()
+  local S = language()
+  S.load("a_scenario.lua", "-- check: plain\nscenario('s', function(t) check(1 == 2, 'no') end)")
+  local found = S.run("a_scenario.lua > s", {}).failures[1]
+  equal(found.message, "no")
+  equal(found.details, { "it is false" })
+  equal(found.line, 2)
+end)
+
+test("a file with an error of syntax is told as it is written", function()
+  local S = language()
+  local err = fails("syntax", S.load, "a_scenario.lua", "check(a == b)\nlocal = 1")
+  equal(err.file, "a_scenario.lua")
+  equal(err.line, 2)
+end)

@@ -1,0 +1,157 @@
+-- `expect` and `expect_error` for values.
+
+--- Loads the language, with what stands for the runner.
+local function language(host)
+  internal.scenario_host = host or {}
+  local S = internal.load("scenarios")
+  S.install()
+  return S
+end
+
+--- Runs the body of one scenario, and returns the result.
+local function run(body, host, info)
+  local S = language(host)
+  runs = (runs or 0) + 1
+  local file = ("a%d_scenario.lua"):format(runs)
+  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
+  return S.run(file .. " > s", info or {})
+end
+
+--- The failure of the body of one scenario, which must have one.
+local function failure(body, host, info)
+  local result = run(body, host, info)
+  equal(result.outcome, "failed")
+  equal(#result.failures, 1)
+  return result.failures[1]
+end
+
+local function passes(body, host, info)
+  local result = run(body, host, info)
+  if result.outcome ~= "passed" then
+    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
+  end
+  return result
+end
+
+test("equals compares what is in tables, and tells each difference with its place", function()
+  passes("expect({ a = { 1, 2 }, b = 'x' }):equals { a = { 1, 2 }, b = 'x' }")
+  passes("expect(1):equals(1.0)")
+  passes("expect(0/0):equals(0/0)")
+  local found = failure("local x = { a = { 1, { b = 2 } }, d = 1 }\nexpect(x):equals { a = { 1, { b = 3 } }, c = 1 }")
+  equal(found.message, "expect(x):equals")
+  equal(found.details, { "a[2].b: expected 3, got 2", "c: expected 1, got nil", "d: 1 was not expected" })
+end)
+
+test("equals of tables that contain themselves ends", function()
+  passes("local a, b = {}, {}\na.self, b.self = a, b\nexpect(a):equals(b)")
+end)
+
+test("equals of long texts shows the lines that differ", function()
+  local found = failure("expect('a\\nb\\nc'):equals('a\\nx\\nc')")
+  equal(found.details, { "  a", "+ x", "- b", "  c" })
+end)
+
+test("records and rows are compared by their columns", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO a VALUES (1, 'x')")
+  passes("expect(t.db.a:get(1)):equals { id = 1, name = 'x' }\nexpect(t.db:query('SELECT * FROM a')[1]):covers { name = 'x' }")
+  equal(failure("expect(t.db.a:get(1)):covers { name = 'y' }").details, { 'name: expected "y", got "x"' })
+end)
+
+test("is asks for the very same value", function()
+  passes("local x = {}\nexpect(x):is(x)")
+  equal(failure("expect(1):is(2)").details, { "expected 2", "got      1" })
+  equal(failure("expect({}):is({})").outcome, nil)
+end)
+
+test("near takes a tolerance", function()
+  passes("expect(0.1 + 0.2):near(0.3)\nexpect(10):near(11, 1)")
+  local found = failure("expect(10):near(12, 1)")
+  equal(found.details[3], "they differ by 2, at most 1 was expected")
+end)
+
+test("contains looks into text and lists", function()
+  passes("expect('some text'):contains('me t')\nexpect({ 1, { a = 2 } }):contains({ a = 2 })")
+  equal(failure("expect('text'):contains('z')").details, { '"z" is not in', '"text"' })
+end)
+
+test("matches takes a pattern of Lua", function()
+  passes("expect('R-0001'):matches('^R%-%d+$')")
+  equal(failure("expect('x'):matches('^y')").message, "expect('x'):matches")
+end)
+
+test("is_nil and is_empty", function()
+  passes("expect(nil):is_nil()\nexpect({}):is_empty()\nexpect(''):is_empty()")
+  equal(failure("expect(false):is_nil()").details, { "it is false" })
+  equal(failure("expect({ 'x' }):is_empty()").details, { "it has 1", 'it is { "x" }' })
+end)
+
+test("no turns a matcher around", function()
+  passes("expect.no(1):equals(2)\nexpect.no('x'):contains('y')")
+  local found = failure("expect.no(1):equals(1)")
+  equal(found.message, "expect.no(1):equals")
+  equal(found.details, { "it is so, and must not be: 1" })
+end)
+
+test("soft failures are collected, and the scenario goes on", function()
+  local result = run("t.step('all', function()\nexpect.soft(1):equals(2)\nexpect.soft(3):equals(4)\nend)\nt.note('after')")
+  equal(result.outcome, "failed")
+  equal(#result.failures, 2)
+  equal(result.failures[1].step, "all")
+  equal(result.failures[1].line, 3)
+  equal(result.failures[2].line, 4)
+  equal(result.steps[1].outcome, "failed")
+  equal(result.notes, { "after" })
+end)
+
+test("matchers can be added", function()
+  passes("expect.extend('is_even', function(x) return x % 2 == 0, x .. ' is odd' end)\nexpect(2):is_even()\nexpect.no(3):is_even()")
+  equal(failure("expect.extend('is_odd', function(x) return x % 2 == 1, 'it is even' end)\nexpect(2):is_odd()").details, { "it is even" })
+  matches(failure("expect.extend('equals', function() end)").message, "there is a matcher `equals` already")
+end)
+
+test("a matcher that does not exist is an error with the nearest", function()
+  local found = failure("expect(1):equal(1)")
+  equal(found.kind, "unknown_matcher")
+  matches(found.message, "did you mean `equals`?")
+  matches(failure("expect.not_(1)").message, "no member `not_`")
+end)
+
+test("an expectation is asked with a colon, and for one value", function()
+  matches(failure("expect(1).equals(1)").message, "write a colon before it")
+  matches(failure("expect()").message, "expected a value")
+  matches(failure("expect(1, 2)").message, "expected one value, got 2")
+end)
+
+test("the message quotes the expectation, also when it spans lines", function()
+  local found = failure("expect({\n  1,\n  2,\n})\n  :count(3)")
+  equal(found.message, "expect({ 1, 2, }):count")
+end)
+
+test("expect_error returns the error and asks for its kind, table and column", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT UNIQUE); INSERT INTO a VALUES (1, 'x')")
+  passes([[
+    local err = expect_error(function() t.db.a:insert { name = "x" } end, { code = "constraint_unique", column = "a.name" })
+    check(err.table == "a")
+    expect_error(function() t.db.a:insert { name = "x" } end, { kind = "constraint_unique", column = "name", table = "a" })]])
+  local found = failure('expect_error(function() t.db.a:insert { name = "x" } end, { code = "constraint_check", column = "a.nam" })')
+  equal(found.details, {
+    'expected an error of kind "constraint_check", got "constraint_unique"', "expected an error of column a.nam, got one of a.name",
+    "the error is  UNIQUE constraint failed: a.name",
+  })
+end)
+
+test("expect_error takes a pattern, and errors of any type", function()
+  passes([[
+    local err = expect_error(function() error("went wrong") end, "went %a+")
+    check(err.message == "went wrong")
+    check(err.line == 2)
+    expect_error(function() error({ message = "x", code = 3 }) end, "x")
+    check(expect_error(function() error({ code = 3 }) end).code == 3)]])
+  equal(failure("expect_error(function() error('a') end, 'b')").message, "expect_error: another error was raised")
+end)
+
+test("expect_error fails if there is no error, and lets failures through", function()
+  equal(failure("expect_error(function() return 1, 'x' end)").details, { 'it returned 1, "x"' })
+  equal(failure("expect_error(function() check(1 == 2) end)").message, "check(1 == 2)")
+  equal(failure("expect_error(function() end, { cod = 'x' })").kind, "unknown_option")
+end)

@@ -1,0 +1,254 @@
+-- Text tables, and rows that are compared with them.
+
+--- Loads the language, with what stands for the runner.
+local function language(host)
+  internal.scenario_host = host or {}
+  local S = internal.load("scenarios")
+  S.install()
+  return S
+end
+
+--- Runs the body of one scenario, and returns the result.
+local function run(body, host, info)
+  local S = language(host)
+  runs = (runs or 0) + 1
+  local file = ("a%d_scenario.lua"):format(runs)
+  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
+  return S.run(file .. " > s", info or {})
+end
+
+--- The failure of the body of one scenario, which must have one.
+local function failure(body, host, info)
+  local result = run(body, host, info)
+  equal(result.outcome, "failed")
+  equal(#result.failures, 1)
+  return result.failures[1]
+end
+
+local function passes(body, host, info)
+  local result = run(body, host, info)
+  if result.outcome ~= "passed" then
+    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
+  end
+  return result
+end
+
+local function shop()
+  db:execute[[
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT);
+    CREATE TABLE invoices (
+      id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers (id), number TEXT NOT NULL UNIQUE,
+      status TEXT NOT NULL DEFAULT 'draft', total REAL, is_paid BOOLEAN NOT NULL DEFAULT FALSE, sent_at DATETIME);
+    INSERT INTO customers VALUES (1, 'Ada', 'ada@example.org'), (2, 'Plato', NULL);
+    INSERT INTO invoices VALUES (1, 1, '1', 'draft', 2.5, FALSE, NULL), (2, 1, '2', 'sent', NULL, TRUE, '2026-03-31 18:00:00.000'),
+      (3, 2, '3', 'draft', 10, FALSE, NULL);]]
+end
+
+local function read(text)
+  language()
+  return internal.load("scenario_text_table").read("rows", text)
+end
+
+test("a text table has headings and cells, trimmed", function()
+  local parsed = read("\n  | id | name |\n  |----|:---:|\n\n  -- a comment\n  | 1 |  Ada Lovelace  |\r\n | 2|~|\n")
+  equal(parsed.names, { "id", "name" })
+  equal(#parsed.rows, 2)
+  equal(parsed.rows[1][2], { kind = "bare", text = "Ada Lovelace", raw = "Ada Lovelace" })
+  equal(parsed.rows[2][2].kind, "null")
+end)
+
+test("cells have their kinds", function()
+  local parsed = read([[
+    | a | b | c    | d   | e       | f        | g | h |
+    | ~ | * | @ada | now | x'00ff' | "a | \"b\"\n\x41" |   | ... |]])
+  local kinds, texts = {}, {}
+  for index, cell in ipairs(parsed.rows[1]) do kinds[index], texts[index] = cell.kind, cell.text end
+  equal(kinds, { "null", "any", "name", "now", "blob", "text", "empty" })
+  equal(texts[3], "ada")
+  equal(texts[5], "\0\xff")
+  equal(texts[6], 'a | "b"\nA')
+end)
+
+test("mistakes in a text table are told with their line", function()
+  language()
+  local function mistake(text, part) matches(fails("text_table", read, text), part) end
+  mistake("", "has no line with headings")
+  mistake("| a | b |\n| 1 |", "row 1 of the text table has 1 cell, and the heading 2")
+  mistake("| a |\n| 1 | 2 |", "row 1 of the text table has 2 cells, and the heading 1")
+  mistake("| a |\n| 1", "line 2 of the text table: expected | cell | cell |, got | 1")
+  mistake("| a |\n| \"1 |", "a quote does not end")
+  mistake("| a | a |", "the heading `a` twice")
+  mistake("| a |  |", "heading 2 of the text table is empty")
+  mistake("| a | b |\n| ... | 1 |", "`...` can only be the last cell")
+  mistake('| a |\n| "\\q" |', "an escape that does not exist: \\q")
+  fails("argument", read, 7)
+end)
+
+test("rows are compared in their order, typed by what they hold", function()
+  shop()
+  passes([=[
+    expect(t.db:query("SELECT * FROM invoices ORDER BY id")):rows [[
+      | id | number | total | is_paid | sent_at             |
+      | 1  | 1      | 2.5   | false   | ~                   |
+      | 2  | "2"    | ~     | true    | 2026-03-31 18:00:00 |
+      | 3  | *      | 10    | 0       | ~                   |
+    ]]
+    expect(t.db.invoices):rows [[
+      | id | sent_at              |
+      | 1  | ~                    |
+      | 2  | 2026-03-31T18:00:00Z |
+      | 3  | ...                  |
+    ]]]=])
+end)
+
+test("a request, a class, a record and plain tables are rows too", function()
+  shop()
+  passes([=[
+    expect(t.db.customers:filter { name = "Ada" }):rows "| id |\n| 1 |"
+    expect(t.db.customers):rows "| id | email |\n| 1 | ada@example.org |\n| 2 | ~ |"
+    expect(t.db.customers:get(2)):rows "| name |\n| Plato |"
+    expect({ { a = 1 }, { a = 2, b = "x" } }):rows "| a | b |\n| 1 | ~ |\n| 2 | x |"
+    expect({}):rows "| whatever |"]=])
+end)
+
+test("quotes force text", function()
+  passes("expect({ { a = '1' } }):rows '| a |\\n| \"1\" |'")
+  local found = failure("expect({ { a = 1 } }):rows '| a |\\n| \"1\" |'")
+  equal(found.details, { "  a", '! 1     a: expected "1"' })
+end)
+
+test("a failure shows the rows, and marks those that are not as stated", function()
+  shop()
+  local found = failure([=[
+    expect(t.db:query("SELECT * FROM customers ORDER BY id")):rows [[
+      | id | name      |
+      | 1  | Ada       |
+      | 2  | Aristotle |
+      | 3  | Sappho    |
+    ]]]=])
+  equal(found.message, 'expect(t.db:query("SELECT * FROM customers ORDER BY id")):rows')
+  equal(found.details, {
+    "  id  name", "  1   Ada", "! 2   Plato      name: expected Aristotle", "+ 3   Sappho     missing",
+  })
+end)
+
+test("a row too many in the middle is the only one that is marked", function()
+  local found = failure([=[
+    expect({ { a = 1 }, { a = 9 }, { a = 2 }, { a = 3 } }):rows "| a |\n| 1 |\n| 2 |\n| 3 |"]=])
+  equal(found.details, { "  a", "  1", "- 9     unexpected", "  2", "  3" })
+end)
+
+test("rows in another order are said to be", function()
+  local found = failure('expect({ { a = 2 }, { a = 1 } }):rows "| a |\\n| 1 |\\n| 2 |"')
+  equal(found.details[#found.details], "  the rows are in another order: rows_any_order compares without it")
+end)
+
+test("of many rows those are shown that differ, and their neighbours", function()
+  local found = failure([=[
+    local rows, lines = {}, { "| a |" }
+    for index = 1, 40 do rows[index], lines[index + 1] = { a = index }, "| " .. index .. " |" end
+    rows[20].a = 0
+    expect(rows):rows(table.concat(lines, "\n"))]=])
+  equal(found.details, { "  a", "  ... 17 rows", "  18", "  19", "! 0      a: expected 20", "  21", "  22", "  ... 18 rows" })
+end)
+
+test("rows in any order are matched one to one, where a line may fit several", function()
+  passes([=[
+    expect({ { a = 1, b = 1 }, { a = 1, b = 2 } }):rows_any_order "| a | b |\n| 1 | * |\n| 1 | 1 |"
+    expect({ { a = 1 }, { a = 1 }, { a = 2 } }):rows_any_order "| a |\n| 2 |\n| 1 |\n| 1 |"]=])
+  local found = failure('expect({ { a = 1 }, { a = 1 } }):rows_any_order "| a |\\n| 1 |\\n| 2 |"')
+  equal(found.details, { "  a", "  1", "! 1     a: expected 2" })
+end)
+
+test("has_rows asks for these among others", function()
+  passes('expect({ { a = 1 }, { a = 2 } }):has_rows "| a |\\n| 2 |"')
+  local found = failure('expect({ { a = 1 }, { a = 2 } }):has_rows "| a |\\n| 3 |"')
+  equal(found.message, "expect({ { a = 1 }, { a = 2 } }):has_rows")
+  equal(found.details, { "  a", "+ 3     missing", "  1", "  2" })
+end)
+
+test("a name stands for the same value everywhere", function()
+  passes('expect({ { a = 7, b = 7 }, { a = 8, b = 7 } }):rows "| a | b |\\n| @x | @x |\\n| @y | @x |"')
+  local found = failure('expect({ { a = 7 }, { a = 8 } }):rows "| a |\\n| @x |\\n| @x |"')
+  equal(found.details, { "  a", "  7", "! 8     a: expected @x (7)" })
+end)
+
+test("now is what the clock shows", function()
+  passes([=[
+    local now = perilune.now()
+    perilune.now = function() return now end
+    expect({ { a = now, b = tostring(now), c = now.unix_seconds, d = now:format("%Y-%m-%d") } }):rows "| a | b | c | d |\n| now | now | now | now |"]=])
+  matches(failure('expect({ { a = "2000-01-01 00:00:00" } }):rows "| a |\\n| now |"').details[2], "a: expected now (20")
+end)
+
+test("a heading that no row has is an error with the nearest column", function()
+  shop()
+  local found = failure('expect(t.db.invoices):rows "| id | numbr |"')
+  equal(found.kind, "unknown_column")
+  matches(found.message, "no column `numbr`; did you mean `number`?")
+end)
+
+test("an empty cell says nothing, and is an error", function()
+  matches(failure('expect({ { a = 1, b = 2 } }):rows "| a | b |\\n| 1 | |"').message, "row 1 of the text table: column `b` is empty: write ~")
+end)
+
+test("what is no list of rows is an error", function()
+  matches(failure('expect(7):rows "| a |"').message, "rows: expected rows (a list, a request, changes), got the integer 7")
+  matches(failure('expect({ x = 1 }):rows "| a |"').message, "got { x = 1 }")
+  matches(failure('expect({ 1 }):rows "| a |"').message, "got the integer 1 at position 1")
+end)
+
+test("count and is_empty show the rows that there are", function()
+  shop()
+  passes("expect(t.db.customers):count(2)\nexpect(t.db.customers:filter { id = 9 }):is_empty()")
+  equal(failure("expect(t.db:query('SELECT id FROM customers')):count(1)").details, { "expected 1, got 2", "  id", "  1", "  2" })
+  equal(failure("expect(t.db:query('SELECT id FROM customers')):is_empty()").details, { "it has 2", "  id", "  1", "  2" })
+end)
+
+local function change(op, name, key, before, after, changed)
+  local columns = { "id", "status", "sent_at" }
+  return { op = op, table = name, key = { key }, key_columns = { "id" }, columns = columns, changed = changed, before = before, after = after }
+end
+
+local function changed(list)
+  return { changes = function(f) f() return list end }
+end
+
+test("changes are rows with op, table, key, and before -> after", function()
+  local host = changed{
+    change("insert", "invoices", 3, nil, { id = 3, status = "draft" }),
+    change("update", "invoices", 1, { id = 1, status = "draft" }, { id = 1, status = "sent", sent_at = "x" }, { "status", "sent_at" }),
+    change("delete", "invoices", 2, { id = 2, status = "paid" }, nil),
+  }
+  passes([=[
+    local changes = t.changes(function() end)
+    expect(changes):rows_any_order [[
+      | op     | table    | key | status        | sent_at |
+      | update | invoices | 1   | draft -> sent | ~ -> *  |
+      | insert | invoices | 3   | draft         | ~       |
+      | delete | *        | 2   | paid          | ...     |
+    ]]
+    expect(changes):count(3)
+    expect(changes):has_rows "| op | status |\n| update | sent |"]=], host)
+  local found = failure([=[
+    expect(t.changes(function() end)):rows_any_order [[
+      | op     | key | status        | sent_at |
+      | update | 1   | draft -> paid |         |
+      | insert | 3   | draft         | ~       |
+    ]]]=], host)
+  equal(found.details, {
+    "  op      key  status         sent_at", "  insert  3    draft          ~",
+    "! update  1    draft -> sent  ~ -> x      status: expected draft -> paid; sent_at: expected ",
+    "- delete  2    paid           ~           unexpected",
+  })
+end)
+
+test("an empty cell of changes is a column that has stayed", function()
+  local host = changed{ change("update", "invoices", 1, { id = 1, status = "draft" }, { id = 1, status = "sent" }, { "status" }) }
+  passes('expect(t.changes(function() end)):rows "| key | status | sent_at |\\n| 1 | draft -> sent | |"', host)
+end)
+
+test("changes of tables without a key are not taken for none", function()
+  local host = changed{ unrecorded = { "log" } }
+  matches(failure("expect(t.changes(function() end)):is_empty()", host).message, "rows of log were written, which has no primary key")
+end)
