@@ -143,7 +143,7 @@ function storing.boolean(cell, place)
 end
 
 function storing.date(cell, place)
-  return instant(cell.text) and cell.text or fail(place, "a date (2026-03-31 or 2026-03-31 18:00:00)", cell)
+  return instant(cell.text) or fail(place, "a date (2026-03-31 or 2026-03-31 18:00:00)", cell)
 end
 
 function storing.text(cell)

@@ -124,7 +124,6 @@ function members.run(path, arguments)
   local message, file, line = failures.describe(result.error)
   local details = {}
   if failures.is_error_object(result.error) and result.error.sql then details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ") end
-  for place in tostring(result.traceback or ""):gmatch("[^\n]+") do details[#details + 1] = "trace " .. place:gsub("^%s+", "") end
   if result.output and result.output ~= "" then details[#details + 1] = "it printed  " .. result.output:gsub("%s+$", ""):gsub("\n", "\n            ") end
   internal.raise("script", ("%s%s"):format(file and ("%s:%s: "):format(file, line or "?") or path .. ": ", message), { details = details })
 end

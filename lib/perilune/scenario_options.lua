@@ -13,7 +13,7 @@ function scenario_options.seconds(value)
   if type(value) == "string" then
     local number, unit = value:match("^%s*([%d.]+)%s*(%a*)%s*$")
     number = tonumber(number)
-    return number and units[unit == "" and "s" or unit] and number * units[unit == "" and "s" or unit]
+    return number and units[unit == "" and "s" or unit] and number * units[unit == "" and "s" or unit] + 0.0
   end
   if type(value) ~= "table" or next(value) == nil then return nil end
   local parts, sum = { milliseconds = 0.001, seconds = 1, minutes = 60, hours = 3600, days = 86400, weeks = 604800 }, 0
@@ -22,7 +22,7 @@ function scenario_options.seconds(value)
     if type(count) ~= "number" then return nil end
     sum = sum + parts[name] * count
   end
-  return sum
+  return sum + 0.0
 end
 
 local function text(value)

@@ -1,0 +1,307 @@
+-- The context `t`: reporting, scripts, migrations, clock, effects, queries, snapshots.
+
+--- Loads the language, with what stands for the runner.
+local function language(host)
+  internal.scenario_host = host or {}
+  local S = internal.load("scenarios")
+  S.install()
+  return S
+end
+
+--- Runs the body of one scenario, and returns the result.
+local function run(body, host, info)
+  local S = language(host)
+  runs = (runs or 0) + 1
+  local file = ("a%d_scenario.lua"):format(runs)
+  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
+  return S.run(file .. " > s", info or {})
+end
+
+--- The failure of the body of one scenario, which must have one.
+local function failure(body, host, info)
+  local result = run(body, host, info)
+  equal(result.outcome, "failed")
+  equal(#result.failures, 1)
+  return result.failures[1]
+end
+
+local function passes(body, host, info)
+  local result = run(body, host, info)
+  if result.outcome ~= "passed" then
+    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
+  end
+  return result
+end
+
+test("steps are named phases, with their outcome and place", function()
+  local result = passes([[
+    local got = t.step("one", function() return 7 end)
+    check(got == 7)
+    t.step("two", function() t.step("inner", function() end) end)]])
+  local names = {}
+  for index, step in ipairs(result.steps) do names[index] = { step.name, step.outcome, step.line } end
+  equal(names, { { "one", "passed", 2 }, { "two", "passed", 4 }, { "two > inner", "passed", 4 } })
+  equal(math.type(result.steps[1].ms), "float")
+end)
+
+test("a failure names its innermost step, and later failures do not", function()
+  local result = run([[
+    t.defer(function() error("later") end)
+    t.step("outer", function()
+      t.step("inner", function()
+        check(1 == 2)
+      end)
+    end)]])
+  equal(#result.failures, 2)
+  equal({ result.failures[1].step, result.failures[1].line }, { "outer > inner", 5 })
+  equal(result.failures[1].trace, { "a1_scenario.lua:5", "a1_scenario.lua:4", "a1_scenario.lua:3" })
+  equal(result.failures[2].step, "deferred")
+  equal({ result.steps[1].outcome, result.steps[2].outcome }, { "failed", "failed" })
+end)
+
+test("errors of every type are failures with their place", function()
+  local found = failure("local x\nx.y = 1")
+  equal({ found.message, found.kind, found.line, found.source }, { "attempt to index a nil value (local 'x')", "error", 3, "x.y = 1" })
+  found = failure("error({ code = 1 })")
+  equal({ found.message, found.line }, { "error({ code = 1 })", 2 })
+  found = failure("error()")
+  equal({ found.message, found.line }, { "an error without a value (error(nil))", 2 })
+  found = failure("error(setmetatable({}, { __tostring = function() return 'mine' end }))")
+  matches(found.message, "mine")
+  found = failure("t.db:execute('SELEC 1')")
+  equal({ found.kind, found.details[1] }, { "sql", "SQL   SELEC 1" })
+end)
+
+test("notes and attachments are kept", function()
+  local result = passes("t.note('a', 1, { x = 2 })\nt.attach('rows', { 1, 2 })\nt.attach('text', 'plain')")
+  equal(result.notes, { "a 1 { x = 2 }" })
+  equal(result.attachments, { { name = "rows", text = "{ 1, 2 }" }, { name = "text", text = "plain" } })
+end)
+
+test("what is deferred runs at the end, the last one first, also after a failure", function()
+  seen = {}
+  run("t.defer(function() table.insert(seen, 1) end)\nt.defer(function() table.insert(seen, 2) end)\nerror('x')")
+  equal(seen, { 2, 1 })
+end)
+
+test("a scenario can be skipped while it runs", function()
+  local result = run("t.step('s', function() t.skip('no network') end)\nerror('not reached')")
+  equal({ result.outcome, result.reason, #result.failures, result.steps[1].outcome }, { "skipped", "no network", 0, "skipped" })
+end)
+
+test("a member that t does not have is an error with the nearest", function()
+  matches(failure("t.stpe('x', print)").message, "no member `stpe`; did you mean `step`?")
+  matches(failure("t.x = 1").message, "t.x cannot be set")
+  matches(failure("t.step('x')").message, "t.step: expected a function, got nil")
+  matches(failure("t.step(print)").message, "t.step: argument 1: expected a name")
+end)
+
+test("fixtures are made once, when they are asked for", function()
+  local S = language()
+  S.load("support.lua", [[
+made = 0
+fixture("answer", function(t) made = made + 1 t.defer(function() made = made - 1 end) return 42 end)
+fixture("nothing", function() made = made + 10 end)
+fixture("loop", function(t) return t.fix.loop end)]], true)
+  S.load("a_scenario.lua", [[
+scenario("a", function(t) check(t.fix.answer + t.fix.answer == 84) check(made == 1) end)
+scenario("b", function(t) check(t.fix.nothing == nil and t.fix.nothing == nil) check(made == 10) end)
+scenario("c", function(t) return t.fix.loop end)
+scenario("d", function(t) return t.fix.anwser end)]])
+  equal(S.run("a_scenario.lua > a", {}).outcome, "passed")
+  equal(made, 0)
+  equal(S.run("a_scenario.lua > b", {}).outcome, "passed")
+  matches(S.run("a_scenario.lua > c", {}).failures[1].message, "the fixture `loop` needs itself")
+  matches(S.run("a_scenario.lua > d", {}).failures[1].message, "did you mean `answer`?")
+end)
+
+test("global variables that a scenario sets are told", function()
+  equal(run("zulu, alpha = 1, 2").warnings, { "it has set global variables: alpha, zulu" })
+  equal(run("local x = 1").warnings, {})
+end)
+
+test("the seed and the private folder come from the run", function()
+  passes("check(t.seed == 7)\ncheck(t.tmp_dir == '/x')\ncheck(t.case == nil)", { tmp_dir = function() return "/x" end }, { seed = 7 })
+end)
+
+test("what the runner does not offer is said to be missing", function()
+  matches(failure("t.run('x.lua')").message, "`run_script` is not available")
+end)
+
+-- Scripts
+
+local function script_host(result)
+  return { run_script = function(path, arguments, catch)
+    asked = { path, arguments, catch }
+    return result
+  end }
+end
+
+test("a script runs with arguments, and its result has changes, queries and output", function()
+  passes([[
+    local result = t.run("scripts/close.lua", { month = "2026-03" })
+    check(result.value == 3)
+    expect(result.changes):is_empty()
+    expect(result.queries):exactly(1)
+    expect(result.output):contains("closed")
+    check(result.error == nil)]], script_host{ value = 3, output = "closed 1\n", changes = {}, queries = { { sql = "SELECT 1" }, { sql = "COMMIT" } } })
+  equal(asked, { "scripts/close.lua", { month = "2026-03" }, true })
+  matches(failure("return t.run('x.lua').valeu", script_host{}).message, "did you mean `value`?")
+end)
+
+test("an error of a script fails the scenario, unless it is tried", function()
+  local result = { error = "scripts/close.lua:9: went wrong", output = "before\n", changes = {}, queries = {} }
+  local found = failure("t.run('scripts/close.lua')", script_host(result))
+  equal({ found.message, found.kind, found.file, found.line }, { "scripts/close.lua:9: went wrong", "script", "a1_scenario.lua", 2 })
+  equal(found.details, { "it printed  before" })
+  passes("check(t.try_run('scripts/close.lua').error == 'scripts/close.lua:9: went wrong')", script_host(result))
+  matches(failure("t.run({})").message, "t.run: argument 1: expected the path of a script")
+  matches(failure("t.run('x', 1)").message, "t.run: argument 2: expected a table of arguments")
+end)
+
+test("migrations are run by the runner", function()
+  local host = { migrate = function(to) table.insert(asked, to or "all") end, migrate_down = function() table.insert(asked, "down") end }
+  asked = {}
+  passes("t.migrate { to = '0007' }\nt.migrate()\nt.migrate_down()", host)
+  equal(asked, { "0007", "all", "down" })
+  matches(failure("t.migrate { too = 'x' }", host).message, "did you mean `to`?")
+end)
+
+test("the clock is set, advanced and ticks", function()
+  asked = {}
+  local host = {}
+  for _, name in ipairs{ "clock_set", "clock_advance", "clock_tick" } do
+    host[name] = function(value) table.insert(asked, { name, tostring(value) }) end
+  end
+  passes("t.clock:set('2026-03-31T18:00:00Z'):advance { hours = 2, minutes = 1 }\nt.clock:advance('90s'):tick('1s')\nt.clock:advance(-5)", host)
+  equal(asked, { { "clock_set", "2026-03-31 18:00:00.000" }, { "clock_advance", "7260.0" }, { "clock_advance", "90.0" }, { "clock_tick", "1.0" },
+    { "clock_advance", "-5.0" } })
+  matches(failure("t.clock:set('noon')", host).message, 'expected a date ("2026-03-31T18:00:00Z"), got "noon"')
+  matches(failure("t.clock:advance { hour = 1 }", host).message, "no unit `hour`; did you mean `hours`?")
+  matches(failure("t.clock:advance('later')", host).message, "expected a duration")
+  matches(failure("t.clock:sett('x')", host).message, "did you mean `set`?")
+end)
+
+test("effects are stubbed, and their calls are told", function()
+  local host = {
+    stub = function(...) asked = { ... } end,
+    calls = function() return { { arguments = { { to = "ada" }, n = 1 } }, { arguments = { "a", 2, n = 2 } } } end,
+  }
+  passes([[
+    t.effects.mail:stub("send", true)
+    local calls = t.effects.mail:calls("send")
+    check(#calls == 2)
+    check(calls[1].to == "ada")
+    expect(calls[2][2]):equals(2)]], host)
+  equal(asked, { "mail", "send", true })
+  matches(failure("t.effects.mail:stubb('send')", host).message, "did you mean `stub`?")
+end)
+
+-- Queries
+
+local function queries_host(list)
+  return {
+    queries = function(f) f() return list end,
+    explain = function(sql)
+      if sql:find("lines") then return { { detail = "SCAN lines", depth = 0 } } end
+      return { { detail = "SEARCH invoices USING INDEX by_number (number=?)", depth = 0 } }
+    end,
+  }
+end
+
+test("queries are counted, without what frames transactions", function()
+  local host = queries_host{ { sql = "BEGIN" }, { sql = "SELECT 1" }, { sql = "select 2" }, { sql = "COMMIT TRANSACTION" } }
+  passes("local queries = t.queries(function() end)\nexpect(queries):exactly(2):at_most(2):no_writes()\ncheck(#queries == 2)", host)
+  local found = failure("expect(t.queries(function() end)):at_most(1)", host)
+  equal(found.details, { "2 queries", "SELECT 1", "select 2" })
+  matches(failure("expect(t.queries(function() end)):at_most('x')", host).message, "at_most: expected a number of queries")
+  matches(failure("expect({}):at_most(1)", host).message, "at_most: expected queries (of t.queries or t.run), got a table")
+end)
+
+test("statements of one shape more than once are repeats", function()
+  local host = queries_host{
+    { sql = "SELECT * FROM a WHERE id = ?", arguments = { "1" } }, { sql = "SELECT * FROM a  WHERE id = ?", arguments = { "2" } },
+    { sql = "SELECT * FROM b WHERE id = 1 AND x = 'y'" }, { sql = "SELECT * FROM b WHERE id = 2 AND x = 'z'" }, { sql = "SELECT a1 FROM c" },
+    { sql = "SELECT a2 FROM c" },
+  }
+  local found = failure("expect(t.queries(function() end)):no_repeats()", host)
+  equal(found.details, { "2 times  SELECT * FROM a WHERE id = ?", "2 times  SELECT * FROM b WHERE id = ? AND x = ?" })
+end)
+
+test("plans tell full scans and indexes", function()
+  db:execute("CREATE TABLE lines (id INTEGER); CREATE TABLE invoices (id INTEGER)")
+  local host = queries_host{ { sql = "SELECT * FROM lines", file = "a.lua", line = 3 }, { sql = "SELECT * FROM invoices WHERE number = ?", arguments = { '"R"' } } }
+  passes("expect(t.queries(function() end)):uses_index('by_number'):no_full_scan('invoices')", host)
+  equal(failure("expect(t.queries(function() end)):no_full_scan('lines')", host).details, { "a.lua:3  SELECT * FROM lines", "  plan  SCAN lines" })
+  equal(failure("expect(t.queries(function() end)):no_full_scan()", host).details, { "a.lua:3  SELECT * FROM lines", "  plan  SCAN lines" })
+  equal(failure("expect(t.queries(function() end)):uses_index('by_id')", host).details, {
+    "a.lua:3  SELECT * FROM lines", "  plan  SCAN lines", 'SELECT * FROM invoices WHERE number = ?  -- "R"',
+    "  plan  SEARCH invoices USING INDEX by_number (number=?)",
+  })
+  matches(failure("expect(t.queries(function() end)):no_full_scan('line')", host).message, "no table `line`; did you mean `lines`?")
+end)
+
+test("the scan of a table under another name is one of the table", function()
+  language()
+  local names_table = internal.load("scenario_queries").names_table
+  equal(names_table("SELECT * FROM lines AS l JOIN b", "l", "lines"), true)
+  equal(names_table('SELECT * FROM "lines" l', "l", "lines"), true)
+  equal(names_table("SELECT * FROM invoices AS l", "l", "lines"), false)
+end)
+
+test("writes are told", function()
+  local host = queries_host{ { sql = "SELECT 1" }, { sql = "/* x */ insert INTO a VALUES (1)" }, { sql = "WITH x AS (SELECT 1) DELETE FROM a" }, { sql = "PRAGMA x", is_write = true } }
+  equal(#failure("expect(t.queries(function() end)):no_writes()", host).details, 3)
+end)
+
+test("a scenario that may run so many queries fails with more", function()
+  local count = 0
+  local S = language{ query_count = function() return count end }
+  count_query = function() count = count + 1 end
+  S.load("a_scenario.lua", 'scenario("s", { max_queries = 1 }, function(t) count_query() count_query() end)\nscenario("r", { max_queries = 1 }, function(t) count_query() end)')
+  equal(S.run("a_scenario.lua > s", {}).failures[1].message, "max_queries: 2 queries were run, at most 1 are allowed")
+  equal(S.run("a_scenario.lua > r", {}).outcome, "passed")
+end)
+
+-- Snapshots
+
+local function snapshot_host(texts)
+  return {
+    read_snapshot = function(name) return texts[name] end,
+    write_snapshot = function(name, text) texts[name .. ".written"] = text end,
+  }
+end
+
+test("a snapshot is compared with its file", function()
+  passes("expect('text'):snapshot('a')\nexpect({ b = 1, a = { 2 } }):snapshot('b')", snapshot_host{ a = "text\n", b = "{ a = { 2 }, b = 1 }\n" })
+end)
+
+test("rows are snapshots as tables", function()
+  local texts = { a = "id  name\n1   x\n2   ~\n" }
+  passes("expect(t.db:query(\"SELECT 1 AS id, 'x' AS name UNION SELECT 2, NULL\")):snapshot('a')", snapshot_host(texts))
+end)
+
+test("a snapshot that is new or another fails, and is kept for a review", function()
+  local texts = { a = "one\ntwo\n" }
+  local result = run("expect('one\\nthree'):snapshot('a')", snapshot_host(texts))
+  equal(result.failures[1].details, { "the snapshot `a` is another", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
+  equal(result.snapshots, { { name = "a", status = "changed", text = "one\nthree\n" } })
+  equal(texts["a.written"], "one\nthree\n")
+  result = run("expect('x'):snapshot('b')", snapshot_host(texts))
+  equal(result.snapshots[1].status, "new")
+  matches(result.failures[1].details[1], "there is no snapshot `b` yet")
+  result = run("expect('y'):snapshot('c')", snapshot_host(texts), { update_snapshots = "no" })
+  equal({ result.outcome, texts["c.written"] }, { "failed", nil })
+end)
+
+test("snapshots are accepted all at once on wish", function()
+  local texts = { a = "old\n" }
+  local result = passes("expect('new'):snapshot('a')", snapshot_host(texts), { update_snapshots = "all" })
+  equal({ result.snapshots[1].status, texts["a.written"] }, { "updated", "new\n" })
+end)
+
+test("the name of a snapshot is that of a file", function()
+  for _, name in ipairs{ "'../x'", "''", "7", "'.x'" } do
+    matches(failure("expect(1):snapshot(" .. name .. ")", snapshot_host{}).message, "expected a name that can be a file's")
+  end
+end)

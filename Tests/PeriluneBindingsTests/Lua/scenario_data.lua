@@ -1,0 +1,210 @@
+-- The database of a scenario, and rows for it: t.db, t.given, t.make.
+
+--- Loads the language, with what stands for the runner.
+local function language(host)
+  internal.scenario_host = host or {}
+  local S = internal.load("scenarios")
+  S.install()
+  return S
+end
+
+--- Runs the body of one scenario, and returns the result.
+local function run(body, host, info)
+  local S = language(host)
+  runs = (runs or 0) + 1
+  local file = ("a%d_scenario.lua"):format(runs)
+  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
+  return S.run(file .. " > s", info or {})
+end
+
+--- The failure of the body of one scenario, which must have one.
+local function failure(body, host, info)
+  local result = run(body, host, info)
+  equal(result.outcome, "failed")
+  equal(#result.failures, 1)
+  return result.failures[1]
+end
+
+local function passes(body, host, info)
+  local result = run(body, host, info)
+  if result.outcome ~= "passed" then
+    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
+  end
+  return result
+end
+
+local function shop()
+  db:execute[[
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, born DATE);
+    CREATE TABLE invoices (
+      id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers (id), number TEXT NOT NULL UNIQUE,
+      status TEXT NOT NULL DEFAULT 'draft' CHECK (status IN ('draft', 'sent')), total REAL, is_paid BOOLEAN NOT NULL DEFAULT FALSE, sent_at DATETIME);
+    CREATE TABLE lines (
+      invoice_id INTEGER NOT NULL REFERENCES invoices (id), position INTEGER NOT NULL, note TEXT, replaced_by INTEGER,
+      PRIMARY KEY (invoice_id, position), FOREIGN KEY (invoice_id, replaced_by) REFERENCES lines (invoice_id, position));
+    CREATE VIEW drafts AS SELECT * FROM invoices WHERE status = 'draft';]]
+end
+
+test("tables are record classes of the database, and views too", function()
+  shop()
+  passes([[
+    local ada = t.db.customers:insert { name = "Ada" }
+    check(t.db.customers:get(ada.id).name == "Ada")
+    check(t.db.customers:get(99) == nil)
+    check(t.db.customers:filter { name = "Ada" }:fetch_count() == 1)
+    check(t.db.customers == t.db.customers)
+    check(t.db.drafts:fetch_count() == 0)
+    t.db:write(function(db) db.customers:insert { name = "Plato" } end)
+    check(#t.db:query("SELECT * FROM customers WHERE name = ?", "Plato") == 1)
+    check(t.db == db)]])
+end)
+
+test("a name that is no table is an error with the nearest", function()
+  shop()
+  local found = failure("t.db.invoice:get(1)")
+  equal(found.kind, "unknown_table")
+  matches(found.message, "no table `invoice`; did you mean `invoices`?")
+  matches(failure("t.given.invoice 'x'").message, "did you mean `invoices`?")
+  matches(failure("t.make.lnes()").message, "did you mean `lines`?")
+end)
+
+test("the schema of a table, and the integrity of the file", function()
+  shop()
+  db:execute("CREATE INDEX by_name ON customers (name)")
+  passes([[
+    expect(t.db:schema("customers")):equals("CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, born DATE);\nCREATE INDEX by_name ON customers (name);")
+    expect(t.db:schema()):contains("CREATE VIEW drafts")
+    check(t.db:integrity_check() == "ok")]])
+  matches(failure("t.db:schema('customer')").message, "did you mean `customers`?")
+  db:execute("PRAGMA foreign_keys = OFF; INSERT INTO invoices (id, customer_id, number) VALUES (1, 99, 'x')")
+  matches(failure("check(t.db:integrity_check() == 'ok')").details[1], "row 1 of invoices refers to a row of customers that is not there")
+end)
+
+test("rows are given as a text table, typed by their columns", function()
+  shop()
+  passes([=[
+    local customers = t.given.customers [[
+      | id | name   | born       |
+      | 1  | 007    | 1815-12-10 |
+      | 2  | "~"    | ~          |
+    ]]
+    check(customers[1].name == "007" and customers[2].name == "~" and customers[2].born == nil)
+    check(customers[1].born.year == 1815)
+    t.given.invoices [[
+      | customer_id | number | total | is_paid | sent_at             | status |
+      | 1           | R-1    | 2.50  | true    | 2026-03-31 18:00:00 |        |
+      | 1           | R-2    | 3     | 0       | now                 | sent   |
+    ]]
+    local first = t.db.invoices:get(1)
+    check(first.total == 2.5) check(first.is_paid == true) check(first.status == "draft") check(first.sent_at.hour == 18)
+    check(t.db.invoices:get(2).sent_at ~= nil)]=])
+end)
+
+test("rows are given as tables too", function()
+  shop()
+  passes([[
+    local list = t.given.customers { { name = "Ada" }, { name = "Plato" } }
+    check(#list == 2 and list[2].id == 2)
+    check(#t.given.customers { name = "Sappho" } == 1)]])
+  matches(failure("t.given.customers(7)").message, "t.given.customers: expected a text table or a list of rows, got the integer 7")
+  matches(failure("t.given.customers { 1 }").message, "got the integer 1 at position 1")
+end)
+
+test("a name stands for the key that the database chooses, also in other tables", function()
+  shop()
+  passes([=[
+    t.given.customers "| id | name |\n| @ada | Ada |\n| @plato | Plato |"
+    t.given.invoices "| customer_id | number |\n| @plato | R-1 |"
+    check(t.db.invoices:get(1).customer_id == 2)
+    expect(t.db.invoices):rows "| customer_id |\n| @plato |"]=])
+end)
+
+test("foreign keys are checked when all rows are there", function()
+  shop()
+  passes([=[
+    t.given.customers { { id = 1, name = "Ada" } }
+    t.given.invoices { { id = 1, customer_id = 1, number = "a" } }
+    t.given.lines "| invoice_id | position | replaced_by |\n| 1 | 1 | 2 |\n| 1 | 2 | ~ |"]=])
+  local found = failure('t.given.invoices "| id | customer_id | number |\\n| 7 | 99 | b |"')
+  equal(found.kind, "constraint_foreignkey")
+  equal(found.message, "t.given.invoices: customer_id = 99 refers to a row of customers that is not there")
+  equal(db:fetch_value("SELECT COUNT(*) FROM invoices"), 1)
+end)
+
+test("rows can be given inside of a transaction", function()
+  shop()
+  passes([[
+    t.db:write(function(db)
+      t.given.customers { { id = 1, name = "Ada" } }
+      t.make.invoices { customer_id = 1 }
+    end)
+    check(t.db.invoices:fetch_count() == 1)]])
+end)
+
+test("cells that do not fit their column are errors with their place", function()
+  shop()
+  local function mistake(table_text, part)
+    local found = failure("t.given.invoices [[" .. table_text .. "]]")
+    matches(found.message, part)
+  end
+  mistake("| customer_id |\n| one |", "t.given.invoices: row 1: column `customer_id`: expected an integer, got one; text stands in quotes")
+  mistake("| total |\n| x |", "column `total`: expected a number, got x")
+  mistake("| is_paid |\n| yes |", "column `is_paid`: expected true or false, got yes")
+  mistake("| sent_at |\n| noon |", "column `sent_at`: expected a date")
+  mistake("| number |\n| * |", "column `number`: expected a value, got *, which says what a row has")
+  mistake("| numbr |\n| 1 |", "no column `numbr`; did you mean `number`?")
+end)
+
+test("rows are made whole, with what they must refer to", function()
+  shop()
+  passes([[
+    local invoice = t.make.invoices { total = 5 }
+    check(invoice.number == "number 1")
+    check(t.db.customers:get(invoice.customer_id).name == "name 1")
+    local line = t.make.lines()
+    check(line.invoice_id == 2 and line.position == 1 and line.replaced_by == nil)
+    check(t.db.customers:fetch_count() == 2)]])
+end)
+
+test("factories say what rows have, and are asked for what is not given", function()
+  shop()
+  local S = language()
+  S.load("support.lua", [[
+factory("customers", { name = function(n, t) return "customer " .. n .. " of " .. t.seed end })
+factory("invoices", { number = function(n) return ("R-%04d"):format(n) end, status = "sent" })]], true)
+  S.load("a_scenario.lua", [[scenario("s", function(t)
+    local made = t.make.invoices:many(3, { total = 1 })
+    check(#made == 3 and made[3].number == "R-0003" and made[1].status == "sent")
+    check(made[1].customer_id == made[3].customer_id)
+    expect(t.db.customers):rows "| name |\n| customer 1 of 5 |"
+    check(t.make.invoices { number = "mine" }.number == "mine")
+    check(t.make.invoices().number == "R-0005")
+  end)]])
+  local result = S.run("a_scenario.lua > s", { seed = 5 })
+  equal(result.failures[1] and result.failures[1].message, nil)
+end)
+
+test("mistakes with factories are errors that say where", function()
+  shop()
+  matches(failure("t.make.invoices { numbr = 1 }").message, "did you mean `number`?")
+  matches(failure("t.make.invoices { 1 }").message, "expected a table of columns, got a list")
+  matches(failure("t.make.invoices:many('x')").message, "expected how many")
+  matches(failure("t.make.invoices:mnay(1)").message, "did you mean `many`?")
+  local found = failure("t.make.invoices { status = 'x' }")
+  equal(found.kind, "constraint_check")
+  equal(found.details[#found.details], 'help  factory("invoices", { ... }) says which values rows of it have')
+  local S = language()
+  S.load("support.lua", 'factory("invoices", { nubmer = 1 })', true)
+  matches(failure("t.make.invoices()").message, "did you mean `number`?")
+end)
+
+test("rows that need each other are told", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, b_id INTEGER NOT NULL REFERENCES b (id)); CREATE TABLE b (id INTEGER PRIMARY KEY, a_id INTEGER NOT NULL REFERENCES a (id))")
+  matches(failure("t.make.a()").message, "a row of a, which needs one of b needs one of a")
+end)
+
+test("a failed row leaves nothing of those that it needs", function()
+  shop()
+  failure("t.make.invoices { status = 'x' }")
+  equal(db:fetch_value("SELECT COUNT(*) FROM customers"), 0)
+end)

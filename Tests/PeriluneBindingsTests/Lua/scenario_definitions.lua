@@ -1,0 +1,230 @@
+-- Definitions: scenarios, groups, cases, templates, factories, fixtures.
+
+--- Loads the language, with what stands for the runner.
+local function language(host)
+  internal.scenario_host = host or {}
+  local S = internal.load("scenarios")
+  S.install()
+  return S
+end
+
+--- Runs the body of one scenario, and returns the result.
+local function run(body, host, info)
+  local S = language(host)
+  runs = (runs or 0) + 1
+  local file = ("a%d_scenario.lua"):format(runs)
+  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
+  return S.run(file .. " > s", info or {})
+end
+
+--- The failure of the body of one scenario, which must have one.
+local function failure(body, host, info)
+  local result = run(body, host, info)
+  equal(result.outcome, "failed")
+  equal(#result.failures, 1)
+  return result.failures[1]
+end
+
+local function passes(body, host, info)
+  local result = run(body, host, info)
+  if result.outcome ~= "passed" then
+    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
+  end
+  return result
+end
+
+local function ids(S)
+  local list = {}
+  for index, scenario in ipairs(S.definitions().scenarios) do list[index] = scenario.id end
+  return list
+end
+
+local function mistake(kind, text, part)
+  local S = language()
+  local err = fails(kind, S.load, "x_scenario.lua", text)
+  matches(err.message, part)
+  return err
+end
+
+test("a scenario has a name, a place and options", function()
+  local S = language()
+  S.load("shop/a_scenario.lua", [[
+-- a comment
+scenario("one", {
+  tags = "billing", template = "base", database = "file", timeout = "500ms", retry = 2, lock = "port", clock = "2026-03-31",
+  seed = 7, max_queries = 3, grants = { "mail" }, fails = "bug 12",
+}, function() end)
+scenario.only("two", function() end)
+scenario.skip("waits for mail", "three", function() end)
+scenario.todo("four")]])
+  local list = S.definitions().scenarios
+  local one = list[1]
+  equal(one.id, "shop/a_scenario.lua > one")
+  equal({ one.file, one.line, one.index, one.ordinal }, { "shop/a_scenario.lua", 2, 1, 1 })
+  equal({ one.tags, one.database, one.timeout, one.retry, one.lock, one.seed, one.max_queries, one.grants, one.fails },
+    { { "billing" }, "file", 0.5, 2, "port", 7, 3, { "mail" }, "bug 12" })
+  equal({ list[2].only, list[3].skip, list[4].todo }, { true, "waits for mail", true })
+  equal(one.body, nil)
+end)
+
+test("groups nest, and their options are inherited", function()
+  local S = language()
+  S.load("a_scenario.lua", [[
+group("outer", { tags = { "a" }, timeout = 1 }, function()
+  group("inner", { tags = { "b", "a" } }, function()
+    scenario("s", { timeout = "2s" }, function() end)
+  end)
+  scenario("s", function() end)
+end)
+scenario("s", function() end)]])
+  equal(ids(S), { "a_scenario.lua > outer > inner > s", "a_scenario.lua > outer > s", "a_scenario.lua > s" })
+  local list = S.definitions().scenarios
+  equal({ list[1].tags, list[1].timeout, list[1].groups }, { { "a", "b" }, 2.0, { "outer", "inner" } })
+  equal({ list[2].tags, list[2].timeout }, { { "a" }, 1.0 })
+  equal(list[3].tags, {})
+end)
+
+test("each case is a scenario, whose name may show its values", function()
+  local S = language()
+  S.load("a_scenario.lua", [[
+scenario("discount for {qty} pieces", { cases = { { name = "none", qty = 9 }, { qty = 10 }, { qty = 10, x = 1 } } }, function() end)
+scenario("plain", { cases = { { a = 1, b = "x" }, { a = 2 } } }, function() end)
+scenario("of a matrix", { cases = matrix { a = { 1, 2 }, b = { true, false } } }, function() end)]])
+  equal(ids(S), {
+    "a_scenario.lua > discount for 9 pieces > none", "a_scenario.lua > discount for 10 pieces > #2",
+    "a_scenario.lua > discount for 10 pieces > #3", 'a_scenario.lua > plain > a = 1, b = "x"', "a_scenario.lua > plain > a = 2",
+    "a_scenario.lua > of a matrix > a = 1, b = true", "a_scenario.lua > of a matrix > a = 1, b = false",
+    "a_scenario.lua > of a matrix > a = 2, b = true", "a_scenario.lua > of a matrix > a = 2, b = false",
+  })
+end)
+
+test("a case is there as t.case", function()
+  local S = language()
+  S.load("a_scenario.lua", 'scenario("s {n}", { cases = { { n = 1 }, { n = 2 } } }, function(t) check(t.case.n == 2) end)')
+  equal(S.run("a_scenario.lua > s 1", {}).outcome, "failed")
+  equal(S.run("a_scenario.lua > s 2", {}).outcome, "passed")
+end)
+
+test("the same id twice is an error that names the other place", function()
+  local err = mistake("duplicate", 'scenario("s", function() end)\n\nscenario("s", function() end)', "there is another one of that name, at x_scenario.lua:1")
+  equal(err.line, 3)
+end)
+
+test("misspelt options are errors with the nearest", function()
+  equal(mistake("unknown_option", 'scenario("s", { tag = "a" }, function() end)', "did you mean `tags`").suggestion, "tags")
+  mistake("unknown_option", 'group("g", { cases = {} }, function() end)', "no option `cases`")
+  mistake("unknown_option", 'template("g", { onn = "x" }, function() end)', "did you mean `on`")
+  mistake("unknown_member", 'scenario.onyl("s", function() end)', "did you mean `only`")
+end)
+
+test("options of a wrong type say what is expected", function()
+  mistake("argument", 'scenario("s", { timeout = "soon" }, function() end)', 'scenario "s": option timeout: expected a duration ("2s"')
+  mistake("argument", 'scenario("s", { timeout = 0 }, function() end)', "expected a duration")
+  mistake("argument", 'scenario("s", { tags = { 1 } }, function() end)', 'option tags: expected a name or a list of names, got { 1 }')
+  mistake("argument", 'scenario("s", { retry = -1 }, function() end)', "expected how many times")
+  mistake("argument", 'scenario("s", { database = "disk" }, function() end)', '"memory", "file", "empty" or "fixture:NAME", got "disk"')
+  mistake("argument", 'scenario("s", { cases = {} }, function() end)', "a list of tables that is not empty")
+  mistake("argument", 'scenario("s", { clock = "noon" }, function() end)', "expected a date")
+  mistake("argument", 'scenario("s", { fails = true }, function() end)', "expected the reason")
+  mistake("argument", 'scenario("s", 7, function() end)', "expected a table of options")
+end)
+
+test("wrong arguments of definitions are errors", function()
+  mistake("argument", 'scenario(function() end)', "scenario: argument 1: expected a name")
+  mistake("argument", 'scenario("s")', 'scenario "s": expected a function last, got nil')
+  mistake("argument", 'scenario("s", {}, function() end, 1)', "too many arguments")
+  mistake("argument", 'scenario.skip("name", function() end)', "expected the reason and then the name")
+  mistake("argument", 'scenario.todo("s", function() end)', "expected a name alone")
+  mistake("unknown_field", 'scenario("{qyt}", { cases = { { qty = 1 } } }, function() end)', "did you mean `qty`")
+  mistake("argument", 'matrix { a = 1 }', "matrix: a: expected a list")
+  mistake("argument", 'factory("t", { 1 })', "expected a table of columns")
+  mistake("argument", 'before_each(1)', "before_each: expected a function last")
+  mistake("argument", 'fixture("f", 1)', "expected a function last")
+end)
+
+test("definitions inside a scenario that runs are errors", function()
+  for _, call in ipairs{ 'scenario("x", function() end)', 'group("g", function() end)', 'before_each(print)', 'factory("f", {})',
+    'template("x", print)', 'fixture("x", print)' } do
+    local found = failure(call)
+    equal(found.kind, "usage")
+    matches(found.message, "definitions stand outside of scenarios")
+  end
+end)
+
+test("what is asked of a scenario that runs is an error outside of one", function()
+  local S = language()
+  matches(fails("usage", S.load, "x_scenario.lua", 'expect({}):rows "| a |"').message, "call it inside the function of a scenario")
+end)
+
+test("templates are layers, and those that are not there are errors", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+  local S = language()
+  S.load("support.lua", 'template("one", function(db) db.a:insert { id = 1 } end)\ntemplate("two", { on = "one" }, function(db) db.a:insert { id = 2 } end)', true)
+  S.load("a_scenario.lua", 'scenario("s", { template = "two" }, function(t) end)')
+  local list = S.definitions().templates
+  equal({ list[1].name, list[1].on, list[2].name, list[2].on, list[2].line }, { "one", "base", "two", "one", 2 })
+  matches(list[1].fingerprint, "db.a:insert { id = 1 }")
+  S.fill("one")
+  S.fill("two")
+  equal(db:fetch_values("SELECT id FROM a ORDER BY id"), { 1, 2 })
+  fails("unknown_template", S.fill, "three")
+  matches(fails("unknown_template", S.load, "b_scenario.lua", 'scenario("s", { template = "tow" }, function(t) end)').message,
+    "b_scenario.lua:1: no template `tow`; did you mean `two`?")
+end)
+
+test("a template that fails leaves nothing", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY)")
+  local S = language()
+  S.load("support.lua", 'template("one", function(db) db.a:insert { id = 1 } error("no") end)', true)
+  fails(nil, S.fill, "one")
+  equal(db:fetch_value("SELECT COUNT(*) FROM a"), 0)
+end)
+
+test("two templates, factories or fixtures of one name are an error", function()
+  mistake("duplicate", 'template("a", print)\ntemplate("a", print)', 'template "a": there is another one, at x_scenario.lua:1')
+  mistake("duplicate", 'factory("a", {})\nfactory("A", {})', 'factory "A": there is another one, at x_scenario.lua:1')
+  mistake("duplicate", 'fixture("a", print)\nfixture("a", print)', "there is another one, at x_scenario.lua:1")
+end)
+
+test("scenarios do not stand in support files", function()
+  local S = language()
+  matches(fails("usage", S.load, "support.lua", 'scenario("s", function() end)', true).message, "not in support.lua")
+  matches(fails("usage", S.load, "support.lua", 'group("s", function() end)', true).message, "not in support.lua")
+end)
+
+test("functions before and after scenarios run from the outside in, and back", function()
+  local S = language()
+  seen = {}
+  S.load("support.lua", "before_each(function() table.insert(seen, 'all') end)", true)
+  S.load("a_scenario.lua", [[
+before_each(function(t) table.insert(seen, "file") end)
+after_each(function(t) table.insert(seen, "after file") end)
+group("g", function()
+  before_each(function(t) table.insert(seen, "group") t.defer(function() table.insert(seen, "deferred") end) end)
+  after_each(function(t) table.insert(seen, "after group") end)
+  scenario("s", function(t) table.insert(seen, "body") error("x") end)
+end)]])
+  local result = S.run("a_scenario.lua > g > s", {})
+  equal(seen, { "all", "file", "group", "body", "after group", "after file", "deferred" })
+  equal(result.outcome, "failed")
+end)
+
+test("a scenario whose preparation fails does not run", function()
+  local S = language()
+  S.load("a_scenario.lua", 'before_each(function() error("no") end)\nscenario("s", function(t) t.note("ran") end)')
+  local result = S.run("a_scenario.lua > s", {})
+  equal({ result.outcome, result.failures[1].step, result.notes }, { "failed", "before_each", {} })
+end)
+
+test("only the scenario that is wanted is kept", function()
+  local S = language()
+  S.want(3)
+  S.load("a_scenario.lua", 'scenario("a", { cases = { { n = 1 }, { n = 2 } } }, function() end)\ngroup("g", function() scenario.todo("b") scenario("c", function() end) end)')
+  equal(ids(S), { "a_scenario.lua > g > c" })
+end)
+
+test("a file that raises while it is loaded raises with its place", function()
+  local S = language()
+  local ok, err = pcall(S.load, "x_scenario.lua", "local x\nx.y = 1")
+  matches(tostring(err), "x_scenario.lua:2:")
+end)
