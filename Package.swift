@@ -65,7 +65,8 @@ let package = Package(
         .target(
             name: "Perilune",
             dependencies: [
-                "CPeriluneRows", "PeriluneBindings", "PeriluneDependencies", .product(name: "GRDB", package: "GRDB.swift"),
+                "CPeriluneRows", "PeriluneBindings", "PeriluneDependencies", "PeriluneRecords",
+                .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
 
@@ -99,7 +100,9 @@ let package = Package(
             ]),
         .executableTarget(
             name: "PeriluneBenchmarks",
-            dependencies: ["CPeriluneBenchmarks", "Perilune", .product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [
+                "CPeriluneBenchmarks", "Perilune", "PeriluneDependencies", .product(name: "GRDB", package: "GRDB.swift"),
+            ],
             swiftSettings: swiftSettings),
 
         .testTarget(
@@ -115,7 +118,7 @@ let package = Package(
             name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneBindingsTests", dependencies: ["Perilune"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
+            name: "PeriluneBindingsTests", dependencies: ["Perilune", "PeriluneDependencies"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [

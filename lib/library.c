@@ -91,6 +91,9 @@ static const module modules[] = {
     {"migrator", (const char[]){
 #embed "perilune/migrator.lua"
         , 0}},
+    {"overrides", (const char[]){
+#embed "perilune/overrides.lua"
+        , 0}},
     {"preview", (const char[]){
 #embed "perilune/preview.lua"
         , 0}},

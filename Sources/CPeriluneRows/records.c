@@ -1,38 +1,9 @@
 /* Models and plans of record classes, and what the Lua part of records is given. */
 #include "verbs.h"
 
-static const char functions_key, default_database_key, model_metatable_key;
+static const char functions_key, model_metatable_key;
 
-/* MARK: - The default database */
-
-void perilune_set_default_database(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = perilune_block_of(L, -1, rows->database_metatable);
-    rows->default_database = handle ? handle->database : NULL;
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &default_database_key);
-}
-
-perilune_database *perilune_resolve_database(lua_State *L, int index, const char *verb, perilune_access **access) {
-    perilune_rows *rows = perilune_rows_of(L);
-    if (index && !lua_isnoneornil(L, index)) {
-        perilune_handle *handle = perilune_check_handle(L, rows, index, verb);
-        *access = perilune_find_access(L, rows, handle->database, handle->token);
-        return handle->database;
-    }
-    perilune_database *database = rows->access ? rows->access->database : rows->default_database;
-    if (database == NULL) perilune_raise(L, "argument", "%s: there is no default database: give one as first argument", verb);
-    *access = perilune_find_access(L, rows, database, 0);
-    return database;
-}
-
-/* The handle of the innermost access, or the default database. */
-static int default_database(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    if (rows->access) perilune_push_handle(L, rows->access);
-    else lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
-    if (lua_isnil(L, -1)) perilune_raise(L, "argument", "there is no default database: give one as first argument");
-    return 1;
-}
+/* MARK: - Databases */
 
 static int is_database(lua_State *L) {
     lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->database_metatable) != NULL);
@@ -376,7 +347,8 @@ perilune_statement *perilune_compile_kept(lua_State *L, perilune_access *access,
 
 void perilune_push_record_functions(lua_State *L) {
     static const luaL_Reg functions[] = {
-        {"default_database", default_database},
+        {"default_database", perilune_default_database},
+        {"with_default_database", perilune_with_default_database},
         {"is_database", is_database},
         {"is_statement", is_statement},
         {"is_row", is_row},

@@ -243,6 +243,12 @@ extern const luaL_Reg perilune_record_fetches[], perilune_record_writes[];
 ** access; else the default one. Sets the access that is open to it, or NULL. */
 perilune_database *perilune_resolve_database(lua_State *L, int index, const char *verb, perilune_access **access);
 
+/* The same where none is named; or NULL. Never fails. */
+perilune_database *perilune_implied_database(const perilune_rows *rows);
+
+int perilune_default_database(lua_State *L);
+int perilune_with_default_database(lua_State *L);
+
 extern const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,
     perilune_write_metatable_key;
 

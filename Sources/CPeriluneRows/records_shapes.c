@@ -332,7 +332,7 @@ static int set_record_verbs(lua_State *L) {
 /* Pushes the plan of a model for the database that is used now; nil if there is none, or it may be out of date. */
 static void push_present_plan(lua_State *L, int model) {
     perilune_rows *rows = perilune_rows_of(L);
-    perilune_database *database = rows->access ? rows->access->database : rows->default_database;
+    perilune_database *database = perilune_implied_database(rows);
     lua_getiuservalue(L, model, MODEL_PLANS);
     lua_rawgeti(L, -1, database ? (lua_Integer)database->id : 0);
     lua_remove(L, -2);

@@ -25,6 +25,7 @@ struct perilune_rows {
     int64_t last_generation; /* of the schema of any database */
     uint64_t last_database;
     perilune_database *default_database; /* kept by the registry; NULL if there is none */
+    perilune_access *overridden_access;  /* the innermost one as the default database was overridden, which wins over it */
     bool is_recording;
     const char *forbidden_place; /* where no database may be used now, or NULL */
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */

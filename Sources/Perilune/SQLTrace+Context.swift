@@ -4,18 +4,45 @@ internal import Logging
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-extension SQLTrace {
-    /// Tells where the context of a container looks: standard output in a preview, else the log, at the level `debug`.
-    static func contextual(_ events: Events, showsValues: Bool, in environment: ScriptEnvironment) -> SQLTrace {
-        guard environment.context != .preview else {
-            return SQLTrace(events, showsValues: showsValues) { event in print(event.description) }
+extension DefaultDatabase.Trace {
+    /// Has every connection that is opened with a configuration tell where the context looks: standard output in a preview, else
+    /// the log, at the level `debug`, and `warning` for slow statements.
+    ///
+    /// - Returns: What looks out for slow statements, if somebody wants to know of them.
+    func install(in configuration: inout Configuration, _ environment: ScriptEnvironment) -> SlowStatements? {
+        let isPreview = environment.context == .preview
+        let tell = isPreview ? Self.tellOutput : Self.tellLog(environment.logger)
+        let slow = slow.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
+        // What takes long is known at the end only.
+        let told = events
+        SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in
+            guard slow?.isExplanation(event) != true else { return }
+            if told.contains(event.duration == nil ? .statements : .profile) { tell(event) }
+            slow?.take(event)
+        }.install(in: &configuration)
+        return slow
+    }
+
+    private static let tellOutput: @Sendable (SQLTrace.Event) -> Void = { event in print(event.description) }
+
+    private static func tellLog(_ logger: Logger) -> @Sendable (SQLTrace.Event) -> Void {
+        { event in logger.debug("\(event.sql)", metadata: metadata(of: event)) }
+    }
+
+    private static let tellSlowOutput: @Sendable (SQLTrace.Event, [String]) -> Void = { event, plan in
+        print((["slow " + event.description] + plan.map { "  \($0)" }).joined(separator: "\n"))
+    }
+
+    private static func tellSlowLog(_ logger: Logger) -> @Sendable (SQLTrace.Event, [String]) -> Void {
+        { event, plan in
+            let fields: Logger.Metadata = ["plan": .array(plan.map { .string($0) })]
+            logger.warning("slow: \(event.sql)", metadata: fields.merging(metadata(of: event)) { $1 })
         }
-        let logger = environment.logger
-        return SQLTrace(events, showsValues: showsValues) { event in
-            var fields: Logger.Metadata = [:]
-            if let duration = event.duration { fields["milliseconds"] = "\(duration / .milliseconds(1))" }
-            logger.debug("\(event.sql)", metadata: fields)
-        }
+    }
+
+    private static func metadata(of event: SQLTrace.Event) -> Logger.Metadata {
+        guard let duration = event.duration else { return [:] }
+        return ["milliseconds": "\(duration / .milliseconds(1))"]
     }
 }
 
@@ -31,10 +58,15 @@ extension DefaultDatabase {
     /// The same database, whose statements are told: in live and in tests to the log of the container, at the level `debug`; in
     /// a preview to standard output.
     ///
-    /// - Parameter showsValues: Whether the bound values stand in the SQL. They may be secret.
-    public func traced(_ events: SQLTrace.Events = .statements, showsValues: Bool = false) -> DefaultDatabase {
+    /// - Parameters:
+    ///   - events: When a statement is told: as it begins, by default.
+    ///   - showsValues: Whether the bound values stand in the SQL. They may be secret.
+    ///   - slow: From which time on a statement is told as slow, at the level `warning`, with how SQLite runs it.
+    public func traced(
+        _ events: SQLTrace.Events = .statements, showsValues: Bool = false, slow: Duration? = nil
+    ) -> DefaultDatabase {
         var database = self
-        database.trace = Trace(events: events, showsValues: showsValues)
+        database.trace = Trace(events: events, showsValues: showsValues, slow: slow)
         return database
     }
 
@@ -42,5 +74,6 @@ extension DefaultDatabase {
     struct Trace: Sendable {
         let events: SQLTrace.Events
         let showsValues: Bool
+        let slow: Duration?
     }
 }

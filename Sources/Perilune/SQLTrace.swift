@@ -86,18 +86,6 @@ extension SQLTrace {
 extension ScriptHost {
     /// How SQLite would run a statement, a line for each step, indented by depth; `nil` if it does not compile now.
     public func queryPlan(of sql: String) -> [String]? {
-        let rows = try? database.unsafeReentrantRead { db in
-            let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
-            // Whatever the values are, nothing is read.
-            statement.setUncheckedArguments([])
-            return try Row.fetchAll(statement)
-        }
-        guard let rows else { return nil }
-        var depths: [Int: Int] = [:]
-        return rows.map { row in
-            let depth = (depths[row[1]] ?? -1) + 1
-            depths[row[0]] = depth
-            return String(repeating: "  ", count: depth) + (row[3] as String)
-        }
+        try? database.unsafeReentrantRead { db in try QueryPlan.lines(of: sql, in: db) }
     }
 }

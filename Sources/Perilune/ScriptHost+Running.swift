@@ -113,67 +113,39 @@ extension ScriptHost {
         _ source: [UInt8], named name: String, _ argument: repeat each Argument
     ) async throws -> [LuaValue] {
         let chunk = try state.load(LuaString(source), named: name)
-        return try await chunk.callAsync(encode(repeat each argument, for: name))
+        return try await chunk.callAsync(state.encode(repeat each argument, for: name))
     }
 
     private func invoke<each Argument: Encodable & Sendable>(
         _ function: String, _ argument: repeat each Argument
     ) async throws -> [LuaValue] {
-        let (value, receiver) = try find(function)
-        return try await value.callAsync(receiver + encode(repeat each argument, for: function))
+        let (value, receiver) = try resolve(function)
+        return try await self.function(value, named: function).callAsync(receiver + state.encode(repeat each argument, for: function))
     }
 
-    private func encode<each Argument: Encodable & Sendable>(
-        _ argument: repeat each Argument, for name: String
-    ) throws -> [LuaValue] {
-        var values: [LuaValue] = []
-        for argument in repeat each argument {
-            do {
-                values.append(try state.encode(argument))
-            } catch {
-                throw error.prefixed("\(name): argument \(values.count + 1)")
-            }
-        }
-        return values
-    }
-
-    private func decode<Result: Decodable>(_ results: [LuaValue], of name: String) throws -> Result {
+    func decode<Result: Decodable>(_ results: [LuaValue], of name: String) throws -> Result {
         do {
             return try LuaDecoder().decode(from: results.first ?? .nil)
         } catch {
             throw error.prefixed("the result of \(name)")
         }
     }
-
-    /// The function of a name, and the value whose method it is, if it is one.
-    private func find(_ name: String) throws -> (LuaFunction, receiver: [LuaValue]) {
-        let parts = name.split(omittingEmptySubsequences: false) { $0 == "." || $0 == ":" }.map(String.init)
-        let isMethod = name.split(separator: ".", omittingEmptySubsequences: false).last?.contains(":") == true
-        guard !parts.contains(""), name.count(where: { $0 == ":" }) == (isMethod ? 1 : 0) else {
-            throw LuaError(.usage, "call: expected the name of a function (`total`, `orders.total`, `Order:total`), got \"\(name)\"")
-        }
-        var value = try LuaValue.table(state.globals)
-        var receiver = LuaValue.nil
-        for (index, part) in parts.enumerated() {
-            receiver = value
-            value = try state.index(value, part)
-            if value.isNil {
-                throw LuaError(.usage, "call: there is no global `\(parts[...index].joined(separator: "."))`")
-            }
-        }
-        guard case .function(let function) = value else {
-            throw LuaError(.usage, "call: `\(name)` is \(value.typeName), not a function")
-        }
-        return (function, isMethod ? [receiver] : [])
-    }
 }
 
 extension LuaState {
-    /// `value[key]` with metamethods, of any value.
-    fileprivate func index(_ value: LuaValue, _ key: String) throws -> LuaValue {
-        if case .table(let table) = value { return try table.get(.string(LuaString(key))) }
-        return try load("local value, key = ... return value[key]", named: "call")
-            .call([value, .string(LuaString(key))]).first ?? .nil
+    /// The arguments of a call.
+    func encode<each Argument: Encodable & Sendable>(
+        _ argument: repeat each Argument, for name: String
+    ) throws -> [LuaValue] {
+        var values: [LuaValue] = []
+        for argument in repeat each argument {
+            do {
+                values.append(try encode(argument))
+            } catch {
+                throw error.prefixed("\(name): argument \(values.count + 1)")
+            }
+        }
+        return values
     }
 }
 

@@ -7,7 +7,7 @@ import CPeriluneBenchmarks
 import Foundation
 
 /// Everything but the reference. Returns an exit code.
-func compare(scripts: String, filter: String) throws -> Int32 {
+func compare(scripts: String, filter: String) async throws -> Int32 {
     let rounds = 5
     let program = URL(fileURLWithPath: CommandLine.arguments[0])
     let programs = program.deletingLastPathComponent()
@@ -35,6 +35,7 @@ func compare(scripts: String, filter: String) throws -> Int32 {
     print("")
     if isWanted("start") { luaItself.measureStart() }
     if isWanted("processor") { luaItself.measureProcessor() }
+    if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }
 
     let failures = comparison.problems.failures + luaItself.problems.failures
     for failure in failures { FileHandle.standardError.write(Data("failed: \(failure)\n".utf8)) }
@@ -53,4 +54,4 @@ guard let scripts = arguments.first else {
     FileHandle.standardError.write(Data("usage: PeriluneBenchmarks SCRIPTS [FILTER]; run scripts/bench\n".utf8))
     exit(2)
 }
-exit(try compare(scripts: scripts, filter: arguments.count > 1 ? arguments[1] : ""))
+exit(try await compare(scripts: scripts, filter: arguments.count > 1 ? arguments[1] : ""))

@@ -11,6 +11,13 @@ package enum TemporaryFolder {
         return folder.appending(path: "\(count.next())-\(name)").path
     }
 
+    /// Makes a folder in it that nothing else has.
+    package static func makeFolder(_ name: String) throws -> String {
+        let path = try path(name)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        return path
+    }
+
     private static let count = Counter()
 
     /// Made when it is first asked for, and removed when the process ends.

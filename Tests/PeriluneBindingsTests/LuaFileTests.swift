@@ -11,7 +11,7 @@ import Testing
     // One after the other: hundreds of hosts at once, each with a thread of its own, would slow down all other tests.
     @Test(.serialized, arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
         let host = try testHost(test.prepare)
-        let source = checks + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
+        let source = testFunctions() + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
         try await host.run(source: source, named: test.file, commandLine: [test.name])
     }
 
@@ -22,7 +22,7 @@ import Testing
 
     @Test func `a test in Lua that fails tells its line`() async throws {
         let host = try testHost()
-        let source = checks + LuaTest.definition + "test(\"x\", function()\n equal(1, 2) end)"
+        let source = testFunctions() + LuaTest.definition + "test(\"x\", function()\n equal(1, 2) end)"
         let error = await #expect(throws: (any Error).self) {
             try await host.run(source: source, named: "x.lua", commandLine: ["x"])
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Perilune
+import PeriluneDependencies
 import PeriluneLua
 import Testing
 
@@ -21,13 +22,14 @@ func script(
 extension ScriptHost {
     /// Runs Lua with the functions that check.
     func runChecked(_ source: String, arguments: [String] = []) async throws {
-        try await run(source: checks + source, named: "test", commandLine: arguments)
+        try await run(source: testFunctions() + source, named: "test", commandLine: arguments)
     }
 }
 
-/// A path that no other test has.
+/// A path that no other test has, in a folder that is removed when the tests end.
 func temporaryPath(_ name: String) -> String {
-    FileManager.default.temporaryDirectory.appending(path: "\(UUID().uuidString)-\(name)").path
+    // Without such a folder no test can run.
+    try! TemporaryFolder.path(name)
 }
 
 /// How many files at a path (and with more after it) this process has open.
@@ -60,7 +62,15 @@ func failure(
     }
 }
 
-/// On one line, so that the lines of a script keep their numbers.
+/// The functions for the tests of one host, whose files are removed when the tests end.
+func testFunctions() -> String {
+    checks + """
+        do local count, base = 0, "\(temporaryPath("lua"))" \
+        function temporary_path(name) count = count + 1 return base .. count .. "-" .. name end end \
+
+        """
+}
+
 let checks = """
     local function show(v, depth) \
       if type(v) == "string" then return string.format("%q", v) end \

@@ -333,10 +333,8 @@ import Testing
     }
 
     private func previewFolders() throws -> Set<String> {
-        Set(
-            try FileManager.default.contentsOfDirectory(atPath: NSTemporaryDirectory()).filter {
-                $0.hasPrefix("perilune-preview-")
-            })
+        let folder = URL(filePath: try TemporaryFolder.path("any")).deletingLastPathComponent().path
+        return Set(try FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix("-preview") })
     }
 
     /// Other tests may preview at the same time: theirs go, too, in the end.

@@ -93,7 +93,7 @@ struct RunningTests {
     }
 
     @Test(arguments: [
-        ("nowhere", "there is no global `nowhere`"), ("t.a.b", "there is no global `t.a`"), ("t", "is a table, not a function"),
+        ("nowhere", "there is no global `nowhere`"), ("t.a.b", "there is no `a` in `t`"), ("t", "is a table, not a function"),
         ("", "expected the name of a function"), ("a:b:c", "expected the name of a function"),
         (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"), ("n.x", "index a number value"),
     ])

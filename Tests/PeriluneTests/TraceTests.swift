@@ -68,6 +68,32 @@ import Testing
         #expect(records.lines == ["debug SELECT ?"])
     }
 
+    @Test func `slow statements are told with their plans, and what explains them is not told`() async throws {
+        let records = LogRecords()
+        var recursive: [String] { records.lines.filter { $0.contains("RECURSIVE") } }
+        try await Dependencies.withTestScope {
+            try await Dependencies.prepare {
+                $0.logger = records.logger
+                $0.date = .system
+                $0.defaultDatabase = .inMemory().traced([], slow: .milliseconds(1))
+            }
+            let host = try await ScriptHost()
+            try await host.run(source: """
+                db:execute("CREATE TABLE t (a)")
+                db:fetch_value([[WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c LIMIT ?)
+                  SELECT COUNT(*) FROM c, t]], 99999)
+                """)
+            for _ in 0..<2000 where recursive.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        }
+        let line = try #require(recursive.first)
+        #expect(recursive.count == 1)
+        #expect(!records.lines.contains { $0.contains("EXPLAIN") })
+        #expect(line.hasPrefix("warning slow: WITH RECURSIVE"))
+        #expect(line.contains("LIMIT ?"))
+        #expect(line.contains("SCAN t"), "\(line)")
+        #expect(line.contains("milliseconds="))
+    }
+
     @Test func `a plan tells how a statement runs`() async throws {
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
         try await host.run(source: "db:execute('CREATE TABLE t (id INTEGER PRIMARY KEY, a)')")

@@ -59,6 +59,7 @@ perilune.fn = setmetatable({}, { __index = function(_, name)
   internal.load("expression")
   return perilune.fn[name]
 end })
+lazily(perilune, "overrides", { "with" })
 lazily(perilune, "record", { "record" })
 lazily(perilune, "row_type", { "row_type" })
 lazily(perilune, "single_row", { "single_row" })

@@ -54,10 +54,10 @@ struct DefaultDatabaseMaker {
     /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
     private func open(_ path: String?) throws -> any DatabaseWriter {
         var configuration = source.configuration
-        if let trace = source.trace {
-            SQLTrace.contextual(trace.events, showsValues: trace.showsValues, in: environment).install(in: &configuration)
-        }
-        return try environment.opening(path, configuration) { try open($0, isFile: path != nil, $1) }
+        let slow = source.trace?.install(in: &configuration, environment)
+        let writer = try environment.opening(path, configuration) { try open($0, isFile: path != nil, $1) }
+        slow?.begin(with: writer)
+        return writer
     }
 
     private func open(_ name: String, isFile: Bool, _ configuration: Configuration) throws -> any DatabaseWriter {

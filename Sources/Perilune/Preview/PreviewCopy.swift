@@ -2,6 +2,7 @@ internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
+internal import PeriluneDependencies
 
 /// The database that a previewed script changes, and how it was before.
 final class PreviewCopy: Sendable {
@@ -22,7 +23,7 @@ final class PreviewCopy: Sendable {
             folder = nil
             writer = try Self.open(nil, environment)
         } else {
-            let folder = try Self.makeFolder()
+            let folder = try TemporaryFolder.makeFolder("preview")
             self.folder = folder
             do {
                 writer = try Self.open(folder + "/copy.sqlite", environment)
@@ -44,18 +45,7 @@ final class PreviewCopy: Sendable {
         var configuration = GRDB.Configuration()
         // Nobody needs the copy after a power cut.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
-        guard environment.isControlled else { return try DatabaseQueue(path: path ?? ":memory:", configuration: configuration) }
-        let sources = try SQLEnvironment(date: environment.date, random: environment.random)
-        // The connection keeps it.
-        defer { sources.release() }
-        sources.configure(&configuration, date: environment.date)
-        return try DatabaseQueue(path: sources.uri(of: path), configuration: configuration)
-    }
-
-    private static func makeFolder() throws -> String {
-        var template = Array((FileManager.default.temporaryDirectory.path + "/perilune-preview-XXXXXX").utf8CString)
-        guard let path = mkdtemp(&template) else { throw CocoaError(.fileWriteUnknown) }
-        return String(cString: path)
+        return try environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
     }
 
     // MARK: - The former state

@@ -51,7 +51,8 @@ public final class ScriptPreview: Sendable {
         of source: PreviewSource, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         options: Options = Options()
     ) async throws {
-        let environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
+        var environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
+        environment.context = .preview
         let copy = try PreviewCopy(inMemory: source.size <= options.copyLimitInBytes, environment: environment)
         try await source.fill(copy, in: environment)
         try copy.keepFormerState()

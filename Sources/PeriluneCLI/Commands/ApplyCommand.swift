@@ -51,6 +51,7 @@ struct ApplyCommand: AsyncParsableCommand {
                 throw CommandFailure(
                     ErrorReport("the plan names no database", kind: "usage", help: "name one by --database"))
             }
+            try CommandContext(common.context).requireLive("apply", database: path)
             try DatabaseFile.requireExisting(path)
             let changes = try Self.describe(plan.summary())
             guard try confirms("\(undo ? "Take back in" : "Apply to") \(path): \(changes)?") else {

@@ -13,6 +13,13 @@ struct CommonOptions: ParsableArguments {
     @Option(help: "When to use colours; NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE count, too.")
     var color = ColourChoice.auto
 
+    @Option(
+        help: """
+            For whom the command runs: live; a test, which has a clock that stands and never uses the database itself; or a \
+            preview, on a private copy. Else the variable PERILUNE_CONTEXT says it.
+            """)
+    var context: ContextOption?
+
     @Option(help: "How errors are written to standard error.")
     var errorFormat = ErrorFormat.text
 }

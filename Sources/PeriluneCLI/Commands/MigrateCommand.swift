@@ -64,7 +64,9 @@ struct MigrateCommand: AsyncParsableCommand {
         var request = MigrationRequest(
             folder: Self.trimmed(folder), database: try OptionValue.databasePath(database) ?? "")
         request.target = to
-        request.isDryRun = dryRun
+        let context = try CommandContext(common.context)
+        request.isDryRun = dryRun || context.context == .preview
+        if !request.isDryRun || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
         if common.verbose {
             CommandOutput.note("database: \(request.database)", colours)

@@ -48,6 +48,7 @@ struct QueryCommand: ParsableCommand {
 
     func run() throws {
         let path = try OptionValue.databasePath(database)
+        if let path { try CommandContext(common.context).requireLive("query", database: path) }
         let colours = CommandOutput.errorColours(common.color)
         if common.verbose { CommandOutput.note("database: \(path ?? "private, in memory")", colours) }
         var runner = QueryRunner(sql: try statement(), database: path, parameters: parameters)

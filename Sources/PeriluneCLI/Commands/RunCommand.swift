@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import Perilune
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -104,7 +105,8 @@ struct RunCommand: AsyncParsableCommand {
         }
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         _ = try OptionValue.databasePath(database)
-        if !preview {
+        // A context that cannot be told is an error when the command runs.
+        if !preview, (try? CommandContext(common.context))?.context != .preview {
             let options = [
                 ("--save", save != nil), ("--check", check), ("--format", format != nil), ("--rows", rows != nil),
                 ("--allow-effects", allowEffects),
@@ -119,18 +121,22 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let request = try makeRequest()
+        let context = try CommandContext(common.context)
+        let request = try makeRequest(in: context)
         let colours = CommandOutput.errorColours(common.color)
         if common.verbose {
             CommandOutput.note("database: \(request.database ?? "private, in memory")", colours)
             if let file { CommandOutput.note("script: \(file)", colours) }
         }
-        let status = try await ScriptRunner(request: request, colours: colours).run()
+        if let database, request.database == nil, database != ":memory:" {
+            CommandOutput.note("this is a test: \(database) is left alone, and the database is an empty one in memory", colours)
+        }
+        let status = try await context.run { try await ScriptRunner(request: request, colours: colours).run() }
         try StandardStreams.flush()
         if status != 0 { throw ExitCode(status) }
     }
 
-    func makeRequest() throws -> ScriptRequest {
+    func makeRequest(in context: CommandContext) throws -> ScriptRequest {
         var sources = code.enumerated().map { ScriptSource.code($1, number: $0 + 1) }
         if let file { sources.append(file == "-" ? .standardInput : .file(file)) }
         var request = ScriptRequest(sources: sources, arguments: arguments)
@@ -141,7 +147,8 @@ struct RunCommand: AsyncParsableCommand {
         request.memoryInBytes = memory
         request.trace = TraceRequest(detail: trace, showsValues: traceValues, slow: slow)
         request.colour = common.color
-        if preview { request.preview = previewRequest }
+        if preview || context.context == .preview { request.preview = previewRequest }
+        if context.context == .test { request.database = nil }
         return request
     }
 

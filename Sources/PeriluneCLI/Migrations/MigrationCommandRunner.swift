@@ -143,7 +143,7 @@ struct MigrationCommandRunner {
     /// The copy that a dry run migrates; `nil` if there is nothing to copy.
     private func makeCopy(isNew: Bool) throws -> String? {
         guard request.isDryRun, !isNew else { return nil }
-        let path = NSTemporaryDirectory() + "/perilune-" + UUID().uuidString + ".sqlite"
+        let path = try TemporaryFolder.path("dry-run.sqlite")
         try DatabaseBackup.copy(request.database, to: path)
         return path
     }

@@ -1,0 +1,102 @@
+internal import PeriluneLua
+
+extension ScriptHost {
+    /// A record of a class that a script has left in a global variable, by its key. Nothing is fetched yet.
+    ///
+    /// ```swift
+    /// let verne = host.record("Author", key: 1)
+    /// let label: String = try await verne.call("label")
+    /// let author = try await verne.decoded(as: Author.self)
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - className: The class; names with dots between.
+    ///   - key: The primary key: a value, or a dictionary of columns.
+    public nonisolated func record(_ className: String, key: some Encodable & Sendable) -> Record {
+        Record(host: self, steps: ScriptSteps(.init(className), isCalling: false).adding(.init("find", key)))
+    }
+
+    /// A request that a script has named. Nothing is fetched yet.
+    ///
+    /// ```swift
+    /// let french = host.request("Author:from", "France").named("by_name")
+    /// let authors: [Author] = try await french.fetchAll()
+    /// ```
+    ///
+    /// - Parameter name: Where the request comes from, as in ``call(_:_:)``: a method of a class, or any function that returns one.
+    public nonisolated func request<each Argument: Encodable & Sendable>(
+        _ name: String, _ argument: repeat each Argument
+    ) -> Request {
+        Request(host: self, steps: ScriptSteps(.init(name, repeat each argument), isCalling: true))
+    }
+
+    /// All records of a class that a script has left in a global variable, or what its default request says.
+    public nonisolated func records(_ className: String) -> Request {
+        Request(host: self, steps: ScriptSteps(.init(className), isCalling: false))
+    }
+
+    /// A record in the database, as scripts see it. It is found anew for each use.
+    public struct Record: Sendable {
+        let host: ScriptHost
+        let steps: ScriptSteps
+
+        /// Calls a method of the record, and decodes its first result.
+        ///
+        /// - Throws: `LuaError`, with kind `record_not_found` if there is no such record.
+        public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
+            _ method: String, _ argument: repeat each Argument
+        ) async throws -> Result {
+            try await host.value(of: steps.adding(.init(method, repeat each argument)))
+        }
+
+        /// Calls a method of the record; what it returns is ignored.
+        public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
+            let steps = steps.adding(.init(method, repeat each argument))
+            try await host.exclusively { host in _ = try await steps.run(in: host) }
+        }
+
+        /// Fetches the record: its columns by their names, and what its class computes of them by `types`.
+        public func decoded<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
+            try await host.value(of: steps)
+        }
+
+        /// A request that belongs to the record: an association, or any method that returns one.
+        public func request<each Argument: Encodable & Sendable>(
+            _ method: String, _ argument: repeat each Argument
+        ) -> Request {
+            Request(host: host, steps: steps.adding(.init(method, repeat each argument)))
+        }
+    }
+
+    /// A request, to be derived and fetched from Swift.
+    public struct Request: Sendable {
+        let host: ScriptHost
+        let steps: ScriptSteps
+
+        /// The request that a method makes of this one: one that a script has named, or one of the library: `limit`, `order`.
+        public func named<each Argument: Encodable & Sendable>(
+            _ method: String, _ argument: repeat each Argument
+        ) -> Request {
+            Request(host: host, steps: steps.adding(.init(method, repeat each argument)))
+        }
+
+        /// Fetches all rows.
+        public func fetchAll<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> [Row] {
+            try await host.value(of: steps.adding(.init("fetch_all")))
+        }
+
+        /// Fetches the first row; `nil` if there is none.
+        public func fetchOne<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> Row? {
+            try await host.value(of: steps.adding(.init("fetch_one")))
+        }
+
+        /// Counts the rows.
+        public func fetchCount() async throws -> Int {
+            try await host.value(of: steps.adding(.init("fetch_count")))
+        }
+    }
+
+    fileprivate nonisolated func value<Value: Decodable & Sendable>(of steps: ScriptSteps) async throws -> Value {
+        try await exclusively { host in try host.decode(await steps.run(in: host), of: steps.description) }
+    }
+}

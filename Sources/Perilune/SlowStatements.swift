@@ -1,0 +1,63 @@
+internal import GRDB
+internal import Synchronization
+
+/// Tells which statements took long, with how SQLite runs them.
+///
+/// The plan is asked for when the database is free: a statement that has just ended is still inside its access.
+final class SlowStatements: Sendable {
+    private struct Database: Sendable {
+        weak var writer: (any DatabaseWriter)?
+        /// What is being explained, which is nobody's statement.
+        var explanations: Set<String> = []
+    }
+
+    private let limit: Duration
+    private let tell: @Sendable (SQLTrace.Event, _ plan: [String]) -> Void
+    private let database = Mutex(Database())
+
+    init(limit: Duration, _ tell: @escaping @Sendable (SQLTrace.Event, _ plan: [String]) -> Void) {
+        self.limit = limit
+        self.tell = tell
+    }
+
+    /// Whose statements they are.
+    func begin(with writer: any DatabaseWriter) {
+        database.withLock { $0.writer = writer }
+    }
+
+    /// Whether a statement is one of ours.
+    func isExplanation(_ event: SQLTrace.Event) -> Bool {
+        database.withLock { $0.explanations.contains(event.sql) }
+    }
+
+    func take(_ event: SQLTrace.Event) {
+        guard let duration = event.duration, duration >= limit else { return }
+        guard let writer = database.withLock(\.writer) else { return tell(event, []) }
+        Task { tell(event, await plan(of: event.sql, in: writer) ?? []) }
+    }
+
+    private func plan(of sql: String, in writer: any DatabaseWriter) async -> [String]? {
+        let explanation = QueryPlan.sql(of: sql)
+        database.withLock { _ = $0.explanations.insert(explanation) }
+        defer { database.withLock { _ = $0.explanations.remove(explanation) } }
+        return try? await writer.read { db in try QueryPlan.lines(of: sql, in: db) }
+    }
+}
+
+/// How SQLite would run a statement.
+enum QueryPlan {
+    static func sql(of sql: String) -> String { "EXPLAIN QUERY PLAN " + sql }
+
+    /// A line for each step, indented by depth.
+    static func lines(of sql: String, in db: GRDB.Database) throws -> [String] {
+        let statement = try db.makeStatement(sql: Self.sql(of: sql))
+        // Whatever the values are, nothing is read.
+        statement.setUncheckedArguments([])
+        var depths: [Int: Int] = [:]
+        return try Row.fetchAll(statement).map { row in
+            let depth = (depths[row[1]] ?? -1) + 1
+            depths[row[0]] = depth
+            return String(repeating: "  ", count: depth) + (row[3] as String)
+        }
+    }
+}

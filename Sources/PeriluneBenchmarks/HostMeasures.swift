@@ -1,0 +1,165 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneDependencies
+
+/// What those pay who embed hosts: for calls, hosts, databases of tests, pools. In this process, without peers.
+struct HostMeasures {
+    let rounds: Int
+    let folder: URL
+
+    func run() async throws {
+        print("Hosts in a Swift program:")
+        try await measureCalls()
+        try await measureMaking()
+        try await measureClones()
+        try await measurePools()
+    }
+
+    // MARK: - Calls
+
+    private func measureCalls() async throws {
+        let count = 1_000_000
+        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+        await host.register(module: "m") { m in
+            m.function("add") { (a: Int, b: Int) -> Int in a &+ b }
+            m.function("join") { (a: String, b: String) -> String in a + b }
+            m.function("later") { (a: Int, b: Int) async -> Int in a &+ b }
+        }
+        func time(_ call: String, count: Int) async throws -> Double {
+            let source = "local m, n = require 'm', ... for i = 1, n do local x = \(call) end"
+            return try await least { try await host.run(source: source, arguments: count) } / Double(count) * 1e6
+        }
+        let loop = try await time("i", count: count)
+        let add = try await time("m.add(i, 1)", count: count) - loop
+        report("a call of Swift, two integers", add, "µs", target: 0.25, digits: 3)
+        report("  two strings", try await time("m.join('a', 'b')", count: count) - loop, "µs", digits: 3)
+        report("  asynchronous", try await time("m.later(i, 1)", count: 20_000) - loop, "µs", digits: 3)
+    }
+
+    // MARK: - Hosts
+
+    private func measureMaking() async throws {
+        let queue = try DatabaseQueue()
+        for (title, database, target) in [
+            ("a host, with a database in memory", ScriptHost.Configuration.Database.inMemory, 2.0 as Double?),
+            ("  over a database that is open", .open(queue), nil),
+        ] {
+            let configuration = ScriptHost.Configuration(database: database)
+            report(title, try await median(of: 100) { _ = try await ScriptHost(configuration) } * 1e3, "ms", target: target)
+        }
+        let configuration = ScriptHost.Configuration(database: .inMemory)
+        let used = try await median(of: 50) {
+            let host = try await ScriptHost(configuration)
+            try await host.run(source: "db:execute('CREATE TABLE a (id INTEGER PRIMARY KEY)') perilune.record('a'):fetch_all()")
+        }
+        report("  that has also used records and requests", used * 1e3, "ms")
+    }
+
+    // MARK: - Databases of tests
+
+    private func measureClones() async throws {
+        var migrator = DatabaseMigrator()
+        for number in 1...60 {
+            migrator.registerMigration("\(number)") { db in
+                try db.execute(sql: """
+                    CREATE TABLE t\(number) (id INTEGER PRIMARY KEY, name TEXT NOT NULL, day TEXT DEFAULT CURRENT_DATE);
+                    CREATE INDEX i\(number) ON t\(number) (name);
+                    INSERT INTO t\(number) (name) VALUES ('a'), ('b'), ('c');
+                    """)
+            }
+        }
+        let migrations = Migrations.migrator(migrator)
+        let first = try await time { try await Self.useTestDatabase(migrations) }
+        report("the first database of 60 migrations", first * 1e3, "ms")
+        let later = try await median(of: 200) { try await Self.useTestDatabase(migrations) }
+        report("a copy of it for a test", later * 1e3, "ms", target: 1)
+    }
+
+    private static func useTestDatabase(_ migrations: Migrations) async throws {
+        try await Dependencies.with(context: .test, { $0.defaultDatabase = .inMemory(migrations: migrations) }) {
+            _ = try await Dependencies.defaultDatabase
+        }
+    }
+
+    // MARK: - Pools
+
+    /// Two hosts read at the same time what one reads.
+    private func measurePools() async throws {
+        let database = try DatabasePool(path: folder.appendingPathComponent("pool.sqlite").path)
+        try await database.write { db in
+            try db.execute(sql: """
+                CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, price REAL);
+                WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 20000)
+                INSERT INTO product SELECT i, 'product ' || i, i / 7.0 FROM n
+                """)
+        }
+        var rates: [Int: Double] = [:]
+        for _ in 0..<rounds {
+            for size in [1, 2] {
+                let pool = try await ScriptPool(size: size, ScriptHost.Configuration(database: .open(database))) { host in
+                    try await host.run(source: Self.reader)
+                }
+                rates[size] = max(rates[size] ?? 0, try await rate(of: pool))
+            }
+        }
+        let one = rates[1] ?? 0, two = rates[2] ?? 0
+        report("calls a second of a pool of one host", one, "", digits: 0)
+        report("  of two hosts", two, "", digits: 0)
+        let mark = two / one < 1.7 ? "✗" : "✓"
+        print("    \("  two to one".padded(to: 44))" + String(format: "%.2f %@ (≥ 1.7)", two / one, mark))
+    }
+
+    private static let reader = """
+        function read(from)
+          local sum = 0
+          for _, row in ipairs(db:fetch_all("SELECT * FROM product WHERE id BETWEEN ? AND ?", from, from + 500)) do
+            sum = sum + row.price + #row.name
+          end
+          for id = from, from + 50 do sum = sum + db:fetch_value("SELECT price FROM product WHERE id = ?", id) end
+          return sum
+        end
+        """
+
+    private func rate(of pool: ScriptPool) async throws -> Double {
+        let calls = 400
+        let seconds = try await time {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for worker in 0..<4 {
+                    group.addTask {
+                        for call in 0..<calls / 4 {
+                            let _: Double = try await pool.call("read", 1 + (worker * 4001 + call * 37) % 19_000)
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+        return Double(calls) / seconds
+    }
+
+    // MARK: - Measuring
+
+    private func time(_ body: () async throws -> Void) async throws -> Double {
+        let start = ContinuousClock.now
+        try await body()
+        return (ContinuousClock.now - start) / .seconds(1)
+    }
+
+    private func least(_ body: () async throws -> Void) async throws -> Double {
+        var least = Double.infinity
+        for _ in 0..<rounds { least = min(least, try await time(body)) }
+        return least
+    }
+
+    private func median(of count: Int, _ body: () async throws -> Void) async throws -> Double {
+        var times: [Double] = []
+        for _ in 0..<count { times.append(try await time(body)) }
+        return times.sorted()[count / 2]
+    }
+
+    private func report(_ title: String, _ value: Double, _ unit: String, target: Double? = nil, digits: Int = 2) {
+        let mark = target.map { String(format: " %@ (≤ %g)", value > $0 ? "✗" : "✓", $0) } ?? ""
+        print("    \(title.padded(to: 44))" + String(format: "%.*f %@", digits, value, unit) + mark)
+    }
+}

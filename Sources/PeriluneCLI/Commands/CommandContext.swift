@@ -1,0 +1,49 @@
+import ArgumentParser
+internal import Perilune
+
+/// What the option `--context` may say.
+enum ContextOption: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case live, test, preview
+
+    var context: DependencyContext {
+        switch self {
+        case .live: .live
+        case .test: .test
+        case .preview: .preview
+        }
+    }
+}
+
+/// What a command runs for: its users, a test, a preview.
+struct CommandContext {
+    let context: DependencyContext
+    private let isByOption: Bool
+
+    /// The context that an option names; else that of the process.
+    ///
+    /// - Throws: ``CommandFailure`` if it cannot be told.
+    init(_ option: ContextOption?) throws {
+        isByOption = option != nil
+        do {
+            context = try option?.context ?? Dependencies.current.context
+        } catch {
+            throw CommandFailure(ErrorReport("\(error)", kind: "usage", help: "--context says it, too"))
+        }
+    }
+
+    /// Refuses a command that would use a database itself where only copies may be used.
+    func requireLive(_ command: String, database: String) throws {
+        guard context != .live else { return }
+        let origin = isByOption ? "" : ", as \(DependencyContext.environmentVariable) says"
+        throw CommandFailure(
+            ErrorReport(
+                "`perilune \(command)` would use \(database) itself; but this is a \(context)\(origin), which never does",
+                kind: "usage", help: "--context live does it"))
+    }
+
+    /// Runs an operation that sees the context.
+    func run<Result>(_ operation: nonisolated(nonsending) () async throws -> Result) async throws -> Result {
+        guard isByOption else { return try await operation() }
+        return try await Dependencies.with(context: context) { try await operation() }
+    }
+}

@@ -1,0 +1,32 @@
+--- `perilune.with`: what scripts get from the host is another for a while.
+
+local internal = ...
+local perilune = internal.perilune
+local names = { "database" }
+
+local function check(overrides, body)
+  if type(overrides) ~= "table" or internal.is_database(overrides) then
+    internal.raise("argument", "with: argument 1: expected a table such as { database = db }, got " .. internal.describe(overrides))
+  end
+  for name in pairs(overrides) do
+    if name ~= "database" then internal.raise_unknown("override", name, names) end
+  end
+  if not internal.is_database(overrides.database) then
+    internal.raise("argument", "with: database: expected a database, got " .. internal.describe(overrides.database))
+  end
+  if type(body) ~= "function" then
+    internal.raise("argument", "with: argument 2: expected a function, got " .. internal.describe(body))
+  end
+end
+
+--- Calls a function while another database is the default one: `db`, and what records and requests use that name none.
+--
+-- It is so for all that the function calls, and over when it returns or fails. Such calls nest. As in a database block,
+-- nothing can be waited for in the function.
+-- @tparam table overrides `{ database = db }`
+-- @tparam function body gets the database, and the further arguments
+-- @return what the function returns
+function perilune.with(overrides, body, ...)
+  check(overrides, body)
+  return internal.records.with_default_database(overrides.database, perilune, body, ...)
+end
