@@ -116,7 +116,7 @@ struct RecordTests {
         let method = await #expect(throws: LuaError.self) { try await host.record("Author", key: 1).call("lable", "x") }
         #expect(method?.message.contains("label") == true, "\(method?.message ?? "")")
         let name = await #expect(throws: LuaError.self) { try await host.request("Author:form", "x").fetchCount() }
-        #expect(name?.message == "call: there is no `form` in `Author`; did you mean `from`?")
+        #expect(name?.message.hasPrefix("no method `form`") == true)
         let none = await #expect(throws: LuaError.self) { try await host.request("reports.number").fetchCount() }
         #expect(none?.message == "fetch_count: what comes before it is a number, which has no methods")
         let global = await #expect(throws: LuaError.self) { try await host.records("Autor").fetchCount() }

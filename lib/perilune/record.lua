@@ -432,6 +432,7 @@ setmetatable(record.class_verbs, {
   __index = function(_, name)
     local names = {}
     for verb in pairs(record.class_verbs) do names[#names + 1] = verb end
+    table.sort(names)
     internal.raise_unknown("method", name, names)
   end,
 })
