@@ -1,7 +1,8 @@
 --- Cases: one scenario for each table of values.
 
 local internal = ...
-local display = internal.load("scenario_display")
+local state = internal.load("scenario_state")
+local display = state.lazily("scenario_display")
 
 local scenario_cases = {}
 
@@ -28,7 +29,6 @@ end
 
 --- The cases of a scenario: a list of { case, text }. A case has no text if the filled name says all.
 function scenario_cases.list(name, cases)
-  if not cases then return { { name = name } } end
   local list, counts = {}, {}
   for index, case in ipairs(cases) do
     if case.name ~= nil and (type(case.name) ~= "string" or case.name == "") then

@@ -1,19 +1,13 @@
 --- Cells of text tables against values: what they are to be stored as, and what they match.
 
 local internal = ...
-local display = internal.load("scenario_display")
+local state = internal.load("scenario_state")
+local display = state.lazily("scenario_display")
 local perilune = internal.perilune
 
 local scenario_cells = {}
 
--- Names: `@ada` stands for the value that it first stood for.
-
---- Names and what they stand for.
-function scenario_cells.new_names()
-  return {}
-end
-
---- A copy, which can be given up.
+--- A copy of what names stand for, which can be given up. `@ada` stands for the value that it first stood for.
 function scenario_cells.copy_names(names)
   local copy = {}
   for name, value in pairs(names) do copy[name] = value end

@@ -1,9 +1,10 @@
 --- Changes as rows of text tables: `op`, `table`, `key`, and columns, whose cells may say `before -> after`.
 
 local internal = ...
-local cells = internal.load("scenario_cells")
-local display = internal.load("scenario_display")
-local text_table = internal.load("scenario_text_table")
+local state = internal.load("scenario_state")
+local cells = state.lazily("scenario_cells")
+local display = state.lazily("scenario_display")
+local text_table = state.lazily("scenario_text_table")
 local row_source = internal.load("scenario_row_source")
 
 local scenario_changes = {}

@@ -2,9 +2,10 @@
 -- failure shows both operands of a comparison.
 
 local internal = ...
-local failures = internal.load("scenario_failures")
-local display = internal.load("scenario_display")
-local differences = internal.load("scenario_differences")
+local state = internal.load("scenario_state")
+local failures = state.lazily("scenario_failures")
+local display = state.lazily("scenario_display")
+local differences = state.lazily("scenario_differences")
 
 local comparisons = {
   ["=="] = function(left, right) return left == right end,

@@ -2,8 +2,8 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local options = internal.load("scenario_options")
-local display = internal.load("scenario_display")
+local options = state.lazily("scenario_options")
+local display = state.lazily("scenario_display")
 
 local clock = {}
 

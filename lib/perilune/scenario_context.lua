@@ -2,11 +2,11 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local source = internal.load("scenario_source")
-local display = internal.load("scenario_display")
-local failures = internal.load("scenario_failures")
-local changes = internal.load("scenario_changes")
-local queries = internal.load("scenario_queries")
+local source = state.lazily("scenario_source")
+local display = state.lazily("scenario_display")
+local failures = state.lazily("scenario_failures")
+local changes = state.lazily("scenario_changes")
+local queries = state.lazily("scenario_queries")
 
 local scenario_context = {}
 

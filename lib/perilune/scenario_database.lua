@@ -73,15 +73,13 @@ function database:integrity_check()
   return #lines == 0 and "ok" or table.concat(lines, "\n")
 end
 
---- Lets tables be found as fields of databases.
-function scenario_database.install()
-  setmetatable(database, {
-    __index = function(_, name)
-      if type(name) ~= "string" then return nil end
-      scenario_database.require_table("db", name)
-      return scenario_database.class(name)
-    end,
-  })
+--- What databases have beside their usual methods: one of those above, or the class of a table.
+function scenario_database.member(name)
+  if type(name) ~= "string" then return nil end
+  local method = rawget(database, name)
+  if method then return method end
+  scenario_database.require_table("db", name)
+  return scenario_database.class(name)
 end
 
 return scenario_database

@@ -2,11 +2,10 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local source = internal.load("scenario_source")
-local options_of = internal.load("scenario_options")
-local cases_of = internal.load("scenario_cases")
-local factories = internal.load("scenario_factories")
-local display = internal.load("scenario_display")
+local source = state.lazily("scenario_source")
+local options_of = state.lazily("scenario_options")
+local cases_of = state.lazily("scenario_cases")
+local display = state.lazily("scenario_display")
 
 local scenario_definitions = {
   --- The scenarios in their order, and by id.
@@ -15,6 +14,8 @@ local scenario_definitions = {
   templates = {}, templates_by_name = {},
   --- By name: { name, body, file, line }.
   fixtures = {},
+  --- By table, its name in lower case: { columns, file, line }.
+  factories = {},
 }
 
 --- The group in which definitions stand: { names, options, before, after, outer }. `shared` is that of support.lua.
@@ -101,10 +102,12 @@ local function define_scenario(kind, extra, name, ...)
   if wanted and ordinal ~= wanted and state.phase == "loading" then return end
   check_phase(kind)
   local own, body = read_arguments(kind, name, ...)
-  local what = ("%s %s"):format(kind, display.quoted(name))
+  local what = kind .. ' "' .. name .. '"'
   if state.file.is_support then internal.raise("usage", what .. ": scenarios stand in files *_scenario.lua, not in support.lua") end
   if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
-  local options = options_of.inherit(group.options, options_of.read("scenario", what, own))
+  local options = group.options
+  if own ~= nil then options = options_of.inherit(options, options_of.read("scenario", what, own)) end
+  if not options.cases then return add({ name = name }, what, options, body, extra) end
   for _, entry in ipairs(cases_of.list(name, options.cases)) do add(entry, what, options, body, extra) end
 end
 
@@ -196,12 +199,12 @@ function scenario_definitions.factory(table_name, columns)
     internal.raise("argument", ("factory %s: argument 2: expected a table of columns, got %s"):format(display.quoted(table_name),
       display.show(columns)))
   end
-  local same = factories.defined[table_name:lower()]
+  local same = scenario_definitions.factories[table_name:lower()]
   local file, line = position()
   if same then
     internal.raise("duplicate", ("factory %s: there is another one, at %s:%d"):format(display.quoted(table_name), same.file, same.line))
   end
-  factories.defined[table_name:lower()] = { columns = columns, file = file, line = line }
+  scenario_definitions.factories[table_name:lower()] = { columns = columns, file = file, line = line }
 end
 
 --- A value that is made when a scenario first asks for it: `t.fix.NAME`.

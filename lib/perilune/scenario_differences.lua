@@ -1,7 +1,8 @@
 --- How two values differ, and where.
 
 local internal = ...
-local display = internal.load("scenario_display")
+local state = internal.load("scenario_state")
+local display = state.lazily("scenario_display")
 
 local scenario_differences = {}
 

@@ -2,7 +2,7 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local display = internal.load("scenario_display")
+local display = state.lazily("scenario_display")
 
 local function check_name(what, name)
   if type(name) ~= "string" then

@@ -5,23 +5,27 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local source = internal.load("scenario_source")
-local display = internal.load("scenario_display")
-local failures = internal.load("scenario_failures")
-local queries = internal.load("scenario_queries")
+local source = state.lazily("scenario_source")
+local display = state.lazily("scenario_display")
+local failures = state.lazily("scenario_failures")
+local queries = state.lazily("scenario_queries")
 
 --- By name: functions `matcher(expectation, ...)` that return whether it is so, and a function that returns lines which show what
 -- is the case. The value is `expectation.value`.
 local matchers = internal.load("scenario_matchers")
 
-local function names_of(map)
-  local names = {}
-  for name in pairs(map) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
-
-for name, matcher in pairs(queries.matchers) do
+--- The matcher of a name, which may be one for queries; or raises.
+local function find(name)
+  if matchers[name] then return matchers[name] end
+  local matcher = queries.matchers[name]
+  if not matcher then
+    local names = {}
+    for _, map in ipairs{ matchers, queries.matchers } do
+      for known in pairs(map) do names[#names + 1] = known end
+    end
+    table.sort(names)
+    internal.raise_unknown("matcher", name, names)
+  end
   matchers[name] = function(expectation, ...)
     if not queries.is(expectation.value) then
       internal.raise("argument", ("%s: expected queries (of t.queries or t.run), got %s"):format(name,
@@ -29,6 +33,7 @@ for name, matcher in pairs(queries.matchers) do
     end
     return matcher(expectation.value, ...)
   end
+  return matchers[name]
 end
 
 -- Failing
@@ -73,8 +78,7 @@ local expectation_metatable = { __name = "expectation", __metatable = false }
 function expectation_metatable.__index(_, name)
   -- The value may be nil.
   if name == "value" then return nil end
-  local matcher = matchers[name]
-  if not matcher then internal.raise_unknown("matcher", name, names_of(matchers)) end
+  local matcher = find(name)
   return function(expectation, ...)
     if type(expectation) ~= "table" or rawget(expectation, "is_expectation") == nil then
       internal.raise("argument", ("%s: write a colon before it: expect(...):%s(...)"):format(name, name))
@@ -112,7 +116,7 @@ function expect.extend(name, matcher)
     internal.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. internal.describe(name))
   elseif type(matcher) ~= "function" then
     internal.raise("argument", "expect.extend: argument 2: expected a function, got " .. internal.describe(matcher))
-  elseif matchers[name] then
+  elseif matchers[name] or queries.matchers[name] then
     internal.raise("argument", ("expect.extend: there is a matcher `%s` already"):format(name))
   end
   matchers[name] = function(expectation, ...)

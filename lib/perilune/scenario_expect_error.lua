@@ -1,8 +1,9 @@
 --- `expect_error(f, what)`: the function must raise an error, which is returned.
 
 local internal = ...
-local display = internal.load("scenario_display")
-local failures = internal.load("scenario_failures")
+local state = internal.load("scenario_state")
+local display = state.lazily("scenario_display")
+local failures = state.lazily("scenario_failures")
 
 local function message_of(err)
   return (failures.describe(err))

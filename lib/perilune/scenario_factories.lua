@@ -4,14 +4,13 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local scenario_given = internal.load("scenario_given")
-local scenario_database = internal.load("scenario_database")
+local scenario_given = state.lazily("scenario_given")
+local scenario_database = state.lazily("scenario_database")
 local perilune = internal.perilune
 
-local scenario_factories = {
-  --- By table: the columns of its factory.
-  defined = {},
-}
+local definitions = internal.load("scenario_definitions")
+
+local scenario_factories = {}
 
 local function fold(name)
   return name:lower()
@@ -57,7 +56,7 @@ end
 
 --- The values of a factory that were not given.
 local function add_factory(name, shape, values, n)
-  local factory = scenario_factories.defined[fold(name)]
+  local factory = definitions.factories[fold(name)]
   if not factory then return end
   check_columns(shape, factory.columns)
   local missing = {}
@@ -124,7 +123,7 @@ function make(name, overrides, parents, path)
   local is_made, result = pcall(scenario_database.class(name).insert, scenario_database.class(name), values)
   if is_made then return result end
   local is_check = type(result) == "userdata" and type(result.kind) == "string" and result.kind:find("^constraint_")
-  if is_check and not scenario_factories.defined[fold(name)] then
+  if is_check and not definitions.factories[fold(name)] then
     internal.add_error_fields(result, { details = { ("help  factory(%q, { ... }) says which values rows of it have"):format(name) } })
   end
   error(result, 0)

@@ -2,8 +2,8 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local source = internal.load("scenario_source")
-local display = internal.load("scenario_display")
+local source = state.lazily("scenario_source")
+local display = state.lazily("scenario_display")
 
 local scenario_failures = {}
 

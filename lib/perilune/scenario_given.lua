@@ -2,10 +2,10 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local cells = internal.load("scenario_cells")
-local display = internal.load("scenario_display")
-local text_table = internal.load("scenario_text_table")
-local scenario_database = internal.load("scenario_database")
+local cells = state.lazily("scenario_cells")
+local display = state.lazily("scenario_display")
+local text_table = state.lazily("scenario_text_table")
+local scenario_database = state.lazily("scenario_database")
 
 local scenario_given = {}
 

@@ -3,10 +3,10 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local display = internal.load("scenario_display")
-local differences = internal.load("scenario_differences")
-local row_source = internal.load("scenario_row_source")
-local rows = internal.load("scenario_rows")
+local display = state.lazily("scenario_display")
+local differences = state.lazily("scenario_differences")
+local row_source = state.lazily("scenario_row_source")
+local rows = state.lazily("scenario_rows")
 
 local matchers = {}
 

@@ -1,7 +1,8 @@
 --- The options of scenarios and groups: their names, types and what becomes of them.
 
 local internal = ...
-local display = internal.load("scenario_display")
+local state = internal.load("scenario_state")
+local display = state.lazily("scenario_display")
 
 local scenario_options = {}
 

@@ -1,8 +1,8 @@
 --- What is stated about the statements that ran: `expect(t.queries(f)):at_most(4):no_repeats()`.
 
 local internal = ...
-local display = internal.load("scenario_display")
 local state = internal.load("scenario_state")
+local display = state.lazily("scenario_display")
 
 local scenario_queries = {}
 

@@ -3,7 +3,8 @@
 -- they are. A file with a line `-- check: plain` is left as it is, and so is one that gives the name `check` to something else.
 
 local internal = ...
-local tokens = internal.load("scenario_tokens")
+local state = internal.load("scenario_state")
+local tokens = state.lazily("scenario_tokens")
 
 local comparisons = { ["=="] = true, ["~="] = true, ["<"] = true, [">"] = true, ["<="] = true, [">="] = true }
 

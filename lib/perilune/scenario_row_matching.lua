@@ -3,7 +3,8 @@
 -- be missing.
 
 local internal = ...
-local cells = internal.load("scenario_cells")
+local state = internal.load("scenario_state")
+local cells = state.lazily("scenario_cells")
 
 local scenario_row_matching = {}
 

@@ -2,8 +2,9 @@
 -- { items, columns, known(name), value(item, column), matches(cell, item, column, names), show(item, column) }.
 
 local internal = ...
-local cells = internal.load("scenario_cells")
-local display = internal.load("scenario_display")
+local state = internal.load("scenario_state")
+local cells = state.lazily("scenario_cells")
+local display = state.lazily("scenario_display")
 local record
 
 local scenario_row_source = {}

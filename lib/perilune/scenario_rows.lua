@@ -1,10 +1,11 @@
 --- Rows against a text table, and how they differ as people see it.
 
 local internal = ...
-local cells = internal.load("scenario_cells")
-local text_table = internal.load("scenario_text_table")
-local matching = internal.load("scenario_row_matching")
-local row_source = internal.load("scenario_row_source")
+local state = internal.load("scenario_state")
+local cells = state.lazily("scenario_cells")
+local text_table = state.lazily("scenario_text_table")
+local matching = state.lazily("scenario_row_matching")
+local row_source = state.lazily("scenario_row_source")
 
 local scenario_rows = {}
 

@@ -2,15 +2,13 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local cells = internal.load("scenario_cells")
 local context = internal.load("scenario_context")
-local display = internal.load("scenario_display")
 local failures = internal.load("scenario_failures")
 
 local function new_run(scenario, info)
   local current = {
     scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {}, warnings = {},
-    deferred = {}, names = cells.new_names(), shapes = {}, counts = {},
+    deferred = {}, names = {}, shapes = {}, counts = {},
     update_snapshots = info.update_snapshots or "new",
   }
   current.context = context.new(current)
@@ -87,9 +85,10 @@ end
 
 local function warn_of_globals(current, before)
   local added = {}
-  for _, name in ipairs(display.keys(_G)) do
+  for name in next, _G do
     if not before[name] then added[#added + 1] = tostring(name) end
   end
+  table.sort(added)
   if #added > 0 then table.insert(current.warnings, "it has set global variables: " .. table.concat(added, ", ")) end
 end
 

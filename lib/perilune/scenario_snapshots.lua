@@ -2,9 +2,9 @@
 
 local internal = ...
 local state = internal.load("scenario_state")
-local display = internal.load("scenario_display")
-local rows = internal.load("scenario_rows")
-local row_source = internal.load("scenario_row_source")
+local display = state.lazily("scenario_display")
+local rows = state.lazily("scenario_rows")
+local row_source = state.lazily("scenario_row_source")
 
 local scenario_snapshots = {}
 

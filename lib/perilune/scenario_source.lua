@@ -1,7 +1,8 @@
 --- The source texts of the files that were loaded: failures quote them.
 
 local internal = ...
-local tokens = internal.load("scenario_tokens")
+local state = internal.load("scenario_state")
+local tokens = state.lazily("scenario_tokens")
 
 local scenario_source = {}
 

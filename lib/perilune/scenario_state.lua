@@ -11,6 +11,16 @@ local scenario_state = {
   current = nil,
 }
 
+--- A module that is loaded when something of it is first used: most scenarios need few.
+function scenario_state.lazily(name)
+  return setmetatable({}, {
+    __index = function(_, key) return internal.load(name)[key] end,
+    __newindex = function(_, key, value) internal.load(name)[key] = value end,
+    __call = function(_, ...) return internal.load(name)(...) end,
+    __tostring = function() return tostring(internal.load(name)) end,
+  })
+end
+
 --- A function of the runner, which raises where the runner has none.
 function scenario_state.host(name)
   local host = internal.scenario_host

@@ -3,9 +3,9 @@
 local internal = ...
 local state = internal.load("scenario_state")
 local source = internal.load("scenario_source")
-local rewrite = internal.load("scenario_rewriting")
+local rewrite = state.lazily("scenario_rewriting")
 local definitions = internal.load("scenario_definitions")
-local scenario_given = internal.load("scenario_given")
+local scenario_given = state.lazily("scenario_given")
 
 local scenarios = {}
 
@@ -14,11 +14,10 @@ function scenarios.install()
   for _, name in ipairs{ "scenario", "group", "before_each", "after_each", "template", "factory", "fixture" } do
     _G[name] = definitions[name]
   end
-  _G.matrix = internal.load("scenario_cases").matrix
-  _G.check = internal.load("scenario_check")
-  _G.expect = internal.load("scenario_expect")
-  _G.expect_error = internal.load("scenario_expect_error")
-  internal.load("scenario_database").install()
+  _G.check, _G.expect = state.lazily("scenario_check"), state.lazily("scenario_expect")
+  function _G.expect_error(...) return internal.load("scenario_expect_error")(...) end
+  function _G.matrix(...) return internal.load("scenario_cases").matrix(...) end
+  setmetatable(internal.database, { __index = function(_, name) return internal.load("scenario_database").member(name) end })
 end
 
 --- The first line of a file may say which program runs it.
