@@ -9,6 +9,7 @@
 --       foreign_keys = "immediate",
 --       merges = { "0001_create", "0002_add_pages" },
 --       up = function(db, applied) ... end,
+--       down = function(db) ... end,
 --     }
 --
 -- The name of the migration is that of the file without its extension. Other files are left out, hidden ones too.

@@ -75,12 +75,16 @@ local function add(state, name, options, body, source)
   if type(name) ~= "string" then
     internal.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. internal.describe(name))
   end
-  check_names(options, { foreign_keys = true, merges = true })
+  check_names(options, { foreign_keys = true, merges = true, down = true })
+  if options.down ~= nil and type(options.down) ~= "function" and type(options.down) ~= "string" then
+    internal.raise("argument", "m:register: option down: expected a function or SQL, got " .. internal.describe(options.down))
+  end
   local entry = {
     name = name,
     foreign_keys = options.foreign_keys == nil and "deferred" or read_checks(options.foreign_keys),
     merges = options.merges == nil and {} or read_merges(options.merges),
     body = body,
+    down = options.down,
     sql = source.sql,
     file = source.file,
   }
@@ -102,6 +106,7 @@ end
 --   tables cannot be made anew) or "disabled" (neither).
 -- - `merges`: the names of former migrations that this one replaces. The function gets the set of those that the database
 --   has seen as its second argument: `if not applied.v1 then ... end`.
+-- - `down`: what undoes it, a function that gets the database, or SQL: see `migrate_down`.
 -- @param body a function that gets the database, or SQL
 function migrator:register(name, options, body)
   local state = state_of(self, "register")
@@ -237,6 +242,16 @@ function migrator:migrate(db, options)
   return state.migrate(database_or_default("migrate", db), state.list, {
     up_to = options.up_to, did_apply = options.did_apply, erase = options.erase, erases = state.erase_on_schema_change,
   })
+end
+
+--- Undoes the last migration that the database has seen, by its `down`, in a transaction.
+-- @param ?db the default database, unless one is given
+-- @treturn ?string its name; nil if the database has seen none
+function migrator:migrate_down(db)
+  local state = state_of(self, "migrate_down")
+  db = database_or_default("migrate_down", db)
+  local names = seen_by("migrate_down", db)
+  return internal.load("migration_undoing")(db, state.list, names[#names])
 end
 
 -- MARK: The migrator itself

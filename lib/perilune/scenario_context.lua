@@ -96,8 +96,11 @@ local function check_path(what, path)
 end
 
 local result_metatable = { __name = "result of a script" }
-function result_metatable.__index(_, name)
+function result_metatable.__index(result, name)
   if type(name) ~= "string" then return nil end
+  if name == "changes" and rawget(result, "changes_error") then
+    internal.raise("usage", "the changes of the script are not known: " .. rawget(result, "changes_error"))
+  end
   local names = { "value", "output", "error", "changes", "effects", "queries" }
   for _, known in ipairs(names) do
     if known == name then return nil end
@@ -146,9 +149,11 @@ function members.migrate(options)
   return state.host("migrate")(options and options.to)
 end
 
---- Undoes the last migration, where it says how.
+--- Undoes the last migration, as it says in its `down`.
+-- @return its name
 function members.migrate_down()
-  return state.host("migrate_down")()
+  local migrator = internal.perilune.migrator{ folder = state.host("migrations_folder")() }
+  return migrator:migrate_down(internal.default_database())
 end
 
 -- Watching

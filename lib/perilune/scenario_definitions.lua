@@ -180,11 +180,12 @@ function scenario_definitions.template(name, ...)
   for option in pairs(options) do
     if option ~= "on" then internal.raise_unknown("option", option, { "on" }) end
   end
-  local on = options.on or "base"
+  -- A layer called `base` takes the place of the migrated database.
+  local on = options.on or name == "base" and "empty" or "base"
   check_name(what .. ": option on", on)
   local same = scenario_definitions.templates_by_name[name]
   if same then internal.raise("duplicate", ("%s: there is another one, at %s:%d"):format(what, same.file, same.line)) end
-  if name == "base" then internal.raise("argument", what .. ": `base` is the migrated database") end
+  if name == "empty" then internal.raise("argument", what .. ": `empty` is the database without anything") end
   local file, line = position()
   local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file) }
   scenario_definitions.templates_by_name[name] = template
@@ -223,9 +224,9 @@ end
 --- Raises for templates that are asked for and are not there.
 function scenario_definitions.check_templates()
   local known = display.keys(scenario_definitions.templates_by_name)
-  known[#known + 1] = "base"
+  table.move({ "base", "empty" }, 1, 2, #known + 1, known)
   local function check(name, wanted_by)
-    if name == nil or name == "base" or scenario_definitions.templates_by_name[name] then return end
+    if name == nil or name == "base" or name == "empty" or scenario_definitions.templates_by_name[name] then return end
     local _, err = pcall(internal.raise_unknown, "template", name, known)
     internal.raise("unknown_template", ("%s:%d: %s"):format(wanted_by.file, wanted_by.line, err.message))
   end

@@ -160,10 +160,10 @@ test("an error of a script fails the scenario, unless it is tried", function()
 end)
 
 test("migrations are run by the runner", function()
-  local host = { migrate = function(to) table.insert(asked, to or "all") end, migrate_down = function() table.insert(asked, "down") end }
+  local host = { migrate = function(to) table.insert(asked, to or "all") end }
   asked = {}
-  passes("t.migrate { to = '0007' }\nt.migrate()\nt.migrate_down()", host)
-  equal(asked, { "0007", "all", "down" })
+  passes("t.migrate { to = '0007' }\nt.migrate()", host)
+  equal(asked, { "0007", "all" })
   matches(failure("t.migrate { too = 'x' }", host).message, "did you mean `to`?")
 end)
 
