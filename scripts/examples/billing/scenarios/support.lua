@@ -1,0 +1,10 @@
+-- What the scenarios of this folder share: layers of data, and what rows have that `t.make` makes.
+template("small_shop", { on = "base" }, function(db)
+  db.customers:insert { id = 1, first_name = "Ada", last_name = "Lovelace", email = "ada@example.org" }
+  db.products:insert { id = 1, sku = "tea", price_cents = 1250 }
+end)
+
+factory("invoices", {
+  number = function(n) return ("R-%04d"):format(n) end,
+  status = "draft",
+})
