@@ -81,6 +81,10 @@ static int step(lua_State *L, perilune_rows *rows, cursor *cursor) {
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
     if (cursor->form == PERILUNE_RECORDS) perilune_push_record(L, statement, lua_gettop(L));
     else perilune_push_row(L, statement, lua_gettop(L));
+    if (rows->has_pending_error) {
+        cursor->is_done = true;
+        return perilune_raise_failure(L, statement);
+    }
     return 1;
 }
 

@@ -185,10 +185,12 @@ static void read_columns(lua_State *L, perilune_plan *plan, int columns) {
         plan->columns[i] = (perilune_record_column){
             .is_blob = field_is_true(L, "is_blob"),
             .is_boolean = field_is_true(L, "is_boolean"),
+            .is_date = field_is_true(L, "is_date"),
             .is_generated = field_is_true(L, "is_generated"),
             .has_default = field_is_true(L, "has_default"),
             .is_key = field_is_true(L, "is_key"),
         };
+        if (plan->columns[i].is_date) plan->has_dates = true;
         lua_getfield(L, -1, "folded");
         lua_pushinteger(L, i + 1);
         lua_rawset(L, positions);
@@ -381,6 +383,7 @@ void perilune_push_record_functions(lua_State *L) {
     luaL_setfuncs(L, perilune_record_fetches, 0);
     luaL_setfuncs(L, perilune_shape_functions, 0);
     luaL_setfuncs(L, perilune_record_writes, 0);
+    luaL_setfuncs(L, perilune_request_functions, 0);
 }
 
 const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,

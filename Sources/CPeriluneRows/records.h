@@ -63,6 +63,7 @@ void perilune_push_record_function(lua_State *L, const char *name);
 typedef struct {
     bool is_blob;      /* strings are bound as blobs */
     bool is_boolean;   /* holds booleans and nothing else */
+    bool is_date;      /* fields are dates */
     bool is_generated; /* never written */
     bool has_default;  /* other than NULL */
     bool is_key;
@@ -76,6 +77,7 @@ typedef struct {
     int key_count;
     int *keys;  /* positions, from 0 */
     int rowid;  /* the position of the column that is the row id, or -1 */
+    bool has_dates;
     bool is_batched; /* many rows may be inserted by one statement */
     bool is_view; /* whether a row was changed is not known: triggers do it */
     perilune_record_column columns[];
@@ -139,7 +141,7 @@ extern const luaL_Reg perilune_shape_functions[];
 
 typedef struct perilune_chunk perilune_chunk;
 
-enum { perilune_first_chunk = 1024, perilune_next_chunk = 4096 };
+enum { perilune_first_chunk = 512, perilune_next_chunk = 4096 };
 
 /* Pushes a metatable for records of the shape at `shape`, and the new chunk in it, which has room for a record at least.
 ** [-0, +2, m] */
@@ -181,6 +183,15 @@ bool perilune_push_changed(lua_State *L, int record, int shape);
 int perilune_changed_columns(lua_State *L);
 int perilune_set_snapshot(lua_State *L);
 
+/* MARK: - Dates */
+
+/* Reads a date in one of the usual forms: YYYY-MM-DD, with a time of day behind it or without, in UTC. Returns false for any
+** other. */
+bool perilune_parse_date(const char *bytes, size_t length, int64_t *microseconds);
+
+/* [-0, +1, m] */
+void perilune_push_date(lua_State *L, int64_t microseconds);
+
 /* MARK: - Layouts */
 
 typedef struct {
@@ -217,7 +228,6 @@ perilune_layout *perilune_push_layout(lua_State *L, struct perilune_call *call);
 typedef struct {
     perilune_layout *layout;
     int layout_index, keys, metatables; /* on the stack; of each segment its metatable and its chunk */
-    size_t capacity;                    /* of the next chunk */
 } perilune_decoder;
 
 /* Pushes what decoding needs on the stack. [-0, +n, m] */
@@ -237,7 +247,7 @@ int perilune_raise_stale(lua_State *L, struct perilune_call *call);
 
 /* MARK: - Verbs */
 
-extern const luaL_Reg perilune_record_fetches[], perilune_record_writes[];
+extern const luaL_Reg perilune_record_fetches[], perilune_record_writes[], perilune_request_functions[];
 
 /* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost
 ** access; else the default one. Sets the access that is open to it, or NULL. */

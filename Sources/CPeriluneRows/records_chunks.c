@@ -10,6 +10,7 @@
 struct perilune_chunk {
     size_t capacity, used;
     lua_Integer long_count;
+    bool is_taken; /* by a record that is being packed: a finalizer that packs another one meanwhile needs a chunk of its own */
     char bytes[];
 };
 
@@ -47,7 +48,8 @@ void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
 
 bool perilune_begin_packing(perilune_packer *packer, perilune_chunk *chunk, int index, int count) {
     size_t most = sizeof(entry) + (size_t)count * largest_value + alignment;
-    if (chunk->capacity - chunk->used < most) return false;
+    if (chunk->is_taken || chunk->capacity - chunk->used < most) return false;
+    chunk->is_taken = true;
     *packer = (perilune_packer){chunk, chunk->bytes + chunk->used + sizeof(entry), index};
     return true;
 }
@@ -105,6 +107,7 @@ void perilune_end_packing(perilune_packer *packer, const void *record) {
     entry header = {record, size};
     memcpy(start, &header, sizeof header);
     chunk->used += size;
+    chunk->is_taken = false;
 }
 
 /* Packs the value on top of the stack, as the database has it. Returns false if it is none of the database's. */
@@ -168,7 +171,8 @@ void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) 
     lua_pop(L, 1);
     perilune_shape *block = lua_touserdata(L, shape);
     /* Small at first: one record that is kept keeps those that were read or written near it. */
-    if (block->next_capacity < perilune_next_chunk) block->next_capacity = block->next_capacity ? block->next_capacity * 2 : 512;
+    if (block->next_capacity == 0) block->next_capacity = perilune_first_chunk;
+    else if (block->next_capacity < perilune_next_chunk) block->next_capacity *= 2;
     perilune_push_chunk(L, shape, block->next_capacity);
     lua_pushvalue(L, -2);
     lua_setiuservalue(L, shape, SHAPE_OPEN);
@@ -198,6 +202,8 @@ static bool take_plain_snapshot(lua_State *L, int shape, int record, int values)
         perilune_end_packing(&packer, lua_topointer(L, record));
         lua_settop(L, top + 1);
         lua_setmetatable(L, record);
+    } else {
+        packer.chunk->is_taken = false;
     }
     lua_settop(L, top);
     return is_plain;

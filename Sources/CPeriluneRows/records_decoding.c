@@ -3,6 +3,9 @@
 
 enum { NOT_IN_PLAN = -1, NOT_TAKEN = -2 };
 
+/* As many bytes as a snapshot takes without a string of Lua. */
+enum { longest_date = 40 };
+
 /* MARK: - Which column is what */
 
 /* Pushes the name of a column of the result in lower case, as SQLite compares names: only ASCII letters. */
@@ -287,12 +290,35 @@ static inline void push_and_pack(lua_State *L, perilune_statement *statement, in
     }
 }
 
+/* Pushes the date that is stored as a text in one of the usual forms, and packs the text. Returns false, with nothing pushed, for
+** anything else. */
+static bool push_date(lua_State *L, sqlite3_stmt *handle, int column, perilune_packer *packer) {
+    if (sqlite3_column_type(handle, column) != SQLITE_TEXT) return false;
+    const char *bytes = (const char *)sqlite3_column_text(handle, column);
+    size_t length = (size_t)sqlite3_column_bytes(handle, column);
+    int64_t microseconds;
+    if (bytes == NULL || length > longest_date || !perilune_parse_date(bytes, length, &microseconds)) return false;
+    if (packer) perilune_pack_string(L, packer, bytes, length);
+    perilune_push_date(L, microseconds);
+    return true;
+}
+
+/* Has the Lua part make dates of what is stored otherwise in the record on top of the stack. Swift frames may be below: what goes
+** wrong is kept for the statement to raise. */
+static void read_odd_dates(lua_State *L) {
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    perilune_push_record_function(L, "read_dates");
+    lua_pushvalue(L, -2);
+    if (perilune_pcall(L, 1, 0) != LUA_OK) perilune_keep_pending_error(L);
+}
+
 /* Pushes the record of a segment, whose metatable and chunk are at `metatable` and behind it. The packer has begun. */
 static void push_segment(lua_State *L, perilune_statement *statement, const perilune_layout *layout,
                          const perilune_segment *segment, int keys, int metatable, perilune_packer *packer) {
     lua_createtable(L, 0, segment->count);
     const perilune_record_column *columns = segment->shape->plan->columns;
     int end = segment->first + segment->count;
+    bool has_odd_dates = false;
     for (int column = segment->first; column < end; column++) {
         int position = layout->positions[column];
         bool is_null = sqlite3_column_type(statement->handle, column) == SQLITE_NULL;
@@ -302,6 +328,12 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
         }
         if (position == NOT_TAKEN) continue;
         lua_pushvalue(L, keys + column);
+        bool is_date = position >= 0 && columns[position].is_date;
+        if (is_date && push_date(L, statement->handle, column, packer)) {
+            lua_rawset(L, -3);
+            continue;
+        }
+        if (is_date) has_odd_dates = true;
         if (packer && position >= 0) push_and_pack(L, statement, column, &columns[position], packer);
         else if (position >= 0) perilune_push_column(L, statement->handle, column, columns[position].is_boolean);
         else perilune_push_value(L, statement, column);
@@ -310,6 +342,7 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
     if (packer) perilune_end_packing(packer, lua_topointer(L, -1));
     lua_pushvalue(L, metatable);
     lua_setmetatable(L, -2);
+    if (has_odd_dates) read_odd_dates(L);
 }
 
 static bool is_all_null(perilune_statement *statement, const perilune_segment *segment) {
@@ -329,8 +362,7 @@ static void push_keys(lua_State *L, perilune_layout *layout, int layout_index) {
 
 perilune_decoder perilune_begin_records(lua_State *L, int layout_index) {
     perilune_layout *layout = lua_touserdata(L, layout_index);
-    perilune_decoder decoder = {.layout = layout, .layout_index = layout_index, .keys = lua_gettop(L) + 1,
-                                .capacity = perilune_first_chunk};
+    perilune_decoder decoder = {.layout = layout, .layout_index = layout_index, .keys = lua_gettop(L) + 1};
     push_keys(L, layout, layout_index);
     decoder.metatables = lua_gettop(L) + 1;
     for (int i = 0; i < layout->segment_count; i++) {
@@ -344,19 +376,18 @@ perilune_decoder perilune_begin_records(lua_State *L, int layout_index) {
     return decoder;
 }
 
-/* Begins a record of the segment in its chunk, or in a new one. Which are at `metatable` and behind it. */
+/* Begins a record of the segment in its chunk, or in the one that is open. They are at `metatable` and behind it. */
 static void begin_packing(lua_State *L, perilune_decoder *decoder, int number, int metatable, perilune_packer *packer) {
     perilune_shape *shape = decoder->layout->segments[number].shape;
     perilune_chunk *chunk = lua_touserdata(L, metatable + 1);
     if (chunk && perilune_begin_packing(packer, chunk, metatable + 1, shape->count)) return;
     lua_getiuservalue(L, decoder->layout_index, LAYOUT_SHAPES);
     lua_rawgeti(L, -1, number + 1);
-    perilune_push_chunk(L, lua_gettop(L), decoder->capacity);
-    decoder->capacity = perilune_next_chunk;
+    perilune_push_open_chunk(L, lua_gettop(L), packer);
     lua_replace(L, metatable + 1);
     lua_replace(L, metatable);
     lua_pop(L, 2);
-    perilune_begin_packing(packer, lua_touserdata(L, metatable + 1), metatable + 1, shape->count);
+    packer->index = metatable + 1;
 }
 
 static void decode_segment(lua_State *L, perilune_statement *statement, perilune_decoder *decoder, int number) {
@@ -465,5 +496,10 @@ int perilune_record_from(lua_State *L) {
     lua_setmetatable(L, record);
     if (block->model->tracks_changes) perilune_take_snapshot(L, shape, record, record);
     lua_settop(L, record);
+    if (block->has_dates) {
+        perilune_push_record_function(L, "read_dates");
+        lua_pushvalue(L, record);
+        lua_call(L, 1, 0);
+    }
     return 1;
 }

@@ -183,6 +183,7 @@ static int find_with(lua_State *L, const char *verb, bool is_required) {
         perilune_check_columns(work.call.statement);
         perilune_push_layout(L, &work.call);
         perilune_push_record(L, work.call.statement, lua_gettop(L));
+        if (work.call.rows->has_pending_error) perilune_raise_failure(L, work.call.statement);
     }
     perilune_end_run(work.call.statement);
     if (is_there) return 1;

@@ -164,3 +164,10 @@ void perilune_push_object(lua_State *L, void *object) {
     lua_setmetatable(L, -2);
     *block = object;
 }
+
+void *perilune_push_bytes(lua_State *L, size_t size) {
+    void *block = lua_newuserdatauv(L, size, 0);
+    lua_insert(L, -2);
+    lua_setmetatable(L, -2);
+    return block;
+}

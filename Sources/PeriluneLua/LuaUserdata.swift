@@ -41,14 +41,16 @@ public final class LuaUserdataType<Value> {
     private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
     private var properties: [LuaString: Property] = [:]
+    /// Whether the bytes of a value stand in the userdata itself, and not in a box that it owns.
+    private let isInline: Bool
 
     private struct Property {
         let get: (Value) throws -> LuaValue
         let set: ((Value, LuaValue) throws -> Void)?
     }
 
-    fileprivate init(_ name: String, in state: LuaState) throws(LuaError) {
-        self.name = name
+    fileprivate init(_ name: String, isInline: Bool, in state: LuaState) throws(LuaError) {
+        (self.name, self.isInline) = (name, isInline)
         core = state.core
         metatable = try state.makeTable()
         metatable.reference.push(on: core.L)
@@ -58,7 +60,7 @@ public final class LuaUserdataType<Value> {
         try metatable.rawSet("__name", .string(LuaString(name)))
         try metatable.rawSet("__metatable", false)
         try metatable.rawSet("__index", .table(methods))
-        try installCollector()
+        if !isInline { try installCollector() }
     }
 
     private func installCollector() throws(LuaError) {
@@ -150,7 +152,11 @@ public final class LuaUserdataType<Value> {
 
     /// Makes a userdata that holds a Swift value.
     public func make(_ value: Value) throws(LuaError) -> LuaUserdata {
-        try make(UserdataBox(value))
+        guard isInline else { return try make(UserdataBox(value)) }
+        try core.prepare()
+        metatable.reference.push(on: core.L)
+        perilune_push_bytes(core.L, MemoryLayout<Value>.size).storeBytes(of: value, as: Value.self)
+        return LuaUserdata(LuaReference(takingTopOf: core))
     }
 
     private func make(_ box: UserdataBox<Value>) throws(LuaError) -> LuaUserdata {
@@ -163,7 +169,7 @@ public final class LuaUserdataType<Value> {
     /// Whether a value is of this type.
     public func matches(_ value: LuaValue) -> Bool {
         guard case .userdata(let userdata) = value else { return false }
-        return box(of: userdata) != nil
+        return found(in: userdata) { index in holds(at: index) ? true : nil } != nil
     }
 
     /// The Swift value in a value of Lua.
@@ -174,22 +180,28 @@ public final class LuaUserdataType<Value> {
     }
 
     private func value(of value: LuaValue, for user: String) throws(LuaError) -> Value {
-        guard case .userdata(let userdata) = value, let box = box(of: userdata) else {
+        guard case .userdata(let userdata) = value, let held = found(in: userdata, held) else {
             throw LuaError(.conversion, "\(user): expected \(name), got \(value.typeName)")
         }
-        return try self.value(in: box, for: user)
+        return try living(held, for: user)
     }
 
     /// The value of the userdata at an index of the stack.
     private func value(at index: CInt, for user: String) throws(LuaError) -> Value {
-        guard let box = box(at: index) else {
+        guard let held = held(at: index) else {
             throw LuaError(.conversion, "\(user): expected \(name), got \(core.typeName(at: index))")
         }
-        return try value(in: box, for: user)
+        return try living(held, for: user)
     }
 
-    private func value(in box: UserdataBox<Value>, for user: String) throws(LuaError) -> Value {
-        guard let value = box.value else {
+    /// What a userdata of the type holds: a value, unless its scope has ended.
+    private enum Held {
+        case value(Value)
+        case dead
+    }
+
+    private func living(_ held: Held, for user: String) throws(LuaError) -> Value {
+        guard case .value(let value) = held else {
             var error = LuaError(.usage, "\(user): used after its scope has ended")
             error.fields["kind"] = "dead_handle"
             throw error
@@ -197,20 +209,31 @@ public final class LuaUserdataType<Value> {
         return value
     }
 
-    private func box(of userdata: LuaUserdata) -> UserdataBox<Value>? {
+    private func found<Result>(in userdata: LuaUserdata, _ look: (CInt) -> Result?) -> Result? {
         guard core.isOpen, userdata.reference.core === core, lua_checkstack(core.L, 3) != 0 else { return nil }
         userdata.reference.push(on: core.L)
         defer { perilune_pop(core.L, 1) }
-        return box(at: lua_gettop(core.L))
+        return look(lua_gettop(core.L))
     }
 
-    private func box(at index: CInt) -> UserdataBox<Value>? {
+    /// Whether a userdata of the type stands at an index of the stack.
+    private func holds(at index: CInt) -> Bool {
         let L = core.L
-        guard lua_type(L, index) == LUA_TUSERDATA, lua_getmetatable(L, index) != 0 else { return nil }
-        let isOfThisType = lua_topointer(L, -1) == metatablePointer
-        perilune_pop(L, 1)
-        guard isOfThisType, let object = perilune_object(L, index) else { return nil }
-        return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue()
+        guard lua_type(L, index) == LUA_TUSERDATA, lua_getmetatable(L, index) != 0 else { return false }
+        defer { perilune_pop(L, 1) }
+        return lua_topointer(L, -1) == metatablePointer
+    }
+
+    private func held(at index: CInt) -> Held? {
+        guard holds(at: index) else { return nil }
+        if isInline { return lua_touserdata(core.L, index).map { .value($0.load(as: Value.self)) } }
+        guard let object = perilune_object(core.L, index) else { return nil }
+        return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value.map(Held.value) ?? .dead
+    }
+
+    /// Pushes the metatable of the type, for C that makes values of it.
+    package func pushMetatable() {
+        metatable.reference.push(on: core.L)
     }
 
     /// The state of the type.
@@ -221,6 +244,7 @@ public final class LuaUserdataType<Value> {
     /// Makes a userdata that dies with a scope: from then on scripts get an error of kind `dead_handle`, wherever they
     /// have stored it.
     public func make(_ value: Value, in scope: LuaScope) throws(LuaError) -> LuaUserdata {
+        precondition(!isInline, "values without a box have no scope")
         let box = UserdataBox(value)
         let userdata = try make(box)
         scope.onEnd { box.value = nil }
@@ -293,7 +317,21 @@ extension LuaState {
     public func makeUserdataType<Value>(
         _ name: String, of type: Value.Type = Value.self
     ) throws(LuaError) -> LuaUserdataType<Value> {
-        let type = try LuaUserdataType<Value>(name, in: self)
+        try makeUserdataType(name, of: type, isInline: false)
+    }
+
+    /// Makes a type of userdata whose values are plain bytes, which stand in the userdata themselves: there is nothing to release
+    /// when one is collected, and C can make and read them.
+    package func makeInlineUserdataType<Value: BitwiseCopyable>(
+        _ name: String, of type: Value.Type = Value.self
+    ) throws(LuaError) -> LuaUserdataType<Value> {
+        try makeUserdataType(name, of: type, isInline: true)
+    }
+
+    private func makeUserdataType<Value>(
+        _ name: String, of type: Value.Type, isInline: Bool
+    ) throws(LuaError) -> LuaUserdataType<Value> {
+        let type = try LuaUserdataType<Value>(name, isInline: isInline, in: self)
         userdataTypes[ObjectIdentifier(Value.self)] = type
         return type
     }

@@ -119,6 +119,33 @@ private final class Counter {
         _ = try failure(of: "return f.nothing", in: state)
     }
 
+    @Test func `values of plain bytes stand in the userdata and need no finalizer`() throws {
+        struct Point: BitwiseCopyable {
+            var x: Int8
+            var y: Double
+        }
+        let points = try state.makeInlineUserdataType("point", of: Point.self)
+        try points.property("x") { .integer(Int64($0.x)) }
+        try points.method("plus") { [points] point, arguments in
+            [.userdata(try points.make(Point(x: point.x, y: point.y + arguments.get(1))))]
+        }
+        try points.property("y") { .number($0.y) }
+        try state.globals.set("p", .userdata(points.make(Point(x: -7, y: 0.5))))
+        #expect(try state.evaluate("return p.x") == -7)
+        #expect(try state.evaluate("return p:plus(1):plus(2).y") == 3.5)
+        let value = try state.globals.get("p")
+        #expect(points.matches(value))
+        #expect(try points.value(of: value).y == 0.5)
+        #expect(!type.matches(value))
+        #expect(throws: LuaError.self) { try type.value(of: value) }
+        #expect(!points.matches(try state.globals.get("c")))
+        for other in ["nil", "c", "{}", "5"] {
+            #expect(try failure(of: "return p.plus(\(other), 1)", in: state).message.hasPrefix("point:plus: expected point, got"))
+        }
+        _ = try failure(of: "p.x = 5", in: state)
+        #expect(try state.evaluate("for i = 1, 10000 do p = p:plus(1) end collectgarbage() return p.y") == 10000.5)
+    }
+
     // MARK: - Scopes
 
     @Test func `a scoped value dies with its scope, wherever it is kept`() throws {

@@ -85,6 +85,9 @@ named.date = {
   write = writer_of_dates("a date (perilune.date(...)) or its text", date.is, internal.read_date),
 }
 
+--- The row path makes dates of texts in the usual forms by itself.
+column_types.date = named.date
+
 named.date_components = {
   name = "date_components",
   read = internal.read_date_components,

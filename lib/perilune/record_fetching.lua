@@ -24,7 +24,10 @@ end
 --- Lets the Lua part of a class see a record that was fetched: converted columns first, then the hook did_fetch.
 local function awaken(info, made)
   for ancestor in record.ancestors(info) do
-    if ancestor.decode then ancestor.decode(info, made) end
+    if ancestor.decode then
+      ancestor.decode(info, made)
+      break
+    end
   end
   local did_fetch = info.lookup.did_fetch
   if did_fetch then did_fetch(made) end

@@ -1,6 +1,6 @@
 --- What is known of a table beyond what the row path needs: the types of its columns, for each description of it.
 -- The *column info* of a description is a table { schema, description, columns, affinities, converters, generated,
--- not_null, chosen_keys }.
+-- not_null, chosen_keys }; record_types.lua adds which of them are converted.
 
 local internal = ...
 local records, record = internal.records, internal.record

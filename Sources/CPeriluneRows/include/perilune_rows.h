@@ -261,6 +261,8 @@ void perilune_push_row_methods(lua_State *L);       /* those of rows */
 void perilune_push_null(lua_State *L);              /* perilune.null */
 void perilune_push_blob(lua_State *L, const char *bytes, size_t length); /* as perilune.blob makes it */
 
+/* Takes the metatable of dates, whose bytes are the microseconds since 1970. [-1, +0, m] */
+void perilune_set_date_metatable(lua_State *L);
 
 /* A table of functions for the Lua part of records. */
 void perilune_push_record_functions(lua_State *L);

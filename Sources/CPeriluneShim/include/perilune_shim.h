@@ -219,6 +219,9 @@ void perilune_keep_failure(lua_State *L, lua_State *failed, int index);
 ** the object goes to the context's garbage. [-1, +1, m] */
 void perilune_push_object(lua_State *L, void *object);
 
+/* Pushes a userdata of plain bytes; the metatable at the top is taken. Returns the bytes. [-1, +1, m] */
+void *perilune_push_bytes(lua_State *L, size_t size);
+
 /* The Swift object, or NULL when it was taken back. The caller knows that the userdata is one of ours. */
 static inline void *perilune_object(lua_State *L, int index) {
     void **block = (void **)lua_touserdata(L, index);

@@ -1,3 +1,4 @@
+internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -11,13 +12,16 @@ final class DateBinding {
     ///
     /// - Parameter now: What `perilune.now()` and `perilune.date.now()` answer.
     init(in state: LuaState, now: @escaping () throws -> DateTime) throws {
-        dates = try state.makeUserdataType("date", of: DateTime.self)
+        dates = try state.makeInlineUserdataType("date", of: DateTime.self)
         components = try state.makeUserdataType("date components", of: DateParts.self)
         self.now = now
         try defineDateProperties()
         try defineDateMethods()
         try defineDateOperators()
         try defineComponents()
+        // The row path makes dates of texts in the usual forms by itself.
+        dates.pushMetatable()
+        perilune_set_date_metatable(state.core.L)
     }
 
     // MARK: - Reading

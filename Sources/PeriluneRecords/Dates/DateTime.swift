@@ -1,7 +1,7 @@
 /// An instant, exact to the microsecond, in the range of SQLite's date functions.
 ///
 /// All parts are in UTC and follow the Gregorian calendar, also before it was introduced, as SQLite's do.
-public struct DateTime: Hashable, Sendable {
+public struct DateTime: Hashable, Sendable, BitwiseCopyable {
     /// Negative before 1970. Leap seconds are not counted.
     public let microsecondsSince1970: Int64
 
