@@ -644,32 +644,32 @@ static int call_on_statement(lua_State *L, const verb *verb) {
     return run_verb(L, verb, &call);
 }
 
-#define FULL_VERB(name, text, is_read, takes_several, runs, takes_class)                                    \
+#define FULL_VERB(name, body, text, is_read, takes_several, runs, takes_class)                              \
     static const verb name##_verb;                                                                          \
     static int database_##name(lua_State *L) { return call_on_database(L, &name##_verb); }                  \
     static int statement_##name(lua_State *L) { return call_on_statement(L, &name##_verb); }                \
-    static const verb name##_verb = {text, name, database_##name, statement_##name, is_read, takes_several, \
+    static const verb name##_verb = {text, body, database_##name, statement_##name, is_read, takes_several, \
                                      runs, takes_class};
 
-#define VERB(name, is_read, takes_several, runs) FULL_VERB(name, #name, is_read, takes_several, runs, false)
-#define RECORD_VERB(name, text, is_read) FULL_VERB(name, text, is_read, false, true, true)
+#define VERB(name, is_read, takes_several, runs) FULL_VERB(name, name, #name, is_read, takes_several, runs, false)
 
 static int rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_ROWS); }
 static int tuples(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_TUPLES); }
 
 static int record_rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_RECORDS); }
 
-static int fetch_records(lua_State *L, perilune_call *call) {
+int perilune_fetch_records(lua_State *L, perilune_call *call) {
     perilune_fetch(L, call, PERILUNE_RECORDS, LUA_MAXINTEGER);
     return 1;
 }
 
-static int fetch_record(lua_State *L, perilune_call *call) {
+int perilune_fetch_record(lua_State *L, perilune_call *call) {
     if (!call->statement->is_direct) return first_through_grdb(L, call, PERILUNE_RECORDS);
     if (step_once(L, call)) {
         perilune_check_columns(call->statement);
         perilune_push_layout(L, call);
         perilune_push_record(L, call->statement, lua_gettop(L));
+        if (call->rows->has_pending_error) perilune_raise_failure(L, call->statement);
     } else {
         lua_pushnil(L);
     }
@@ -690,9 +690,9 @@ VERB(prepare, false, false, false)
 VERB(columns, false, false, false)
 VERB(parameters, false, false, false)
 VERB(is_readonly, false, false, false)
-RECORD_VERB(fetch_records, "fetch_all", true)
-RECORD_VERB(fetch_record, "fetch_one", true)
-RECORD_VERB(record_rows, "rows", false)
+FULL_VERB(fetch_records, perilune_fetch_records, "fetch_all", true, false, true, true)
+FULL_VERB(fetch_record, perilune_fetch_record, "fetch_one", true, false, true, true)
+FULL_VERB(record_rows, record_rows, "rows", false, false, true, true)
 
 const luaL_Reg perilune_database_verbs[] = {
     {"execute", database_execute},

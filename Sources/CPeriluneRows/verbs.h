@@ -54,6 +54,10 @@ int perilune_run_in_access(lua_State *L, perilune_rows *rows, perilune_database 
 /* Runs a statement and pushes the list of what it gives. */
 void perilune_fetch(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit);
 
+/* Push the list of the records, and the first record or nil; return 1. */
+int perilune_fetch_records(lua_State *L, perilune_call *call);
+int perilune_fetch_record(lua_State *L, perilune_call *call);
+
 /* Pushes what a generic for needs to iterate: iterator, cursor, nil, cursor. */
 int perilune_open_cursor(lua_State *L, perilune_call *call, perilune_row_form form);
 

@@ -43,9 +43,7 @@ local function new_root(name, count)
   local source = setmetatable({ table = name, requests = {}, column_tables = {} }, CommonSource)
   source.all_requests = function() return {} end
   local root = request.new_node(nil, "common table", count)
-  root.root, root.source = root, source
-  root.metatable = internal.request_metatable(source)
-  source.root = root
+  internal.begin_requests(root, source)
   return root
 end
 

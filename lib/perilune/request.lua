@@ -10,6 +10,7 @@ local internal = ...
 local raise = internal.raise
 local expression = internal.load("expression")
 local collect, is_expression = expression.collect, internal.is_expression
+local math_type, current_generation = math.type, internal.records.current_generation
 
 local request = {}
 
@@ -29,7 +30,7 @@ local function new_node(parent, op, count)
   local root = parent and parent.root
   local node = {
     op = op, parent = parent, count = count, root = root, metatable = parent and parent.metatable,
-    by_shape = {}, by_detail = {}, plans = {},
+    by_shape = {}, by_detail = {}, by_column = {}, by_order = {}, plans = {},
   }
   if parent then
     node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
@@ -83,6 +84,8 @@ local function node_with_detail(parent, op, detail)
     node = new_node(parent, op, parent.count)
     node.detail = detail
     if own_details[op] then node[own_details[op]] = detail end
+    local make_metatable = op == "alias" and parent.root.make_metatable
+    if make_metatable then node.metatable = make_metatable(parent.root.source, detail) end
     -- Texts and numbers are without end: those that are not used any more must go some time.
     local count = (parent.detail_count or 0) + 1
     if count > 200 then
@@ -121,10 +124,28 @@ end
 
 -- Deriving ------------------------------------------------------------------------------------------------------------
 
+local unpack = table.unpack
+
+--- A table with the node and the first `count` values of `self`. Made in one go: growing a table costs more than making it.
+local function copy(self, node, count)
+  if count == 0 then return { node = node } end
+  if count == 1 then return { node = node, self[1] } end
+  if count == 2 then return { node = node, self[1], self[2] } end
+  return { node = node, unpack(self, 1, count) }
+end
+
 --- The request of a node with the values of `self`.
 local function derive(self, node)
-  local result = { node = node }
-  for index = 1, self.node.count do result[index] = self[index] end
+  return setmetatable(copy(self, node, node.count), node.metatable)
+end
+
+--- The request of a node with the values of `self` and one more.
+local function derive_with_value(self, node, value)
+  local count = node.count - 1
+  if count == 0 then return setmetatable({ node = node, value }, node.metatable) end
+  if count == 1 then return setmetatable({ node = node, self[1], value }, node.metatable) end
+  local result = copy(self, node, count)
+  result[count + 1] = value
   return setmetatable(result, node.metatable)
 end
 
@@ -132,10 +153,8 @@ end
 local function derive_with(self, op, added)
   local parent = self.node
   local node = node_with_shape(parent, op, added.shape)
-  local result = { node = node }
-  local count = parent.count
-  for index = 1, count do result[index] = self[index] end
-  collect(added, result, count)
+  local result = copy(self, node, parent.count)
+  collect(added, result, parent.count)
   return setmetatable(result, node.metatable)
 end
 
@@ -147,9 +166,8 @@ end
 local function derive_with_request(self, op, other, detail)
   local parent = self.node
   local node = node_with_node(parent, op, other.node, detail)
-  local result = { node = node }
   local count = parent.count
-  for index = 1, count do result[index] = self[index] end
+  local result = copy(self, node, count)
   for index = 1, other.node.count do result[count + index] = other[index] end
   return setmetatable(result, node.metatable)
 end
@@ -195,10 +213,51 @@ end
 
 local conditions = internal.load("request_conditions")
 
+-- The usual conditions are found again without making an expression: a value for a column or the key, where what is written to the
+-- database is the value itself.
+
+local plain_types = { string = true, number = true, boolean = true }
+
+--- Whether a condition is no more than a column, `=` and a value that needs no conversion.
+local function is_plain_comparison(added)
+  local shape = added.shape
+  local left = shape.operands[1]
+  return shape.op == "=" and shape.operands[2] == expression.slot and left.op == "column" and not left.convert
+end
+
+--- The request for a key that is a number.
+local function filter_number(self, key)
+  local parent = self.node
+  local generation = current_generation()
+  local node = parent.key_node
+  if node and parent.key_generation == generation then return derive_with_value(self, node, key) end
+  local added = conditions.of_key(self, key, "filter")
+  local result = derive_with(self, "filter", added)
+  if is_plain_comparison(added) then parent.key_generation, parent.key_node = generation, result.node end
+  return result
+end
+
+--- The request for a table of columns and values.
+local function filter_table(self, condition)
+  local name, value = next(condition)
+  local is_usual = plain_types[type(value)] and next(condition, name) == nil
+  local by_column = self.node.by_column
+  local node = is_usual and by_column[name]
+  if node then return derive_with_value(self, node, value) end
+  local added = conditions.read(self, "filter", condition)
+  local result = derive_with(self, "filter", added)
+  if is_usual and is_plain_comparison(added) then by_column[name] = result.node end
+  return result
+end
+
 function derivations:filter(condition, ...)
-  if is_expression(condition) and condition.shape ~= expression.slot and select("#", ...) == 0 then return derive_with(self, "filter", condition) end
   local kind = type(condition)
-  if kind == "number" then return derive_with(self, "filter", conditions.of_key(self, condition, "filter")) end
+  if kind == "number" then return filter_number(self, condition) end
+  if kind == "table" and select("#", ...) == 0 then
+    local mark = getmetatable(condition)
+    if mark == nil then return filter_table(self, condition) end
+    if mark == "expression" and condition.shape ~= expression.slot then return derive_with(self, "filter", condition) end
+  end
   return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))
 end
 
@@ -239,13 +298,19 @@ end
 -- Order, extent, columns ------------------------------------------------------------------------------------------------
 
 --- In that order; orders given earlier are forgotten.
-function derivations:order(...)
-  local first = ...
-  if select("#", ...) == 1 and type(first) == "string" then
-    local column = not self.node.is_result and self.node.root.source:column_named(first)
-    if column then return derive_with(self, "order", column) end
+function derivations:order(first, ...)
+  local node = self.node
+  if type(first) == "string" and select("#", ...) == 0 then
+    local ordered = node.by_order[first]
+    if ordered then return derive(self, ordered) end
+    local column = not node.is_result and node.root.source:column_named(first)
+    if column then
+      ordered = node_with_shape(node, "order", column.shape)
+      node.by_order[first] = ordered
+      return derive(self, ordered)
+    end
   end
-  return derive_with(self, "order", terms(self, "order", table.pack(...)))
+  return derive_with(self, "order", terms(self, "order", table.pack(first, ...)))
 end
 
 --- By these where the order so far leaves rows equal.
@@ -258,6 +323,7 @@ function derivations:unordered() return derive_with_detail(self, "unordered", tr
 function derivations:distinct() return derive_with_detail(self, "distinct", true) end
 
 local function check_count(method, value, name)
+  if math_type(value) == "integer" and value >= 0 then return value end
   local count = math.tointeger(value)
   if type(value) ~= "number" or not count then
     raise("argument", method .. ": argument 1: expected an integer, got " .. internal.describe(value))

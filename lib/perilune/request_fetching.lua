@@ -16,26 +16,27 @@ local function awaken_all(class, list) return fetching.awaken_all(record_info(cl
 local function awaken_one(class, found) return fetching.awaken_one(record_info(class), found) end
 local function awaken_rows(class, ...) return fetching.awaken_rows(record_info(class), ...) end
 
--- Records and rows --------------------------------------------------------------------------------------------------------
+-- Records and rows: requests that have been compiled are fetched by the row path alone (records_requests.c) where that is possible.
+-- Else it comes here ---------------------------------------------------------------------------------------------------------
 
 --- All records (or rows, if columns were selected), as a list.
 -- @tparam ?database db by default the innermost open access, else the default database
-function verbs:fetch_all(db)
+verbs.fetch_all = records.request_verb("fetch_all", function(self, db)
   db = database_for(db, "fetch_all")
   local plan = plan_of(self, db, "rows")
   local class = plan.class
   if class then return awaken_all(class, fetch_records(db, plan.sql, class, arguments(self, plan))) end
   return internal.load("request_results").fetch_all(self, db, plan)
-end
+end)
 
 --- The first record, or nil.
-function verbs:fetch_one(db)
+verbs.fetch_one = records.request_verb("fetch_one", function(self, db)
   db = database_for(db, "fetch_one")
   local plan = plan_of(self, db, "first")
   local class = plan.class
   if class then return awaken_one(class, fetch_record(db, plan.sql, class, arguments(self, plan))) end
   return internal.load("request_results").fetch_all(self, db, plan)[1]
-end
+end)
 
 --- The first record; an error of kind record_not_found if there is none.
 -- @param ?key the primary key of the one that is wanted

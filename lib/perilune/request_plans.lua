@@ -2,7 +2,8 @@
 
 local internal = ...
 local raise = internal.raise
-local schema_generation, default_database = internal.records.schema_generation, internal.records.default_database
+local records = internal.records
+local schema_generation, default_database = records.schema_generation, records.default_database
 local request = internal.load("request")
 local building = internal.load("request_building")
 local unpack = table.unpack
@@ -26,17 +27,32 @@ end
 --- What verbs need to know of a plan at once.
 local function finish(plan, node, generation)
   plan.generation = generation
-  local is_in_order = #plan.slots == node.count
-  for index, slot in ipairs(plan.slots) do is_in_order = is_in_order and slot == index end
+  local is_in_order, has_names = #plan.slots == node.count, false
+  for index, slot in ipairs(plan.slots) do
+    is_in_order = is_in_order and slot == index
+    has_names = has_names or type(slot) == "string"
+  end
   -- Records of the class alone, the usual case.
   local segments = plan.segments
   if segments and #segments == 1 and segments[1].whole and not plan.prefetches[1] and not plan.booleans[1] and not plan.key_columns[1]
   then
     plan.class = node.root.source.class
   end
-  plan.count, plan.is_in_order = #plan.slots, is_in_order and node.count <= most_arguments
-  plan.slot_count = node.count
+  plan.count, plan.has_names = #plan.slots, has_names
+  plan.is_in_order = is_in_order and node.count <= most_arguments
   return plan
+end
+
+--- The verbs that the row path does alone, by the form of their plans.
+local compiled_verbs = { rows = "fetch_all", first = "fetch_one" }
+
+--- Puts the plan where the row path finds it, if it can do the verb alone.
+local function keep_compiled(node, form, plan)
+  local verb = compiled_verbs[form]
+  if not verb then return end
+  local can_be = plan.class and not plan.has_names and plan.count <= most_arguments
+  node[verb] = can_be
+    and records.compiled_request(plan.sql, plan.class, plan.generation, plan.slots, plan.constants) or nil
 end
 
 --- The plan of a request.
@@ -48,6 +64,7 @@ function request_plans.plan_of(self, db, form)
   if plan and plan.generation == generation then return plan end
   plan = finish((request.final[node.op] or compile)(node, db, form, generation), node, generation)
   node.plans[form] = plan
+  keep_compiled(node, form, plan)
   return plan
 end
 

@@ -117,20 +117,28 @@ local function names_of(...)
   return names
 end
 
---- What is found in requests of a source: methods of requests, then requests that the class names.
-local function request_metatable(source)
-  local function index(self, name)
+--- What is found in requests of a source: methods of requests, then requests that the class names. Methods are kept in the table,
+-- where they are found without a call.
+local function request_members(source, alias)
+  return setmetatable({}, { __index = function(members, name)
     local method = verbs[name] or derivations[name]
-    if method ~= nil then return method end
-    if name == "c" then return source:columns_table(self.node.alias) end
+    if method ~= nil then
+      members[name] = method
+      return method
+    end
+    if name == "c" then return source:columns_table(alias) end
     local named = source.requests[name]
     if named ~= nil then return named end
     if type(name) == "number" then return nil end
     internal.raise_unknown("method", name, names_of(verbs, derivations, source.all_requests()))
-  end
+  end })
+end
+
+--- The metatable of requests of a source, whose table has another name in them or not.
+local function request_metatable(source, alias)
   return {
     __name = "request", __metatable = "request",
-    __index = index,
+    __index = request_members(source, alias),
     __newindex = function(_, name)
       raise("readonly", "a request cannot be changed: `" .. tostring(name) .. "` is set; its methods give new ones")
     end,
@@ -145,7 +153,11 @@ end
 
 -- Sources -------------------------------------------------------------------------------------------------------------------
 
-internal.request_metatable = request_metatable
+--- Makes a node the root of requests of a source.
+function internal.begin_requests(root, source)
+  root.root, root.source, source.root = root, source, root
+  root.make_metatable, root.metatable = request_metatable, request_metatable(source)
+end
 
 --- Requests that a class names; methods of requests keep their names.
 local function requests_table(class)
@@ -180,18 +192,15 @@ function internal.request_source(class)
   sources[class] = source
   source.requests = requests_table(class)
   source.all_requests = function()
-    local all, level = {}, source.requests
-    while level do
-      for name in next, level do all[name] = true end
-      local base = internal.base_class and internal.base_class(class)
-      class = base
-      level = base and internal.request_source(base).requests
+    local all, named = {}, class
+    while named do
+      for name in next, internal.request_source(named).requests do all[name] = true end
+      named = internal.base_class and internal.base_class(named)
     end
     return all
   end
   local root = request.new_node(nil, "table", 0)
-  root.root, root.source, root.metatable = root, source, request_metatable(source)
-  source.root = root
+  internal.begin_requests(root, source)
   return source
 end
 
@@ -203,7 +212,7 @@ end
 
 --- All records of a class: what the class itself stands for.
 function internal.class_request(class)
-  local source = internal.request_source(class)
+  local source = sources[class] or internal.request_source(class)
   if source.all then return source.all end
   local all = internal.unscoped_request(class)
   local scope = source.requests.default

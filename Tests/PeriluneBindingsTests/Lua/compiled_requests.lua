@@ -1,0 +1,145 @@
+--- Requests that were compiled before are fetched without looking at them again: they must still be what they say.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT, is_alive BOOLEAN);
+  CREATE TABLE pair (a INTEGER, b INTEGER, text TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
+  CREATE TABLE tag (name TEXT PRIMARY KEY, bytes BLOB)]]
+for id = 1, 20 do
+  db:execute("INSERT INTO author VALUES (?, ?, ?, ?)", id, "author " .. id, id % 2 == 0 and "France" or "US", id % 3 == 0)
+end
+
+local Author, Pair, Tag = perilune.record("author"), perilune.record("pair"), perilune.record("tag")
+
+local function ids(request, other)
+  local list = {}
+  for index, author in ipairs(request:fetch_all(other)) do list[index] = author.id end
+  return list
+end
+
+test("values keep their places, however many there are", function()
+  local request, expected = Author, {}
+  for id = 1, 20 do
+    if id ~= 7 then request = request:filter(Author.c.id:ne(id)) end
+  end
+  for _ = 1, 3 do equal(ids(request:order("id"):limit(5)), { 7 }) end
+  request = Author:filter{ country = "US" }:filter("id > ? AND id < ?", 3, 12):filter{ is_alive = true }:order("id")
+  for _ = 1, 3 do equal(ids(request), { 9 }) end
+  equal(ids(Author:filter{ country = "US" }:filter(9)), { 9 })
+  equal(ids(Author:filter{ country = "France" }:filter(9)), {})
+end)
+
+test("the same form with other values gives other rows, and limits are not values", function()
+  db:read(function()
+    for round = 1, 3 do
+      for id = 1, 20 do
+        equal(Author:filter(id):fetch_one().name, "author " .. id)
+        equal(Author:filter{ name = "author " .. id }:fetch_all()[1].id, id)
+      end
+      equal(ids(Author:filter{ country = "US" }:order("id"):limit(2)), { 1, 3 })
+      equal(ids(Author:filter{ country = "US" }:order("id"):limit(3, 1)), { 3, 5, 7 })
+      equal(ids(Author:filter{ country = "France" }:order("name"):limit(2)), { 10, 12 })
+      equal(Author:filter(100):fetch_one(), nil)
+      equal(Author:filter(2.0):fetch_one().id, 2)
+      equal(Author:filter(2.5):fetch_one(), nil)
+    end
+  end)
+end)
+
+test("keys of several columns, of texts and of bytes are not taken for numbers", function()
+  Pair{ a = 1, b = 2, text = "x" }:insert()
+  Tag{ name = "5", bytes = "5" }:insert()
+  for _ = 1, 2 do
+    fails("argument", function() Pair:filter(1) end)
+    equal(Tag:filter(5):fetch_one().bytes, "5")
+    equal(Tag:filter{ bytes = "5" }:fetch_one().name, "5")
+    equal(Tag:filter{ name = "5" }:fetch_one().bytes, "5")
+  end
+end)
+
+test("conditions that are none are told each time", function()
+  for _ = 1, 2 do
+    fails("unknown_column", function() Author:filter{ nmae = "x" } end)
+    fails("argument", function() Author:filter{} end)
+    fails("argument", function() Author:filter({ name = "x" }, nil) end)
+    fails("argument", function() Author:filter{ "x" } end)
+    fails("argument", function() Author:limit(-1) end)
+    fails("argument", function() Author:limit("2") end)
+    fails("argument", function() Author:filter(1):fetch_one(5) end)
+    matches(fails("unknown_method", function() Author:filter(1):fetch_al() end).message, "fetch_all")
+  end
+end)
+
+test("when the schema changes, requests are compiled anew", function()
+  local request, by_key = Author:filter{ country = "US" }:order("id"):limit(1), Author:filter(1)
+  equal({ request:fetch_one().name, by_key:fetch_one().name }, { "author 1", "author 1" })
+  db:execute "ALTER TABLE author ADD COLUMN age INTEGER DEFAULT 7"
+  equal({ request:fetch_all()[1].age, by_key:fetch_one().age, Author:filter(1):fetch_one().age }, { 7, 7, 7 })
+  db:execute "ALTER TABLE author RENAME COLUMN country TO land"
+  fails(nil, function() request:fetch_all() end)
+  equal(by_key:fetch_one().land, "US")
+end)
+
+test("requests are for any database", function()
+  local other = perilune.queue(":memory:")
+  other:execute "CREATE TABLE author (name TEXT, id INTEGER PRIMARY KEY); INSERT INTO author VALUES ('other', 1)"
+  local request = Author:filter(1)
+  for _ = 1, 3 do
+    equal(request:fetch_one(other).name, "other")
+    equal(request:fetch_one().name, "author 1")
+    equal(request:fetch_one(db).name, "author 1")
+    other:read(function(other_db)
+      equal(request:fetch_one().name, "other")
+      equal(request:fetch_all(other_db)[1].name, "other")
+    end)
+  end
+end)
+
+test("a hook that is defined later is called", function()
+  local request, count = Author:filter{ country = "US" }, 0
+  equal(#request:fetch_all(), 10)
+  function Author:did_fetch() count = count + 1 end
+  request:fetch_all()
+  request:fetch_one()
+  equal(count, 11)
+end)
+
+test("a script that changes what requests are made of does no harm", function()
+  local request = Author:filter(1)
+  request:fetch_one()
+  for _, value in ipairs{ 5, "x", {}, print, io.stdout, perilune.null, db, perilune.date "2026-03-01" } do
+    rawset(request.node, "fetch_one", value)
+    equal(request:fetch_one().id, 1)
+  end
+  rawset(request.node, "fetch_one", nil)
+  rawset(request, 1, nil)
+  equal(request:fetch_one(), nil)
+  rawset(request, "node", 5)
+  fails(nil, function() request:fetch_one() end)
+  fails(nil, request.fetch_one)
+  fails(nil, request.fetch_one, 5)
+end)
+
+test("aliases have columns of their own", function()
+  local boss = Author:aliased("boss")
+  matches(boss:filter(boss.c.name:eq("x")):sql(), '"boss"."name" = ?')
+  matches(boss:filter(1).c.name == boss.c.name and Author:filter(1):sql(), '"author"."id" = ?')
+  equal(ids(boss:filter(3)), { 3 })
+  equal(ids(boss:filter{ name = "author 3" }:order("name")), { 3 })
+end)
+
+test("a finalizer may fetch records while others are made", function()
+  local found, list = 0, nil
+  collectgarbage("generational")
+  for _ = 1, 50 do
+    for _ = 1, 20 do
+      setmetatable({}, { __gc = function() found = found + Author:filter(3):fetch_one().id end })
+    end
+    list = Author:filter{ country = "US" }:fetch_all()
+    for _, author in ipairs(list) do equal(author:has_changes(), false) end
+    list[1].name = "changed"
+    equal(list[1]:has_changes(), true)
+  end
+  collectgarbage("incremental")
+  collectgarbage()
+  equal(found, 3000)
+end)
