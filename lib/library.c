@@ -304,6 +304,9 @@ static const module modules[] = {
     {"table_reference", (const char[]){
 #embed "perilune/table_reference.lua"
         , 0}},
+    {"transaction_observers", (const char[]){
+#embed "perilune/transaction_observers.lua"
+        , 0}},
     {"types", (const char[]){
 #embed "perilune/types.lua"
         , 0}},

@@ -138,6 +138,7 @@ static perilune_connection *connection_for(perilune_database *database, sqlite3 
 
 bool perilune_database_detach(lua_State *L, perilune_database *database) {
     if (access_to(database->rows, database)) return false;
+    perilune_remove_observers(L, database);
     perilune_drop_connections(L, database);
     return true;
 }
@@ -178,10 +179,17 @@ static int run_in(perilune_entry *entry, perilune_access *access) {
     return entry->status;
 }
 
-int perilune_rows_run(perilune_entry *entry, sqlite3 *handle, void *grdb) {
-    perilune_connection *connection = connection_for(entry->database, handle);
-    perilune_access_mode mode = entry->mode;
+perilune_connection *perilune_begin_connection(perilune_database *database, sqlite3 *handle, void *grdb) {
+    perilune_connection *connection = connection_for(database, handle);
     connection->grdb = grdb;
+    perilune_find_hub(connection);
+    if (connection->hub) perilune_prune_hub(connection);
+    return connection;
+}
+
+int perilune_rows_run(perilune_entry *entry, sqlite3 *handle, void *grdb) {
+    perilune_connection *connection = perilune_begin_connection(entry->database, handle, grdb);
+    perilune_access_mode mode = entry->mode;
     /* What cannot be defined while a cursor is open is tried again next time. */
     perilune_apply_definitions(entry->L, connection);
     perilune_access access = {
@@ -204,6 +212,27 @@ int perilune_rows_run_nested(perilune_entry *entry) {
         .mode = entry->mode,
         .is_readonly = entry->is_readonly,
         .in_transaction = true,
+    };
+    return run_in(entry, &access);
+}
+
+int perilune_rows_run_settling(perilune_entry *entry) {
+    perilune_access access = {
+        .database = entry->database,
+        .connection = entry->connection,
+        .mode = PERILUNE_WITHOUT_TRANSACTION,
+        .is_settling = true,
+    };
+    return run_in(entry, &access);
+}
+
+/* What observers do in a block db:read, which they need not know to be on a connection that writes. */
+static int run_reading(perilune_entry *entry) {
+    perilune_access access = {
+        .database = entry->database,
+        .connection = entry->connection,
+        .mode = PERILUNE_READ,
+        .is_readonly = true,
     };
     return run_in(entry, &access);
 }
@@ -248,6 +277,22 @@ int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *databas
     return finish(L, rows, &entry, result, base);
 }
 
+/* In a transaction, or in a savepoint if there is one. */
+static int nest(perilune_rows *rows, perilune_entry *entry) {
+    perilune_connection *connection = entry->connection;
+    bool is_savepoint = !sqlite3_get_autocommit(connection->handle);
+    size_t depth = is_savepoint && connection->hub ? perilune_hub_begin_savepoint(connection->hub, NULL) : 0;
+    connection->savepoints += is_savepoint;
+    bool may_refuse = perilune_leave_lua(rows);
+    int result = rows->callbacks.nest(entry, connection->grdb);
+    perilune_return_to_lua(rows, may_refuse);
+    if (is_savepoint && depth == 0 && connection->hub) depth = (size_t)connection->savepoints;
+    connection->savepoints -= is_savepoint;
+    bool is_kept = result == 0 && entry->status == LUA_OK && entry->completion == PERILUNE_COMMIT;
+    if (depth > 0) perilune_hub_end_savepoint(connection->hub, depth, is_kept);
+    return result;
+}
+
 int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *access, perilune_access_mode mode,
                           int argument_count) {
     perilune_entry entry = {.L = L, .database = access->database, .mode = mode, .argument_count = argument_count,
@@ -256,11 +301,21 @@ int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *ac
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     perilune_check(L);
     int64_t generation = access->database->schema_generation;
-    bool may_refuse = perilune_leave_lua(rows);
-    int result = rows->callbacks.nest(&entry, access->connection->grdb);
-    perilune_return_to_lua(rows, may_refuse);
+    int result = nest(rows, &entry);
     if (access->database->schema_generation != generation) perilune_touch_schema(access->database);
+    bool has_failed = result != 0 || entry.status != LUA_OK || rows->has_pending_error;
+    if (perilune_has_settlements(rows) && has_failed) perilune_settle_failed(L, access->connection);
+    else if (perilune_has_settlements(rows)) perilune_settle(L, access->connection);
     return finish(L, rows, &entry, result, base);
+}
+
+static int enter_reading(lua_State *L, perilune_rows *rows, perilune_access *access, int argument_count) {
+    perilune_entry entry = {.L = L, .database = access->database, .mode = PERILUNE_READ, .argument_count = argument_count,
+                            .connection = access->connection};
+    int base = lua_gettop(L) - argument_count - 1;
+    luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
+    run_reading(&entry);
+    return finish(L, rows, &entry, 0, base);
 }
 
 int perilune_with_access(lua_State *L, int handle_index, perilune_access_mode mode, int argument_count) {
@@ -353,7 +408,9 @@ static int open_block(lua_State *L, const char *verb, perilune_access_mode mode,
     int argument_count = lua_gettop(L) - 1;
     if (!is_open) return perilune_enter(L, rows, database, mode, argument_count);
     perilune_access *access = access_to(rows, database);
-    bool can_begin = access->mode == PERILUNE_WITHOUT_TRANSACTION && is_transaction(mode);
+    if (access->is_settling && mode == PERILUNE_READ) return enter_reading(L, rows, access, argument_count);
+    if (access->is_settling && mode == PERILUNE_WRITE) mode = PERILUNE_GUARD;
+    bool can_begin = access->mode == PERILUNE_WITHOUT_TRANSACTION && (is_transaction(mode) || mode == PERILUNE_GUARD);
     if (mode == PERILUNE_SAVEPOINT || can_begin) return perilune_enter_nested(L, rows, access, mode, argument_count);
     return perilune_raise(L, "nested_access",
                           "%s: an access to this database is open already: use the handle that the block was given, "

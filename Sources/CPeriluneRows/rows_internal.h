@@ -31,6 +31,7 @@ struct perilune_rows {
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
     uint64_t cache_run;          /* the run that it is counted for */
     size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
+    struct perilune_settlements *settlements; /* what observers are to be told, or NULL */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
     /* Metatables by address: a userdata is one of ours if its metatable is. */
@@ -84,6 +85,9 @@ struct perilune_connection {
     size_t cache_base, cache_growth; /* SQLite's pages: when the run first came here, and since then */
     uint64_t cache_run;
     int former_longest_value; /* SQLite's limit outside of accesses */
+    struct perilune_hub *hub; /* owned; NULL if nobody observes it */
+    unsigned hub_generation;
+    int savepoints; /* blocks that are open on it, each with a savepoint */
     int definition_count; /* so many of the database's functions and collations are defined on it */
     perilune_release_list released;
 };
@@ -149,6 +153,45 @@ void perilune_end_bounds(perilune_connection *connection);
 
 /* Ends the recordings of a connection that have grown beyond their limit. */
 void perilune_watch_recordings(sqlite3 *db);
+
+/* MARK: - Observers */
+
+/* Looks for the observers of a connection, in case there are others than when it was last used. */
+void perilune_find_hub(perilune_connection *connection);
+
+/* Lets go of observers that were removed; without any, of the hooks. On the queue of the connection. */
+void perilune_prune_hub(perilune_connection *connection);
+
+/* A savepoint begins; returns how many there are. It ends, and all inside of it, if the transaction has not. */
+size_t perilune_hub_begin_savepoint(struct perilune_hub *hub, const char *name);
+void perilune_hub_end_savepoint(struct perilune_hub *hub, size_t depth, bool is_kept);
+
+/* A statement of a script that begins or ends savepoints has been run. */
+void perilune_hub_take_control(struct perilune_hub *hub, const char *sql);
+
+/* A statement has failed. */
+void perilune_hub_statement_failed(struct perilune_hub *hub);
+
+/* Whether did_commit and did_rollback wait to be called. */
+bool perilune_has_settlements(perilune_rows *rows);
+
+/* Calls them; raises what they raise. */
+void perilune_settle(lua_State *L, perilune_connection *connection);
+
+/* Calls them with an error on top of the stack, or pending: it stays what it is. Raises nothing. */
+void perilune_settle_failed(lua_State *L, perilune_connection *connection);
+
+void perilune_release_hub(struct perilune_hub *hub);
+
+/* Removes the observers that scripts have added to a database. */
+void perilune_remove_observers(lua_State *L, const perilune_database *database);
+
+/* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back. */
+struct perilune_hub *perilune_lift_hook(sqlite3 *handle);
+void perilune_put_hook_back(struct perilune_hub *hub);
+
+/* Gives up the recordings of a connection: observers take their hook. */
+void perilune_interrupt_recordings(sqlite3 *db);
 
 /* MARK: - Screening */
 
@@ -348,6 +391,13 @@ void perilune_open_rows(lua_State *L);
 void perilune_open_changes(lua_State *L);
 void perilune_open_functions(lua_State *L);
 void perilune_open_records(lua_State *L, perilune_rows *rows);
+void perilune_open_observers(lua_State *L);
+
+/* The connection of a database that has this handle, which GRDB's object stands for until the access ends. */
+perilune_connection *perilune_begin_connection(perilune_database *database, sqlite3 *handle, void *grdb);
+
+/* Runs an entry on its connection in an access of its own, outside of transactions. Returns the Lua status. */
+int perilune_rows_run_settling(perilune_entry *entry);
 
 /* Pushes what execute returns; NULL for the row id if nothing was inserted. [-0, +1, m] */
 void perilune_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid);

@@ -96,8 +96,11 @@ int perilune_recording_begin(sqlite3 *db, const char *const *excluded, size_t ex
     if (recording == NULL) return SQLITE_NOMEM;
     *recording = (perilune_recording){.db = db, .limit = limit};
     int code = copy_names(excluded, excluded_count, recording) ? SQLITE_OK : SQLITE_NOMEM;
+    perilune_hub *hub = perilune_lift_hook(db);
     if (code == SQLITE_OK) code = sqlite3session_create(db, "main", &recording->session);
     if (code == SQLITE_OK) code = sqlite3session_attach(recording->session, NULL);
+    perilune_put_hook_back(hub);
+    if (hub) recording->state = PERILUNE_RECORDING_FAILED;
     if (code != SQLITE_OK) {
         perilune_recording_end(recording);
         return code;
@@ -108,9 +111,20 @@ int perilune_recording_begin(sqlite3 *db, const char *const *excluded, size_t ex
     return SQLITE_OK;
 }
 
+static void stand_in(void *context, sqlite3 *db, int kind, const char *schema, const char *table, sqlite3_int64 old,
+                     sqlite3_int64 new) {
+    (void)context, (void)db, (void)kind, (void)schema, (void)table, (void)old, (void)new;
+}
+
 void perilune_recording_end(perilune_recording *recording) {
     unlist(recording);
-    if (recording->session) sqlite3session_delete(recording->session);
+    if (recording->session) {
+        perilune_hub *hub = perilune_lift_hook(recording->db);
+        /* Sessions find each other by the hook, which an observer has taken. */
+        if (hub) sqlite3_preupdate_hook(recording->db, stand_in, recording->session);
+        sqlite3session_delete(recording->session);
+        perilune_put_hook_back(hub);
+    }
     free_names(recording->excluded, recording->excluded_count);
     free_names(recording->touched, recording->touched_count);
     free(recording);
@@ -124,6 +138,17 @@ void perilune_watch_recordings(sqlite3 *db) {
         if ((size_t)sqlite3session_memory_used(recording->session) <= recording->limit) continue;
         sqlite3session_enable(recording->session, 0);
         recording->state = PERILUNE_RECORDING_TOO_LARGE;
+    }
+    pthread_mutex_unlock(&recordings_lock);
+}
+
+void perilune_interrupt_recordings(sqlite3 *db) {
+    if (atomic_load(&recording_count) == 0) return;
+    pthread_mutex_lock(&recordings_lock);
+    for (perilune_recording *recording = recordings; recording; recording = recording->next) {
+        if (recording->db != db || recording->state != PERILUNE_RECORDING_COMPLETE) continue;
+        sqlite3session_enable(recording->session, 0);
+        recording->state = PERILUNE_RECORDING_FAILED;
     }
     pthread_mutex_unlock(&recordings_lock);
 }
@@ -149,6 +174,7 @@ int perilune_compare_schemas(sqlite3 *db, const char *former_schema, const char 
     *bytes = NULL;
     *length = 0;
     sqlite3_session *session = NULL;
+    perilune_hub *hub = perilune_lift_hook(db);
     int code = sqlite3session_create(db, "main", &session);
     for (size_t i = 0; i < table_count && code == SQLITE_OK; i++) {
         char *message = NULL;
@@ -158,6 +184,7 @@ int perilune_compare_schemas(sqlite3 *db, const char *former_schema, const char 
     }
     if (code == SQLITE_OK) code = sqlite3session_changeset(session, length, bytes);
     if (session) sqlite3session_delete(session);
+    perilune_put_hook_back(hub);
     return code;
 }
 

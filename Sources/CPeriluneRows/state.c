@@ -19,6 +19,7 @@ void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) 
     perilune_open_changes(L);
     perilune_open_functions(L);
     perilune_open_records(L, rows);
+    perilune_open_observers(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
     rows->context->extension = rows;
 }

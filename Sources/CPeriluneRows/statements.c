@@ -142,6 +142,7 @@ void perilune_drop_connections(lua_State *L, perilune_database *database) {
         database->connections = connection->next;
         perilune_rows *rows = database->rows;
         if (connection->cache_run == rows->cache_run) rows->cache_growth -= connection->cache_growth;
+        if (connection->hub) perilune_release_hub(connection->hub);
         free(connection);
     }
 }

@@ -288,7 +288,19 @@ static void step_change(lua_State *L, perilune_call *call, perilune_run *run) {
     bool may_refuse = perilune_leave_lua(rows);
     int result = rows->callbacks.run(call->statement->object, run);
     perilune_return_to_lua(rows, may_refuse);
-    if (result != 0 || rows->has_pending_error) perilune_raise_failure(L, call->statement);
+    if (result == 0 && !rows->has_pending_error) return;
+    perilune_connection *connection = call->access->connection;
+    if (connection->hub) perilune_hub_statement_failed(connection->hub);
+    if (perilune_has_settlements(rows)) perilune_settle_failed(L, connection);
+    perilune_raise_failure(L, call->statement);
+}
+
+/* Observers may have to know of a savepoint. */
+static void tell_of_savepoint(lua_State *L, perilune_call *call) {
+    perilune_connection *connection = call->access->connection;
+    if (connection->hub == NULL || call->statement->screening.keyword != PERILUNE_KEYWORD_CONTROL) return;
+    perilune_hub_take_control(connection->hub, sqlite3_sql(call->statement->handle));
+    if (call->rows->has_pending_error) perilune_raise_failure(L, call->statement);
 }
 
 /* Runs a statement whose arguments are bound. Pushes the list of its rows, in the form asked for, unless they are discarded. */
@@ -304,7 +316,9 @@ void perilune_run_bound(lua_State *L, perilune_call *call, perilune_row_form for
     }
     step_change(L, call, &run);
     if (run.is_stale) perilune_raise_stale(L, call);
+    tell_of_savepoint(L, call);
     perilune_end_change(call);
+    if (perilune_has_settlements(call->rows)) perilune_settle(L, call->access->connection);
     perilune_charge(L, 100);
     if (perilune_is_doomed(call->rows)) perilune_raise_doom(L);
 }

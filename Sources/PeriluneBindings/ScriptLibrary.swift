@@ -96,6 +96,7 @@ final class ScriptLibrary {
             ("plain", perilune_plain_value), ("define", perilune_define), ("raise", perilune_raise_error),
             ("add_error_fields", perilune_add_error_fields), ("guarded", perilune_call_guarded),
             ("position", perilune_position),
+            ("add_observer", perilune_add_observer), ("is_calling_observer", perilune_is_calling_observer),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])

@@ -34,6 +34,22 @@ import Testing
         #expect(plan != nil)
     }
 
+    @Test func `a script that observes changes is previewed as any other`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let (report, plan) = try await folder.preview(
+            """
+            db:execute("INSERT INTO book (title) VALUES ('Redburn')")
+            local kinds = {}
+            local observer = db:observe_transactions{ on_change = function(event) kinds[#kinds + 1] = event.kind end }
+            db:execute("DELETE FROM book WHERE id = 1")
+            observer:remove()
+            db:execute("UPDATE book SET pages = 400 WHERE title = 'Mardi'")
+            assert(table.concat(kinds, " ") == "delete")
+            """)
+        #expect(report["book"]?.counts == [1, 1, 1])
+        #expect(plan != nil)
+    }
+
     @Test func `a script that changes nothing in the end has an empty report`() async throws {
         let folder = try PreviewFolder(Self.books)
         let (report, plan) = try await folder.preview(

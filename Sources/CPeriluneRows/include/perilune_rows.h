@@ -17,6 +17,7 @@
 #include <perilune_shim.h>
 
 #include "perilune_environment.h"
+#include "perilune_observers.h"
 
 typedef struct perilune_rows perilune_rows;             /* what belongs to one Lua state */
 typedef struct perilune_database perilune_database;     /* a database that a state has opened */
@@ -67,6 +68,7 @@ struct perilune_access {
     perilune_statement *active; /* statements being stepped, reset when the access ends */
     int change_count;           /* INSERTs and the like that went through GRDB */
     bool is_taken;              /* a guard, whose call has begun */
+    bool is_settling;           /* after the end of a transaction, for observers */
     bool is_unobserved;         /* known to be: those to come may be stepped without it */
     perilune_entry *entry;
 };
@@ -93,6 +95,10 @@ int perilune_rows_run_nested(perilune_entry *entry);
 /* Pushes the function that an entry of mode PERILUNE_MIGRATION runs. Its arguments are the database object, a function, and what
 ** that is given after the handle. [-0, +1, m] */
 void perilune_push_block(lua_State *L);
+
+/* Calls what observers are to be told of transactions that have ended on the connection. To be called by Swift inside the access to
+** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
+void perilune_rows_settle(perilune_entry *entry, sqlite3 *handle, void *grdb, bool has_failed);
 
 /* A transaction of PERILUNE_READ, without GRDB, so that observers hear nothing of it. Returns SQLite's code. */
 int perilune_rows_begin_read(sqlite3 *handle);
@@ -215,6 +221,9 @@ typedef struct {
     int (*record)(lua_State *L, void *grdb, void *object);
     /* Whether anybody observes the changes of a connection. */
     bool (*is_observed)(void *grdb);
+    /* Has GRDB tell the hub of transactions. Returns what stop_observing is given. */
+    void *(*observe)(void *grdb, perilune_hub *hub);
+    void (*stop_observing)(void *grdb, void *relay);
     /* Gives an error object on top of the stack the Swift error that it stands for. */
     void (*attach_error)(lua_State *L, int code, const char *message, const char *sql);
     void (*release)(void *object);
@@ -277,6 +286,12 @@ int perilune_row_metatable(lua_State *L);
 int perilune_make_row(lua_State *L);
 int perilune_plain_value(lua_State *L);
 int perilune_define(lua_State *L);
+
+/* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see observer_handles.c. */
+int perilune_add_observer(lua_State *L);
+
+/* Whether an observer of the database is being called inside SQLite. */
+int perilune_is_calling_observer(lua_State *L);
 
 /* (database, f, ...) calls f(handle, ...) in a transaction, or in a savepoint inside one, which an error undoes. */
 int perilune_call_guarded(lua_State *L);

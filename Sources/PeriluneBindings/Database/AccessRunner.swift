@@ -23,8 +23,8 @@ struct AccessRunner {
         case PERILUNE_READ_STATEMENT: try writer.unsafeRead { db in try runInAutocommit(db) }
         case PERILUNE_READ: try writer.unsafeRead { db in try runReading(db) }
         case PERILUNE_WRITE_STATEMENT, PERILUNE_WITHOUT_TRANSACTION:
-            try writer.writeWithoutTransaction { db in try runInAutocommit(db) }
-        default: try writer.writeWithoutTransaction { db in try runInTransaction(db) }
+            try writer.writeWithoutTransaction { db in try settling(db) { try runInAutocommit(db) } }
+        default: try writer.writeWithoutTransaction { db in try settling(db) { try runInTransaction(db) } }
         }
     }
 
@@ -33,6 +33,21 @@ struct AccessRunner {
         database.releaseLeftover()
         let status = perilune_rows_run(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
         if status != 0 { throw BodyFailure() }
+    }
+
+    /// Runs what ends transactions, and then tells their observers, as long as nobody else writes.
+    private func settling(_ db: Database, _ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch {
+            settle(db, hasFailed: true)
+            throw error
+        }
+        settle(db, hasFailed: false)
+    }
+
+    private func settle(_ db: Database, hasFailed: Bool) {
+        perilune_rows_settle(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
     }
 
     /// Without a transaction; one that the body has left open is rolled back.

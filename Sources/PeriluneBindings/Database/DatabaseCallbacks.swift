@@ -15,6 +15,8 @@ enum DatabaseCallbacks {
             run: { DatabaseCallbacks.run($0!, $1!) },
             record: { DatabaseCallbacks.record($0!, grdb: $1!, object: $2!) },
             is_observed: { DatabaseCallbacks.connection($0!).mayBeObserved },
+            observe: { TransactionRelay.add($1!, to: DatabaseCallbacks.connection($0!)) },
+            stop_observing: { TransactionRelay.remove($1!, from: DatabaseCallbacks.connection($0!)) },
             attach_error: { DatabaseCallbacks.attachError($0!, code: $1, message: $2, sql: $3) },
             release: { Unmanaged<AnyObject>.fromOpaque($0!).release() })
         try state.core.prepare()

@@ -52,7 +52,14 @@ final class DatabaseOpener {
             throw OpeningError(path: path ?? ":memory:", error: error)
         }
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview)
-        return try ScriptDatabase.makeValue(for: writer, rights: rights, in: state).value
+        let value = try ScriptDatabase.makeValue(for: writer, rights: rights, in: state).value
+        if !options.observer.isNil { try observe(value, options.observer, in: state) }
+        return value
+    }
+
+    private func observe(_ database: LuaValue, _ observer: LuaValue, in state: LuaState) throws {
+        try state.loadLibrary("local db, observer = ... db:observe_transactions(observer)", named: "perilune/opening")
+            .call([database, observer])
     }
 
     /// The path of a file; `nil` for a database in memory.

@@ -5,9 +5,11 @@ internal import PeriluneLua
 /// How a database is opened: what the second argument of `perilune.queue` and `perilune.pool` says.
 struct DatabaseOptions {
     var configuration = Configuration()
+    /// What `observe_transactions` is given as soon as the database is open.
+    var observer = LuaValue.nil
 
     /// The options that scripts can give, with what they do.
-    static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "reader_count", "readonly", "trace"]
+    static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "observer", "reader_count", "readonly", "trace"]
 
     /// Reads the table of options; checks everything that would stop the process in GRDB.
     ///
@@ -35,6 +37,7 @@ struct DatabaseOptions {
         case "journal_mode": configuration.journalMode = try Self.journalMode(String.fromLua(value))
         case "label": configuration.label = try String.fromLua(value)
         case "reader_count": configuration.maximumReaderCount = try Self.readerCount(Int.fromLua(value))
+        case "observer": observer = value
         case "trace": try Trace(value, in: state).install(in: &configuration)
         default: throw BindingError.unknown("option", name, among: Self.names)
         }

@@ -1,0 +1,587 @@
+local log = {}
+
+local function note(event)
+  local text = event.kind .. " " .. event.table
+  if event.row_id then text = text .. " " .. event.row_id end
+  log[#log + 1] = text
+end
+
+local function taken()
+  local result = table.concat(log, ", ")
+  log = {}
+  return result
+end
+
+--- An observer that notes all that it is told.
+local function recorder(options)
+  local observed = { on_change = note }
+  for _, name in ipairs{ "will_commit", "did_commit", "did_rollback" } do
+    observed[name] = function() log[#log + 1] = name end
+  end
+  for name, value in pairs(options or {}) do observed[name] = value end
+  return observed
+end
+
+local function library()
+  db:execute[[
+    CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
+    CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT UNIQUE, author_id INTEGER REFERENCES author(id) ON DELETE CASCADE)]]
+end
+
+test("changes of a transaction come first, then will_commit, then did_commit", function()
+  library()
+  db:observe_transactions(recorder())
+  db:write(function(db)
+    db:execute("INSERT INTO author (name) VALUES ('Melville')")
+    equal(taken(), "insert author 1")
+    db:execute("UPDATE author SET name = 'Herman' WHERE id = 1")
+    db:execute("DELETE FROM author")
+    equal(taken(), "update author 1, delete author 1")
+  end)
+  equal(taken(), "will_commit, did_commit")
+end)
+
+test("changes of a transaction that is rolled back are followed by did_rollback", function()
+  library()
+  db:observe_transactions(recorder())
+  local err = fails("argument", db.write, db, function(db)
+    db:execute("INSERT INTO author (name) VALUES ('Melville')")
+    db:in_savepoint(1)
+  end)
+  equal(taken(), "insert author 1, did_rollback")
+  db:in_transaction(function(db) db:execute("INSERT INTO author (name) VALUES ('Melville')") return "rollback" end)
+  equal(taken(), "insert author 1, did_rollback")
+end)
+
+test("each statement outside of a transaction is one", function()
+  library()
+  db:observe_transactions(recorder())
+  db:execute("INSERT INTO author (name) VALUES ('a'), ('b')")
+  equal(taken(), "insert author 1, insert author 2, will_commit, did_commit")
+  db:write_without_transaction(function(db)
+    db:execute("UPDATE author SET name = 'c' WHERE id = 1")
+    equal(taken(), "update author 1, will_commit, did_commit")
+    db:execute("DELETE FROM author WHERE id = 2; DELETE FROM author WHERE id = 1")
+    equal(taken(), "delete author 2, will_commit, did_commit, delete author 1, will_commit, did_commit")
+  end)
+  equal(db:fetch_values("INSERT INTO author (name) VALUES ('x'), ('y') RETURNING id"), { 1, 2 })
+  equal(taken(), "insert author 1, insert author 2, will_commit, did_commit")
+  db:fetch_all("SELECT * FROM author")
+  db:read(function(db) db:fetch_all("SELECT * FROM author") end)
+  equal(taken(), "")
+end)
+
+test("will_commit refuses by raising, which is what the writer gets", function()
+  library()
+  local refusal = setmetatable({}, { __tostring = function() return "no books today" end })
+  db:observe_transactions(recorder{ will_commit = function() log[#log + 1] = "will_commit" error(refusal) end })
+  local function refused(f, ...)
+    local is_done, err = pcall(f, ...)
+    equal(is_done, false)
+    equal(rawequal(err, refusal), true)
+  end
+  refused(db.write, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") end)
+  equal(taken(), "insert author 1, will_commit, did_rollback")
+  refused(db.execute, db, "INSERT INTO author (name) VALUES ('a')")
+  equal(taken(), "insert author 1, will_commit, did_rollback")
+  refused(db.in_savepoint, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") return "commit" end)
+  equal(taken(), "insert author 1, will_commit, did_rollback")
+  db:write_without_transaction(function(db)
+    refused(db.in_transaction, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") return "commit" end)
+    equal(taken(), "insert author 1, will_commit, did_rollback")
+    equal(db:is_inside_transaction(), false)
+  end)
+  equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
+end)
+
+test("the first that refuses is the last that is asked", function()
+  library()
+  for index = 1, 3 do
+    db:observe_transactions{
+      will_commit = function() log[#log + 1] = "will " .. index if index == 2 then error("no", 0) end end,
+      did_commit = function() log[#log + 1] = "commit " .. index end,
+      did_rollback = function() log[#log + 1] = "rollback " .. index end,
+    }
+  end
+  local is_done, err = pcall(db.execute, db, "INSERT INTO author (name) VALUES ('a')")
+  equal(err, "no")
+  equal(taken(), "will 1, will 2, rollback 1, rollback 2, rollback 3")
+end)
+
+test("events have the values before and after, as rows have them", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a, b BOOLEAN, c BLOB, d REAL)")
+  local events = {}
+  db:observe_transactions{ on_change = function(event) events[#events + 1] = event end }
+  db:execute("INSERT INTO t VALUES (7, ?, 1, x'00ff', 1.5)", "x\0y")
+  db:execute("UPDATE t SET a = NULL, b = 0, id = 8")
+  db:execute("DELETE FROM t")
+  equal(events[1], { kind = "insert", table = "t", row_id = 7, new = { id = 7, a = "x\0y", b = true, c = "\0\255", d = 1.5 } })
+  equal(events[2], { kind = "update", table = "t", row_id = 8, old_row_id = 7, old = { id = 7, a = "x\0y", b = true, c = "\0\255", d = 1.5 },
+    new = { id = 8, b = false, c = "\0\255", d = 1.5 } })
+  equal(events[3], { kind = "delete", table = "t", row_id = 8, old = { id = 8, b = false, c = "\0\255", d = 1.5 } })
+end)
+
+test("generated columns that are stored have values, those that are computed have not, nor those after them", function()
+  db:execute("CREATE TABLE t (a INTEGER, s AS (a * 3) STORED, b, v AS (a * 2) VIRTUAL, c)")
+  local event
+  db:observe_transactions{ on_change = function(told) event = told end }
+  db:execute("INSERT INTO t (a, b, c) VALUES (2, 'b', 1)")
+  equal(event.new, { a = 2, s = 6, b = "b" })
+  db:execute("UPDATE t SET a = 3")
+  equal(event.old, { a = 2, s = 6, b = "b" })
+  equal(event.new, { a = 3, s = 9, b = "b" })
+end)
+
+test("what foreign keys and triggers do is told", function()
+  library()
+  db:execute[[
+    INSERT INTO author VALUES (1, 'a'); INSERT INTO book VALUES (1, 'x', 1), (2, 'y', 1);
+    CREATE TABLE note (text);
+    CREATE TRIGGER noting AFTER INSERT ON author BEGIN INSERT INTO note VALUES (new.name); END]]
+  local indirect = {}
+  db:observe_transactions(recorder{ on_change = function(event) note(event) indirect[#indirect + 1] = event.is_indirect == true end })
+  db:execute("DELETE FROM author")
+  equal(taken(), "delete author 1, delete book 1, delete book 2, will_commit, did_commit")
+  equal(indirect, { false, true, true })
+  db:execute("INSERT INTO author (name) VALUES ('b')")
+  equal(taken(), "insert author 1, insert note 1, will_commit, did_commit")
+end)
+
+test("rows that REPLACE deletes, tables without row ids, and tables that are emptied at once are told", function()
+  library()
+  db:execute("CREATE TABLE word (text TEXT PRIMARY KEY, count) WITHOUT ROWID")
+  db:execute("INSERT INTO book (id, title) VALUES (1, 'x'), (2, 'y')")
+  local events = {}
+  db:execute("DELETE FROM author") -- compiled before anybody observes
+  db:execute("INSERT INTO author (name) VALUES ('a'), ('b')")
+  db:observe_transactions(recorder{ on_change = function(event) note(event) events[#events + 1] = event end })
+  db:execute("REPLACE INTO book (id, title) VALUES (2, 'x')")
+  equal(taken(), "delete book 2, delete book 1, insert book 2, will_commit, did_commit")
+  events = {}
+  db:execute("INSERT INTO word VALUES ('a', 1)")
+  db:execute("UPDATE word SET count = 2")
+  db:execute("DELETE FROM word")
+  equal(taken(), "insert word, will_commit, did_commit, update word, will_commit, did_commit, delete word, will_commit, did_commit")
+  equal(events[2], { kind = "update", table = "word", old = { text = "a", count = 1 }, new = { text = "a", count = 2 } })
+  db:execute("DELETE FROM author")
+  equal(taken(), "delete author 1, delete author 2, will_commit, did_commit")
+end)
+
+test("what is changed in savepoints is told when the outermost is released, and not if it is rolled back", function()
+  library()
+  db:observe_transactions(recorder())
+  local function insert(db, name) db:execute("INSERT INTO author (name) VALUES (?)", name) end
+  db:write(function(db)
+    insert(db, "a")
+    equal(taken(), "insert author 1")
+    db:in_savepoint(function(db)
+      insert(db, "b")
+      db:in_savepoint(function(db) insert(db, "c") return "rollback" end)
+      db:in_savepoint(function(db) insert(db, "d") return "commit" end)
+      pcall(db.in_savepoint, db, function(db) insert(db, "e") error("no") end)
+      equal(taken(), "")
+      return "commit"
+    end)
+    equal(taken(), "insert author 2, insert author 3")
+    db:in_savepoint(function(db) insert(db, "f") return "rollback" end)
+    equal(taken(), "")
+  end)
+  equal(taken(), "will_commit, did_commit")
+end)
+
+test("savepoints that are opened by SQL are followed as well", function()
+  library()
+  db:observe_transactions(recorder())
+  db:write_without_transaction(function(db)
+    db:execute("SAVEPOINT a; INSERT INTO author VALUES (1, 'a'); SAVEPOINT \"b c\"; INSERT INTO author VALUES (2, 'b')")
+    db:execute("ROLLBACK TRANSACTION TO /* that */ SAVEPOINT [B C]; INSERT INTO author VALUES (3, 'c'); RELEASE 'b c'")
+    equal(taken(), "")
+    db:execute("RELEASE A -- the end")
+    equal(taken(), "insert author 1, insert author 3, will_commit, did_commit")
+    db:execute("BEGIN; SAVEPOINT x; INSERT INTO author VALUES (4, 'd')")
+    db:execute("RELEASE SAVEPOINT x")
+    equal(taken(), "insert author 4")
+    db:execute("ROLLBACK")
+    equal(taken(), "did_rollback")
+  end)
+end)
+
+test("an observer that is added in a savepoint is told when that is released", function()
+  library()
+  db:write(function(db)
+    db:in_savepoint(function(db)
+      db:observe_transactions(recorder())
+      db:execute("INSERT INTO author VALUES (1, 'a')")
+      db:in_savepoint(function(db) db:execute("INSERT INTO author VALUES (2, 'a')") return "rollback" end)
+      equal(taken(), "")
+      return "commit"
+    end)
+    equal(taken(), "insert author 1")
+  end)
+  equal(taken(), "will_commit, did_commit")
+end)
+
+test("observers are told of the tables and kinds that they ask for", function()
+  library()
+  local Book = perilune.record("book")
+  db:observe_transactions{ tables = "AUTHOR", kinds = { "insert", "delete" }, on_change = note }
+  db:observe_transactions{ tables = { Book }, kinds = "update", on_change = note }
+  db:write(function(db)
+    db:execute("INSERT INTO author VALUES (1, 'a'); UPDATE author SET name = 'b'; INSERT INTO book VALUES (1, 'x', 1)")
+    db:execute("UPDATE book SET title = 'y'; DELETE FROM author")
+  end)
+  equal(taken(), "insert author 1, update book 1, delete author 1")
+end)
+
+test("the database is out of reach in on_change and will_commit, and within reach in did_commit and did_rollback", function()
+  library()
+  local kinds = {}
+  local function try(name)
+    local is_done, err = pcall(db.fetch_value, db, "SELECT COUNT(*) FROM author")
+    kinds[#kinds + 1] = name .. " " .. tostring(is_done and err or err.kind)
+    for _, f in ipairs{ function() db:read(function() end) end, function() db:write(function() end) end } do
+      if not is_done then equal(select(2, pcall(f)).kind, "nested_access") end
+    end
+  end
+  local observer = db:observe_transactions{
+    on_change = function() try("on_change") end, will_commit = function() try("will_commit") end,
+    did_commit = function(handle)
+      equal(handle:fetch_value("SELECT COUNT(*) FROM author"), 1)
+      equal(handle:read(function(db) return db:fetch_value("SELECT COUNT(*) FROM author") end), 1)
+      fails("readonly", handle.read, handle, function(db) db:execute("DELETE FROM author") end)
+      try("did_commit")
+    end,
+    did_rollback = function() try("did_rollback") end,
+  }
+  db:write(function(db) db:execute("INSERT INTO author (name) VALUES ('a')") end)
+  equal(kinds, { "on_change nested_access", "will_commit nested_access", "did_commit 1" })
+  kinds = {}
+  pcall(db.write, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") error("no") end)
+  equal(kinds, { "on_change nested_access", "did_rollback 1" })
+end)
+
+test("the handle of did_commit is dead afterwards", function()
+  library()
+  local kept
+  db:observe_transactions{ did_commit = function(db) kept = db end }
+  db:write(function(db) db:execute("INSERT INTO author (name) VALUES ('a')") end)
+  fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
+end)
+
+test("did_commit may write, which is a transaction of its own", function()
+  library()
+  db:execute("CREATE TABLE history (text)")
+  db:observe_transactions(recorder{ tables = "author", did_commit = function(db)
+    log[#log + 1] = "did_commit"
+    if db:fetch_value("SELECT COUNT(*) FROM history") < 3 then
+      db:write(function(db) db:execute("INSERT INTO history VALUES ('x')") end)
+    end
+  end })
+  local changes = db:execute("INSERT INTO author (name) VALUES ('a'), ('b')")
+  equal(changes.changed_rows, 2)
+  equal(changes.inserted_rowid, 2)
+  equal(taken(), "insert author 1, insert author 2, will_commit, did_commit, will_commit, did_commit, will_commit, did_commit, "
+    .. "will_commit, did_commit")
+end)
+
+test("an observer whose did_commit writes without end is stopped", function()
+  library()
+  local count = 0
+  db:observe_transactions{ did_commit = function(db)
+    count = count + 1
+    db:execute("INSERT INTO author (name) VALUES ('x')")
+  end }
+  fails("observation_loop", db.execute, db, "INSERT INTO author (name) VALUES ('a')")
+  equal(count, 16)
+  count = 0
+  fails("observation_loop", db.write, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") end)
+  equal(count, 16)
+end)
+
+test("what did_commit raises reaches the writer, and the others are told all the same", function()
+  library()
+  db:observe_transactions{ did_commit = function() error("first", 0) end }
+  db:observe_transactions{ did_commit = function() error("second", 0) end }
+  db:observe_transactions(recorder())
+  local is_done, err = pcall(db.write, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") return 1 end)
+  equal(err, "first")
+  equal(taken(), "insert author 1, will_commit, did_commit")
+  is_done, err = pcall(db.execute, db, "INSERT INTO author (name) VALUES ('a')")
+  equal(err, "first")
+  equal(db:fetch_value("SELECT COUNT(*) FROM author"), 2)
+end)
+
+test("what did_rollback raises is not what the transaction has failed with", function()
+  library()
+  local told = 0
+  db:observe_transactions{ did_rollback = function() told = told + 1 error("second", 0) end }
+  local is_done, err = pcall(db.write, db, function(db)
+    db:execute("INSERT INTO author (name) VALUES ('a')")
+    error("first", 0)
+  end)
+  equal(err, "first")
+  equal(told, 1)
+end)
+
+test("what on_change raises is the error of the statement, and outside of a transaction undoes it", function()
+  library()
+  local observer = db:observe_transactions(recorder{ on_change = function(event) note(event) error("not this", 0) end })
+  local is_done, err = pcall(db.execute, db, "INSERT INTO author (name) VALUES ('a'), ('b')")
+  equal(err, "not this")
+  equal(taken(), "insert author 1, did_rollback")
+  equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
+  is_done, err = pcall(db.write, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a'), ('b')") end)
+  equal(err, "not this")
+  equal(taken(), "insert author 1, did_rollback")
+  is_done, err = pcall(db.write, db, function(db)
+    db:in_savepoint(function(db) db:execute("INSERT INTO author (name) VALUES ('a'), ('b')") return "commit" end)
+  end)
+  equal(err, "not this")
+  equal(taken(), "insert author 1, did_rollback")
+  db:write(function(db) pcall(db.execute, db, "INSERT INTO author (name) VALUES ('a')") end)
+  equal(taken(), "insert author 1, will_commit, did_commit")
+end)
+
+test("a statement that fails in its middle is told as rolled back", function()
+  library()
+  db:execute("INSERT INTO book (title) VALUES ('b')")
+  db:observe_transactions(recorder())
+  fails("constraint_unique", db.execute, db, "INSERT INTO book (title) VALUES ('a'), ('b')")
+  equal(taken(), "insert book 2, did_rollback")
+  db:execute("INSERT INTO book (title) VALUES ('c')")
+  equal(taken(), "insert book 2, will_commit, did_commit")
+end)
+
+test("yielding in a callback is refused", function()
+  library()
+  db:observe_transactions{ on_change = function() coroutine.yield() end }
+  local thread = coroutine.create(function() db:execute("INSERT INTO author (name) VALUES ('a')") end)
+  local is_done, err = coroutine.resume(thread)
+  equal(is_done, false)
+  matches(tostring(err), "yield")
+  equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
+end)
+
+test("a removed observer is not called, from the very next call on", function()
+  library()
+  local second
+  local first = db:observe_transactions{ on_change = function() log[#log + 1] = "first" second:remove() end,
+    did_commit = function() log[#log + 1] = "commit" end }
+  second = db:observe_transactions{ on_change = function() log[#log + 1] = "second" end }
+  equal(second:is_active(), true)
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(taken(), "first, commit")
+  equal(second:is_active(), false)
+  equal(second:remove(), false)
+  first:remove()
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(taken(), "")
+  matches(tostring(first), "removed")
+end)
+
+test("observers that are added while observers are called are told of what comes later", function()
+  library()
+  local has_added = false
+  db:observe_transactions{ on_change = function()
+    log[#log + 1] = "first"
+    if not has_added then db:observe_transactions{ on_change = function() log[#log + 1] = "second" end,
+      did_commit = function() log[#log + 1] = "commit" end } end
+    has_added = true
+  end }
+  db:execute("INSERT INTO author (name) VALUES ('a'), ('b')")
+  equal(taken(), "first, first, second, commit")
+end)
+
+test("an observer that removes itself in did_commit or will_commit is not told any more", function()
+  library()
+  local observer
+  observer = db:observe_transactions(recorder{ will_commit = function() observer:remove() log[#log + 1] = "will" end })
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(taken(), "insert author 1, will")
+  do
+    local observer <close> = db:observe_transactions(recorder())
+    db:execute("INSERT INTO author (name) VALUES ('a')")
+  end
+  equal(taken(), "insert author 2, will_commit, did_commit")
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(taken(), "")
+end)
+
+test("an observer stays without its value", function()
+  library()
+  db:observe_transactions(recorder())
+  collectgarbage() collectgarbage()
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(taken(), "insert author 1, will_commit, did_commit")
+end)
+
+test("after_next_transaction calls once, after the transaction that is under way or the next one", function()
+  library()
+  local function on_commit() log[#log + 1] = "commit" end
+  local function on_rollback() log[#log + 1] = "rollback" end
+  db:write(function(db)
+    db:execute("INSERT INTO author (name) VALUES ('a')")
+    db:after_next_transaction(on_commit, on_rollback)
+    equal(taken(), "")
+  end)
+  equal(taken(), "commit")
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(taken(), "")
+  db:after_next_transaction(on_commit)
+  equal(taken(), "")
+  db:execute("DELETE FROM author")
+  equal(taken(), "commit")
+end)
+
+test("after_next_transaction tells of a rollback", function()
+  library()
+  pcall(db.write, db, function(db)
+    db:after_next_transaction(function() log[#log + 1] = "commit" end, function(db)
+      log[#log + 1] = "rollback " .. db:fetch_value("SELECT COUNT(*) FROM author")
+    end)
+    db:execute("INSERT INTO author (name) VALUES ('a')")
+    error("no")
+  end)
+  equal(taken(), "rollback 0")
+  db:write(function(db)
+    db:after_next_transaction(function() log[#log + 1] = "commit" end):remove()
+  end)
+  equal(taken(), "")
+end)
+
+test("the set of changed tables, as the README has it", function()
+  library()
+  local published = {}
+  local changed = {}
+  db:observe_transactions{
+    on_change = function(event) changed[event.table] = true end,
+    did_commit = function() published[#published + 1], changed = changed, {} end,
+    did_rollback = function() changed = {} end,
+  }
+  db:write(function(db) db:execute("INSERT INTO author (name) VALUES ('a'); INSERT INTO book (title) VALUES ('x')") end)
+  pcall(db.write, db, function(db) db:execute("DELETE FROM book") error("no") end)
+  db:execute("DELETE FROM author")
+  equal(published, { { author = true, book = true }, { author = true } })
+end)
+
+test("tables that were altered are told with their columns as they are", function()
+  library()
+  local event
+  db:observe_transactions{ on_change = function(told) event = told end }
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(event.new, { id = 1, name = "a" })
+  db:execute("ALTER TABLE author RENAME COLUMN name TO full_name")
+  db:execute("UPDATE author SET full_name = 'b'")
+  equal(event.new, { id = 1, full_name = "b" })
+  db:execute("ALTER TABLE author ADD COLUMN country DEFAULT 'US'")
+  db:execute("UPDATE author SET full_name = 'c'")
+  equal(event.new, { id = 1, full_name = "c", country = "US" })
+  db:execute("CREATE TEMP TABLE author (x)")
+  db:execute("INSERT INTO temp.author VALUES (5)")
+  equal(event, { kind = "insert", table = "author", schema = "temp", row_id = 1, new = { x = 5 } })
+  db:execute("DROP TABLE temp.author; CREATE TEMP TABLE author (y)")
+  db:execute("INSERT INTO temp.author VALUES (5)")
+  equal(event.new, { y = 5 })
+end)
+
+test("records and requests are observed like SQL", function()
+  library()
+  local Author = perilune.record("author")
+  db:observe_transactions(recorder())
+  local author = Author{ name = "a" }
+  author:insert()
+  equal(taken(), "insert author 1, will_commit, did_commit")
+  author.name = "b"
+  author:update()
+  Author:filter{ id = 1 }:update_all{ name = "c" }
+  author:delete()
+  equal(taken(), "update author 1, will_commit, did_commit, update author 1, will_commit, did_commit, "
+    .. "delete author 1, will_commit, did_commit")
+  db:write(function(db)
+    local list = {}
+    for index = 1, 10 do list[index] = { name = "n" .. index } end
+    Author:insert_all(list)
+  end)
+  local events = taken()
+  equal(select(2, events:gsub("insert", "")), 10)
+  matches(events, "will_commit, did_commit")
+end)
+
+test("misuse is an error that names what is meant", function()
+  library()
+  db:execute("CREATE VIEW names AS SELECT name FROM author")
+  local function refused(kind, part, ...)
+    matches(fails(kind, db.observe_transactions, db, ...).message, part)
+  end
+  refused("argument", "expected a table with the functions")
+  refused("argument", "at least one of", {})
+  refused("argument", "option `on_change`: expected a function, got the string", { on_change = "print" })
+  refused("unknown_option", "did you mean `on_change`?", { on_chnge = print })
+  refused("unknown_table", "did you mean `author`?", { on_change = print, tables = { "auhtor" } })
+  refused("argument", "is a view", { on_change = print, tables = "names" })
+  refused("unknown_kind", "did you mean `update`?", { on_change = print, kinds = { "updat" } })
+  refused("argument", "an empty one", { on_change = print, tables = {} })
+  fails("argument", db.after_next_transaction, db)
+  fails("argument", db.observe_transactions, nil, { on_change = print })
+  local observer = db:observe_transactions{ on_change = print }
+  fails("argument", observer.remove)
+  fails("argument", observer.remove, db)
+end)
+
+test("an observer can be given when a database is opened", function()
+  local other = perilune.queue(nil, { observer = recorder() })
+  other:execute("CREATE TABLE t (a)")
+  log = {}
+  other:execute("INSERT INTO t VALUES (1)")
+  equal(taken(), "insert t 1, will_commit, did_commit")
+  matches(fails("unknown_option", perilune.queue, nil, { observer = { on_chang = note } }).message, "on_change")
+end)
+
+test("an observer outlives its database, and the database its observers", function()
+  local path = temporary_path("observed.sqlite")
+  for _, open in ipairs{ perilune.queue, perilune.pool } do
+    local other = open(path)
+    other:execute("CREATE TABLE IF NOT EXISTS t (a)")
+    local observer = other:observe_transactions(recorder())
+    local removed = other:observe_transactions(recorder())
+    removed:remove()
+    other:execute("INSERT INTO t VALUES (1)")
+    other:close()
+    equal(observer:is_active(), false)
+    observer:remove()
+    removed:remove()
+    log = {}
+    local again = open(path)
+    again:execute("INSERT INTO t VALUES (1)")
+    equal(taken(), "")
+    again:close()
+  end
+end)
+
+test("observers of a pool are told of what its writer does", function()
+  local pool = perilune.pool(temporary_path("pool.sqlite"))
+  pool:execute("CREATE TABLE t (a)")
+  fails("nested_access", pool.read, pool, function(db) db:observe_transactions(recorder()) end)
+  pool:observe_transactions(recorder{ did_commit = function(db)
+    log[#log + 1] = "did_commit " .. db:fetch_value("SELECT COUNT(*) FROM t")
+  end })
+  pool:execute("INSERT INTO t VALUES (1)")
+  equal(taken(), "insert t 1, will_commit, did_commit 1")
+  pool:write(function(db) db:execute("INSERT INTO t VALUES (1)") end)
+  equal(taken(), "insert t 2, will_commit, did_commit 2")
+end)
+
+test("many tables, columns and observers", function()
+  local columns, values = {}, {}
+  for index = 1, 100 do columns[index], values[index] = "c" .. index, index end
+  db:execute("CREATE TABLE wide (" .. table.concat(columns, ", ") .. ")")
+  local count, sum = 0, 0
+  for index = 1, 50 do
+    db:observe_transactions{ tables = "wide", on_change = function(event)
+      count = count + 1
+      for name, value in pairs(event.new) do sum = sum + value end
+    end }
+  end
+  db:execute("INSERT INTO wide VALUES (" .. table.concat(values, ", ") .. ")")
+  equal({ count, sum }, { 50, 50 * 5050 })
+end)
