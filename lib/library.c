@@ -130,6 +130,9 @@ static const module modules[] = {
     {"record_types", (const char[]){
 #embed "perilune/record_types.lua"
         , 0}},
+    {"record_unbound", (const char[]){
+#embed "perilune/record_unbound.lua"
+        , 0}},
     {"record_upsert", (const char[]){
 #embed "perilune/record_upsert.lua"
         , 0}},

@@ -44,6 +44,10 @@ perilune_database *perilune_database_at(lua_State *L, int index) {
     return handle->database->owner ? handle->database : NULL;
 }
 
+bool perilune_is_database(lua_State *L, int index) {
+    return perilune_block_of(L, index, perilune_rows_of(L)->database_metatable) != NULL;
+}
+
 bool perilune_database_is_closable(perilune_database *database) {
     return database->flags & PERILUNE_DATABASE_CLOSABLE;
 }

@@ -85,6 +85,7 @@ static int step(lua_State *L, perilune_rows *rows, cursor *cursor) {
         cursor->is_done = true;
         return perilune_raise_failure(L, statement);
     }
+    perilune_check_fit(L, rows);
     return 1;
 }
 
@@ -175,6 +176,7 @@ int perilune_open_cursor(lua_State *L, perilune_call *call, perilune_row_form fo
     perilune_statement *statement = call->statement;
     if (!statement->is_direct) {
         perilune_fetch(L, call, form, LUA_MAXINTEGER);
+        perilune_check_fit(L, call->rows);
         int list = lua_gettop(L);
         push_cursor(L, call, form);
         lua_pushvalue(L, list);

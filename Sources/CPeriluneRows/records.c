@@ -226,10 +226,11 @@ static lua_Integer integer_field(lua_State *L, const char *name, lua_Integer oth
     return integer;
 }
 
-/* make_plan(model, database, description): the description is made by the Lua part. */
+/* make_plan(model, database, description): the description is made by the Lua part. Without a database, the plan is one for records
+** that are yet to be written to some table. */
 static int make_plan(lua_State *L) {
     perilune_model *model = check_model(L, 1);
-    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 2, "make_plan");
+    uint64_t database = lua_isnil(L, 2) ? 0 : perilune_check_handle(L, perilune_rows_of(L), 2, "make_plan")->database->id;
     lua_settop(L, 3);
     lua_getfield(L, 3, "columns");
     int count = (int)lua_rawlen(L, 4);
@@ -239,7 +240,7 @@ static int make_plan(lua_State *L) {
     perilune_plan *plan = lua_newuserdatauv(L, sizeof *plan + columns_size + (size_t)key_count * sizeof(int), PLAN_VALUES);
     int plan_index = lua_gettop(L);
     *plan = (perilune_plan){
-        .model = model, .database = handle->database->id, .generation = integer_field(L, "generation", 0),
+        .model = model, .database = database, .generation = integer_field(L, "generation", 0),
         .column_count = count, .key_count = key_count, .keys = (int *)((char *)plan->columns + columns_size),
         .rowid = (int)integer_field(L, "rowid", 0) - 1};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_plan_metatable_key);

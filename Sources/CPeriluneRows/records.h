@@ -239,6 +239,14 @@ void perilune_decode(lua_State *L, perilune_statement *statement, perilune_decod
 /* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the layout. */
 bool perilune_push_record(lua_State *L, perilune_statement *statement, int layout_index);
 
+/* Raises for a record, or a list of them, on top of the stack that has a value which is none of its column's, unless the class takes
+** it: if there may be one, which is known from making them. [-0, +0] */
+void perilune_raise_misfit(lua_State *L);
+
+static inline void perilune_check_fit(lua_State *L, const perilune_rows *rows) {
+    if (rows->has_misfit) perilune_raise_misfit(L);
+}
+
 /* For the Lua part: see there. */
 int perilune_record_from(lua_State *L);
 

@@ -321,12 +321,14 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
     bool has_odd_dates = false;
     for (int column = segment->first; column < end; column++) {
         int position = layout->positions[column];
-        bool is_null = sqlite3_column_type(statement->handle, column) == SQLITE_NULL;
-        if (is_null) {
+        int type = sqlite3_column_type(statement->handle, column);
+        if (type == SQLITE_NULL) {
             if (packer && position >= 0) perilune_pack_null(packer);
             continue;
         }
         if (position == NOT_TAKEN) continue;
+        /* Nothing may be raised here. */
+        if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) perilune_rows_of(L)->has_misfit = true;
         lua_pushvalue(L, keys + column);
         bool is_date = position >= 0 && columns[position].is_date;
         if (is_date && push_date(L, statement->handle, column, packer)) {
@@ -447,6 +449,14 @@ bool perilune_push_record(lua_State *L, perilune_statement *statement, int layou
     lua_replace(L, top + 1);
     lua_settop(L, top + 1);
     return true;
+}
+
+void perilune_raise_misfit(lua_State *L) {
+    perilune_rows_of(L)->has_misfit = false;
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    perilune_push_record_function(L, "raise_misfit");
+    lua_pushvalue(L, -2);
+    lua_call(L, 1, 0);
 }
 
 /* MARK: - From a row */

@@ -392,10 +392,24 @@ static int copy_record(lua_State *L) {
     return 1;
 }
 
+/* adopt_shape(record, other): the record gets the shape of another one of its class, and knows of its row what that one knows. */
+static int adopt_shape(lua_State *L) {
+    enum { record = 1, other, shape };
+    lua_settop(L, other);
+    check_record(L, record);
+    lua_settop(L, other);
+    check_record(L, other);
+    lua_getiuservalue(L, shape, SHAPE_METATABLE);
+    lua_setmetatable(L, record);
+    perilune_copy_snapshot(L, shape, other, record);
+    return 0;
+}
+
 const luaL_Reg perilune_shape_functions[] = {
     {"set_fallback", set_fallback},
     {"set_record_verbs", set_record_verbs},
     {"new_record", new_record},
     {"copy_record", copy_record},
+    {"adopt_shape", adopt_shape},
     {NULL, NULL},
 };

@@ -35,7 +35,7 @@ static int call_in_lua(lua_State *L, const char *name) {
 static int call_record_verb(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
     perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
-    bool is_fast = shape && !perilune_writes_in_lua(shape->plan->model) &&
+    bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
                    (count == 1 || lua_isnil(L, 2) || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
     if (!is_fast) {
         lua_settop(L, count);
@@ -186,7 +186,10 @@ static int find_with(lua_State *L, const char *verb, bool is_required) {
         if (work.call.rows->has_pending_error) perilune_raise_failure(L, work.call.statement);
     }
     perilune_end_run(work.call.statement);
-    if (is_there) return 1;
+    if (is_there) {
+        perilune_check_fit(L, work.call.rows);
+        return 1;
+    }
     if (!is_required) return 0;
     perilune_push_record_function(L, "raise_key_not_found");
     lua_getiuservalue(L, work.plan, PLAN_SCHEMA);

@@ -62,18 +62,27 @@ int perilune_raise_row_not_found(lua_State *L, perilune_work *work) {
     return 0;
 }
 
-/* The record now is what its row is. After an insert, it has all columns. */
+/* The record now is what its row is. After an insert, it has all columns; after an update, those that it had and that were written,
+** which the Lua part finds out where they are not all. */
 void perilune_keep_snapshot(lua_State *L, perilune_work *work, bool has_all) {
-    if (!work->block->model->tracks_changes) return;
-    bool keeps_shape = work->shape_block->plan == work->block &&
-                       (!has_all || work->shape_block->count == work->block->column_count);
-    if (keeps_shape) {
-        perilune_take_snapshot(L, work->shape, work->record, work->values);
+    bool is_whole = work->shape_block->plan == work->block && work->shape_block->count == work->block->column_count;
+    int top = lua_gettop(L), shape = work->shape;
+    if (!is_whole && !has_all) {
+        perilune_push_record_function(L, "widen");
+        lua_pushvalue(L, work->record);
+        lua_pushvalue(L, work->plan);
+        lua_pushvalue(L, work->values);
+        lua_call(L, 3, 0);
         return;
     }
-    lua_getiuservalue(L, work->plan, PLAN_SHAPE);
-    perilune_take_snapshot(L, lua_gettop(L), work->record, work->values);
-    lua_pop(L, 1);
+    if (!is_whole) {
+        lua_getiuservalue(L, work->plan, PLAN_SHAPE);
+        shape = top + 1;
+        lua_getiuservalue(L, shape, SHAPE_METATABLE);
+        lua_setmetatable(L, work->record);
+    }
+    if (work->block->model->tracks_changes) perilune_take_snapshot(L, shape, work->record, work->values);
+    lua_settop(L, top);
 }
 
 /* Sets a field of the record, and of the table that its values were taken from, by the position of the column. The value is on top

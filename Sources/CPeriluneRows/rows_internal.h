@@ -34,6 +34,7 @@ struct perilune_rows {
     struct perilune_settlements *settlements; /* what observers are to be told, or NULL */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
+    bool has_misfit;             /* a record was made with a value that is none of its column's */
     /* Metatables by address: a userdata is one of ours if its metatable is. */
     const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable;
     const void *model_metatable, *plan_metatable, *shape_metatable, *layout_metatable, *write_metatable;

@@ -674,12 +674,14 @@ static int record_rows(lua_State *L, perilune_call *call) { return perilune_open
 
 int perilune_fetch_records(lua_State *L, perilune_call *call) {
     perilune_fetch(L, call, PERILUNE_RECORDS, LUA_MAXINTEGER);
+    perilune_check_fit(L, call->rows);
     return 1;
 }
 
 int perilune_fetch_record(lua_State *L, perilune_call *call) {
-    if (!call->statement->is_direct) return first_through_grdb(L, call, PERILUNE_RECORDS);
-    if (step_once(L, call)) {
+    if (!call->statement->is_direct) {
+        first_through_grdb(L, call, PERILUNE_RECORDS);
+    } else if (step_once(L, call)) {
         perilune_check_columns(call->statement);
         perilune_push_layout(L, call);
         perilune_push_record(L, call->statement, lua_gettop(L));
@@ -688,6 +690,7 @@ int perilune_fetch_record(lua_State *L, perilune_call *call) {
         lua_pushnil(L);
     }
     perilune_end_run(call->statement);
+    perilune_check_fit(L, call->rows);
     return 1;
 }
 

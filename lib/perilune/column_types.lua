@@ -108,10 +108,19 @@ local function is_storable(value)
   return kind == "string" or kind == "boolean" or (kind == "number" and value == value) or internal.is_blob(value)
 end
 
+--- What an error that a script has raised says: of a table its message.
+local function text_of(failure)
+  if type(failure) ~= "table" then return tostring(failure) end
+  local message, kind, metatable = rawget(failure, "message"), rawget(failure, "kind"), getmetatable(failure)
+  if type(message) == "string" then return message end
+  if type(metatable) == "table" and rawget(metatable, "__tostring") then return tostring(failure) end
+  return type(kind) == "string" and "an error of kind " .. kind or "an error that is " .. internal.describe(failure)
+end
+
 --- Calls a conversion of a script. An error that it raises says what is wrong with the value.
 local function attempt(name, f, ...)
   local is_done, converted, message = pcall(f, ...)
-  if not is_done then return nil, tostring(converted) end
+  if not is_done then return nil, text_of(converted) end
   if converted == nil then return nil, message and tostring(message) or (name .. " has no such value") end
   return converted
 end

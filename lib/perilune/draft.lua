@@ -30,14 +30,32 @@ end
 
 local function raise_verb(class, verb)
   local table_name = record.info(class).name
-  internal.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` stands for no row: give it to the class, as in "
-    .. "`Class:insert(draft)` or `Class:upsert(draft)`", { table = table_name })
+  internal.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` stands for no row: `Class:insert(draft)` makes "
+    .. "one, `Class:upsert(draft)` makes one or writes that of the draft's key", { table = table_name })
+end
+
+--- What is known of a class that has seen no table: any name may be a column.
+local unknown = { affinities = setmetatable({}, { __index = function() return "BLOB" end }), converters = {} }
+
+local function info_of(class)
+  return record_info.of_any(class) or unknown
+end
+
+--- The names of the columns that a draft or record may have.
+local function columns_of(info, value)
+  if info.columns then return info.columns end
+  local columns = {}
+  for column in next, value do columns[#columns + 1] = column end
+  table.sort(columns)
+  return columns
 end
 
 --- The fields of a draft or record. Tables are copied, so that the two do not share them.
 local function copy_of_fields(info, value)
   local fields = {}
-  for _, column in ipairs(info.columns) do fields[column] = record_values.copy(info, column, rawget(value, column)) end
+  for _, column in ipairs(columns_of(info, value)) do
+    fields[column] = record_values.copy(info, column, rawget(value, column))
+  end
   return fields
 end
 
@@ -46,29 +64,29 @@ local methods = {}
 --- Another draft with the same fields.
 function methods:copy()
   local class = classes[self]
-  return draft.new(class, copy_of_fields(record_info.of_class(class), self))
+  return draft.new(class, copy_of_fields(info_of(class), self))
 end
 
 --- What is wrong with the draft, as `validate` of its class says; see records.
 function methods:validation_errors(db)
   local class = classes[self]
-  local record = class(copy_of_fields(record_info.of_class(class), self))
+  local record = class(copy_of_fields(info_of(class), self))
   return record:validation_errors(db)
 end
 
 local function index(self, key)
   local class = classes[self]
-  local info = record_info.of_class(class)
-  if info.affinities[key] then return nil end
+  local info = info_of(class)
+  if info.columns and info.affinities[key] then return nil end
   if methods[key] then return methods[key] end
   if verbs[key] then raise_verb(class, key) end
   local method = record.method(record.info(class), key)
-  if method ~= nil then return method end
+  if method ~= nil or not info.columns then return method end
   internal.raise_unknown("column", tostring(key), info.columns)
 end
 
 local function assign(self, key, value)
-  local info = record_info.of_class(classes[self])
+  local info = info_of(classes[self])
   if not info.affinities[key] then internal.raise_unknown("column", tostring(key), info.columns) end
   rawset(self, key, value)
 end
@@ -76,7 +94,7 @@ end
 local function describe(self)
   local class = classes[self]
   local parts = {}
-  for _, column in ipairs(record_info.of_class(class).columns) do
+  for _, column in ipairs(columns_of(info_of(class), self)) do
     local value = rawget(self, column)
     if value ~= nil then
       parts[#parts + 1] = column .. " = " .. (type(value) == "string" and '"' .. value .. '"' or tostring(value))
@@ -101,9 +119,9 @@ function draft.new(class, values)
     internal.raise("argument", "draft: expected fields or a record of `" .. record.info(class).name .. "`, got "
       .. internal.describe(values))
   end
-  local info, is_record = record_info.of_class(class), record.info_of(values) ~= nil
+  local info, is_record = info_of(class), record.info_of(values) ~= nil
   for key in next, values or {} do
-    if not (info.affinities[key] or is_record) then internal.raise_unknown("column", tostring(key), info.columns) end
+    if type(key) ~= "string" or not (info.affinities[key] or is_record) then internal.raise_unknown("column", tostring(key), info.columns) end
   end
   local result = copy_of_fields(info, values or {})
   classes[result] = class
@@ -113,14 +131,15 @@ end
 --- The record of a draft, to be written.
 -- @param info the class that is to write it
 -- @tparam string verb inserting leaves out the keys that the database chooses; an upsert needs them
-function draft.to_record(info, verb, value)
+function draft.to_record(info, verb, value, db)
   local class = classes[value]
-  local made = class(copy_of_fields(record_info.of_class(class), value))
+  if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
+  local made = class(copy_of_fields(info_of(class), value))
   if not record.class_verbs.is(info.class, made) then
     internal.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))
   end
   if verb ~= "upsert" then
-    for column in pairs(record_info.of_class(class).chosen_keys) do made[column] = nil end
+    for column in pairs(record_info.of_class(class, db).chosen_keys) do made[column] = nil end
   end
   return made
 end

@@ -215,6 +215,15 @@ local function refresh(info)
   return record.description(info.class, db)
 end
 
+--- Whether it can be told which names are columns, after reading the schema again: not before the class has seen a table.
+local function can_tell_columns(info)
+  local is_done, err = pcall(refresh, info)
+  if is_done then return true end
+  if err.kind ~= "unknown_table" then error(err, 0) end
+  -- The table may be in another database alone.
+  return next((records.plans(info.model))) ~= nil
+end
+
 local function known_names(info)
   local names = {}
   for name in pairs(info.known) do names[#names + 1] = name end
@@ -239,10 +248,7 @@ function functions.missing(class, name)
       if is_found then return value end
     end
   end
-  if type(name) == "string" then
-    refresh(info)
-    if info.known[name] then return nil end
-  end
+  if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return nil end
   local names = known_names(info)
   for ancestor in record.ancestors(info) do
     for member in pairs(ancestor.members) do names[#names + 1] = member end
@@ -254,10 +260,7 @@ end
 --- Whether a field may be assigned.
 function functions.assign(class, _, name)
   local info = infos[class]
-  if type(name) == "string" then
-    refresh(info)
-    if info.known[name] then return true end
-  end
+  if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
   internal.raise_unknown("column", name, known_names(info))
 end
 
@@ -324,6 +327,51 @@ function functions.check_fields(values, description)
       internal.raise_unknown("column", name, names)
     end
   end
+end
+
+-- What records know of their rows
+
+--- The fields of a record that has been written, in their order: the columns of a plan that it had or has got, then what is no column.
+local function seen_names(target, description, is_whole)
+  local _, names = records.record_schema(target)
+  local seen, result = set_of(names), {}
+  for _, column in ipairs(description.columns) do
+    if is_whole or seen[column.name] or rawget(target, column.name) ~= nil then result[#result + 1] = column.name end
+  end
+  for _, name in ipairs(names) do
+    if not description.positions[fold(name)] then result[#result + 1] = name end
+  end
+  return result
+end
+
+--- Says what the row of a record holds, which may have fewer columns than the table of the plan, or more than the record had before.
+-- @param values what is stored
+-- @tparam ?boolean is_whole whether all columns of the table are known
+function functions.widen(target, plan, values, is_whole)
+  local names = seen_names(target, records.plan_schema(plan), is_whole)
+  records.adopt_shape(target, records.record_from(plan, names, values))
+end
+
+local function check_fit(value)
+  local description = records.record_schema(value)
+  if not description then return end
+  local info = internal.load("record_info").of(description)
+  for _, column in ipairs(description.columns) do
+    local converter = info.converters[column.name]
+    if converter and converter.name == "boolean" then
+      internal.load("record_values").read(info, value, column.name, rawget(value, column.name))
+    end
+  end
+  for _, field in next, value do
+    if type(field) == "table" then check_fit(field) end
+  end
+end
+
+--- Raises for a record, or one in a list, that has a value in a column of booleans which is none.
+function functions.raise_misfit(made)
+  if type(made) ~= "table" then return end
+  if records.class_of(made) then return check_fit(made) end
+  for _, one in ipairs(made) do check_fit(one) end
 end
 
 -- Errors
@@ -417,9 +465,7 @@ local function make(class, values, ...)
   end
   local made = records.new_record(class, values)
   if made then return made end
-  -- The table may be in another database alone.
-  local is_here, err = pcall(refresh, info)
-  if not is_here and (err.kind ~= "unknown_table" or next(info.known) == nil) then error(err, 0) end
+  if not can_tell_columns(info) then return internal.load("record_unbound").make(info, values) end
   made = records.new_record(class, values) or records.new_record(class, values, true)
   if made then return made end
   for name in next, values or {} do

@@ -44,7 +44,7 @@ local function make(description)
   return {
     schema = schema, description = description, columns = columns, affinities = affinities, generated = generated,
     not_null = not_null,
-    converters = column_types.of(schema, types_of(class_info)), chosen_keys = chosen_keys(description),
+    converters = column_types.of(schema, not description.is_unbound and types_of(class_info) or nil), chosen_keys = chosen_keys(description),
   }
 end
 
@@ -61,6 +61,16 @@ end
 --- The column info of a class in a database; the innermost access or the default one without it.
 function record_info.of_class(class, db)
   return record_info.of(record.description(class, db))
+end
+
+--- The column info of a class wherever its table is: in the default database, or in the one that was used last. Nil if the class has
+-- seen no table.
+function record_info.of_any(class)
+  local is_done, result = pcall(record_info.of_class, class)
+  if is_done then return result end
+  if result.kind ~= "unknown_table" then error(result, 0) end
+  local _, plan = records.plans(record.info(class).model)
+  return plan and record_info.of(records.plan_schema(plan))
 end
 
 --- The column info of a record, as its table was when it was made.

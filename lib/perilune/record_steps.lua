@@ -14,18 +14,16 @@ local steps = {}
 
 --- What a record is and knows, to be put back if a later step fails.
 function steps.remember(target)
-  local fields = {}
-  for key, value in next, target do fields[key] = value end
-  return { fields = fields, stored = records.snapshot(target) }
+  return records.copy_record(target)
 end
 
 --- Makes a record what it was.
 function steps.put_back(target, memory)
   for key in next, target do
-    if memory.fields[key] == nil then rawset(target, key, nil) end
+    if rawget(memory, key) == nil then rawset(target, key, nil) end
   end
-  for key, value in next, memory.fields do rawset(target, key, value) end
-  records.set_snapshot(target, memory.stored)
+  for key, value in next, memory do rawset(target, key, value) end
+  records.adopt_shape(target, memory)
 end
 
 --- The values that are written: those of the record, converted; nil if its fields are what is stored.
@@ -105,6 +103,14 @@ function steps.insert(info, target, db, options)
   return true
 end
 
+--- Notes what the row of a record holds now.
+-- @param values what is stored; nil for the fields themselves
+-- @tparam ?boolean is_whole whether all columns of the table are known
+function steps.note_row(info, target, db, values, is_whole)
+  local _, plan = record.description(info.class, db)
+  record.functions.widen(target, plan, values or target, is_whole)
+end
+
 --- Updates the row. Returns false if a conflict policy has kept it as it is; nil if there is none.
 function steps.update_row(info, target, db, options)
   local values, columns = steps.values_of(info, target, db), options and options.columns
@@ -115,7 +121,7 @@ function steps.update_row(info, target, db, options)
     return nil
   end
   -- The row path has not seen the other columns, but they are the same as before.
-  if columns and options.knows_row then records.set_snapshot(target, values or target) end
+  if columns and options.knows_row then steps.note_row(info, target, db, values) end
   adopt(info, target, db, fields, options)
   return true
 end

@@ -26,14 +26,14 @@ local function given_values(info, target)
 end
 
 --- The record is what its row is now, whatever of it was written.
-local function take_row(info, target, row)
+local function take_row(class_info, info, target, db, row)
   local stored = {}
   for index, column in ipairs(info.columns) do stored[column] = row[index] end
   for _, column in ipairs(info.columns) do
     rawset(target, column, nil)
     rawset(target, column, record_values.read(info, target, column, stored[column]))
   end
-  records.set_snapshot(target, stored)
+  steps.note_row(class_info, target, db, stored, true)
 end
 
 local function upsert(class_info, target, db, options)
@@ -51,7 +51,7 @@ local function upsert(class_info, target, db, options)
   end
   local row = steps.attempt(class_info, target, db, db.fetch_one, db, sql, arguments)
   if not row then return false end
-  take_row(info, target, row)
+  take_row(class_info, info, target, db, row)
   return true
 end
 

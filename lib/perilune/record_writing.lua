@@ -43,8 +43,8 @@ function writing.set_drafts(class_of)
 end
 
 --- The record that a class verb is given, which may be a table of columns, or a draft.
-local function check_record(info, verb, value)
-  if draft_class and draft_class(value) then return internal.load("draft").to_record(info, verb, value) end
+local function check_record(info, verb, value, db)
+  if draft_class and draft_class(value) then return internal.load("draft").to_record(info, verb, value, db) end
   local found = record.info_of(value)
   if found then
     for ancestor in record.ancestors(found) do
@@ -74,8 +74,10 @@ local function split(verb, first, ...)
     db, position = arguments[1], 2
   end
   local target = first
+  -- Only then it is known whether its writes have to be seen here.
+  if not info.is_described then info.is_described = record.description(info.class, db) ~= nil end
   if not is_record then
-    target = check_record(info, verb, arguments[position])
+    target = check_record(info, verb, arguments[position], db)
     info = record.info_of(target)
     position = position + 1
   end
@@ -144,7 +146,7 @@ function instance_verbs.refresh(self, ...)
   if not has_key(info, target, db) then functions.raise_no_key("refresh", description) end
   local fresh = verbs.find(info.class, db or records.default_database(), key)
   for _, column in ipairs(description.columns) do rawset(target, column.name, rawget(fresh, column.name)) end
-  records.set_snapshot(target, records.snapshot(fresh))
+  steps.note_row(info, target, db, records.snapshot(fresh), true)
   return target
 end
 

@@ -41,6 +41,18 @@ local function copy(value)
   return copied
 end
 
+--- Whether two defaults have the same content.
+local function is_same(left, right)
+  if type(left) ~= "table" or type(right) ~= "table" or getmetatable(left) then return left == right end
+  for key, element in pairs(left) do
+    if not is_same(element, right[key]) then return false end
+  end
+  for key in pairs(right) do
+    if left[key] == nil then return false end
+  end
+  return true
+end
+
 --- The class of the records behind: the key is 1, what must not be NULL has its default, and an update finds a row.
 local function make_row_class(name, key, defaults, options)
   local Row = perilune.record(name, options)
@@ -78,6 +90,8 @@ function perilune.single_row(name, options)
   local key, defaults, record_options = read_options(options)
   local Row = make_row_class(name, key, defaults, record_options)
   local rows = setmetatable({}, { __mode = "k" })
+  --- Object -> the defaults that are tables, as it has given them out: they may be changed in place.
+  local given = setmetatable({}, { __mode = "k" })
   local methods, object = { record = Row }, { __name = name }
 
   local function wrap(row)
@@ -86,21 +100,36 @@ function perilune.single_row(name, options)
     end
     for column in pairs(defaults) do local _ = row[column] end -- raises for what is no column
     local self = setmetatable({}, object)
-    rows[self] = row
+    rows[self], given[self] = row, {}
     return self
+  end
+
+  local function default_of(self, field)
+    if type(defaults[field]) ~= "table" then return defaults[field] end
+    if given[self][field] == nil then given[self][field] = copy(defaults[field]) end
+    return given[self][field]
+  end
+
+  --- What was changed in place in a default was chosen.
+  local function take_choices(self)
+    for field, value in pairs(given[self]) do
+      if rows[self][field] == nil and not is_same(value, defaults[field]) then
+        rows[self][field], given[self][field] = value, nil
+      end
+    end
   end
 
   function object:__index(field)
     if methods[field] ~= nil then return methods[field] end
     local value = rows[self][field]
-    if value == nil then return copy(defaults[field]) end
+    if value == nil then return default_of(self, field) end
     return value
   end
 
   function object:__newindex(field, value)
     if field == key then internal.raise("argument", "the key `" .. key .. "` of `" .. name .. "` is always 1") end
     if value == perilune.null then value = nil end
-    rows[self][field] = value
+    rows[self][field], given[self][field] = value, nil
   end
 
   --- All columns that have a value or a default.
@@ -118,8 +147,9 @@ function perilune.single_row(name, options)
       local row, arguments = rows[self], table.pack(...)
       for index, argument in ipairs(arguments) do
         -- The block of update_changes is to see the object, not the record.
-        if type(argument) == "function" then arguments[index] = function() return argument(self) end end
+        if type(argument) == "function" then arguments[index] = function() argument(self) take_choices(self) end end
       end
+      take_choices(self)
       local result = row[verb](row, table.unpack(arguments, 1, arguments.n))
       return rawequal(result, row) and self or result
     end

@@ -58,6 +58,21 @@ function sql_fragment.text(text, place)
   return text:find("--", 1, true) and text .. "\n" or text
 end
 
+--- How many values a `?` stands for in SQL; parameters with numbers or names are refused.
+function sql_fragment.count_parameters(text, place)
+  local count, position = 0, 1
+  while true do
+    local start, mark = text:match(mark_pattern, position)
+    if not start then return count end
+    position = skip(text, start, mark, place) or start + 1
+    if is_parameter(text, start, mark) then
+      local written = text:match("^.[%w_]*", start)
+      if written ~= "?" then checks.fail(place, "write `?` for each value, in the order of the values, not `" .. written .. "`") end
+      count = count + 1
+    end
+  end
+end
+
 --- What functions in definitions are given for a table: `c.title` is its column.
 local columns = setmetatable({}, {
   __name = "columns",

@@ -56,7 +56,8 @@ local function read_target(info, target)
   for _, key in ipairs(keys) do
     if #key > 0 and is_same_set(key, columns) then return columns end
   end
-  local message = #texts == 0 and "the table has no unique key"
+  local message = schema.kind == "view" and "a view has no keys: insert or update instead, or write SQL"
+    or #texts == 0 and "the table has no unique key"
     or ("(%s) is no unique key; there are: %s"):format(table.concat(columns, ", "), table.concat(texts, ", "))
   internal.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })
 end
@@ -145,7 +146,13 @@ local function read_condition(info, where, bound)
   if type(list[1]) ~= "string" then
     fail(info.schema, "where: expected SQL, or a list of SQL and its arguments, got %s", internal.describe(where))
   end
-  for index = 2, list.n or #list do bound[#bound + 1] = { value = list[index] } end
+  local wanted = sql_fragment.count_parameters(list[1], "upsert on `" .. info.schema.name .. "`: where")
+  local count = (list.n or #list) - 1
+  if count ~= wanted then
+    fail(info.schema, "where: the SQL has %d `?`, and %s given: write where = { \"count < ?\", 3 }%s", wanted,
+      count == 1 and "1 value is" or count .. " values are", count < wanted and count > 0 and " (perilune.null for NULL)" or "")
+  end
+  for index = 2, count + 1 do bound[#bound + 1] = { value = list[index] } end
   return " WHERE (" .. list[1] .. "\n)"
 end
 

@@ -127,6 +127,9 @@ void perilune_push_database(lua_State *L, void *owner, perilune_release_list *le
 /* The database behind a userdata (a database object, or a handle that is alive), or NULL. Never fails. */
 perilune_database *perilune_database_at(lua_State *L, int index);
 
+/* Whether a value is a database object or a handle, alive or not. Never fails. */
+bool perilune_is_database(lua_State *L, int index);
+
 /* Pops the database object that is used where scripts name none. [-1, +0, m] */
 void perilune_set_default_database(lua_State *L);
 

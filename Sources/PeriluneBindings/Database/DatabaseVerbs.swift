@@ -13,7 +13,7 @@ enum DatabaseVerbs {
         }
         try add("backup_to", to: methods, of: state, backup)
         let path = try state.core.makeFunction("db:path", raw: { core, _ in
-            let (database, _) = try require(core, at: 1, for: "db:path")
+            let (database, _) = try ScriptDatabase.require(core, at: 1, for: "db:path")
             core.push(.string(LuaString(SQLEnvironment.plainPath(of: database.writer.path))))
             return 1
         })
@@ -25,7 +25,7 @@ enum DatabaseVerbs {
         _ body: @escaping (LuaCore, ScriptDatabase, OpaquePointer) throws -> Void
     ) throws {
         let function = try state.core.makeFunction("db:\(name)", raw: { core, _ in
-            let (database, pointer) = try require(core, at: 1, for: "db:\(name)")
+            let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "db:\(name)")
             do {
                 try body(core, database, pointer)
                 return 0
@@ -36,14 +36,6 @@ enum DatabaseVerbs {
             }
         })
         try methods.set(.string(LuaString(name)), .function(function))
-    }
-
-    private static func require(
-        _ core: LuaCore, at index: CInt, for function: String
-    ) throws -> (ScriptDatabase, OpaquePointer) {
-        if let found = ScriptDatabase.of(core.L, at: index) { return found }
-        let got = core.value(at: index).typeName
-        throw BindingError("argument", "\(function): expected a database that is alive, got \(got)")
     }
 
     private static func close(_ core: LuaCore, _ database: ScriptDatabase, _ pointer: OpaquePointer) throws {
@@ -61,7 +53,7 @@ enum DatabaseVerbs {
     }
 
     private static func backup(_ core: LuaCore, _ source: ScriptDatabase, _ pointer: OpaquePointer) throws {
-        let (target, targetPointer) = try require(core, at: 2, for: "db:backup_to: argument 1")
+        let (target, targetPointer) = try ScriptDatabase.require(core, at: 2, for: "db:backup_to: argument 1")
         try source.requireOpen()
         try target.requireOpen()
         guard source.writer !== target.writer else {

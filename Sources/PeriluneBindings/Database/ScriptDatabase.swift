@@ -70,6 +70,19 @@ package final class ScriptDatabase {
         return (of(database), database)
     }
 
+    /// The database that a function is given.
+    ///
+    /// - Parameter place: What messages call the argument.
+    static func require(
+        _ core: LuaCore, at index: CInt, for place: String
+    ) throws(BindingError) -> (ScriptDatabase, OpaquePointer) {
+        if let found = of(core.L, at: index) { return found }
+        guard perilune_is_database(core.L, index) else {
+            throw BindingError("argument", "\(place): expected a database, got \(core.value(at: index).shortDescription)")
+        }
+        throw BindingError("dead_handle", "this database handle was used after its block ended")
+    }
+
     static func of(_ database: OpaquePointer) -> ScriptDatabase {
         Unmanaged<ScriptDatabase>.fromOpaque(perilune_database_owner(database)).takeUnretainedValue()
     }

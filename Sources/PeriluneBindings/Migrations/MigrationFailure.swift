@@ -61,9 +61,23 @@ enum MigrationFailure {
         default:
             core.push(error)
         }
-        if let migration, perilune_is_error(core.L, -1), !isDoomed(core), !has("migration", core.L) {
+        guard let migration, !isDoomed(core) else { return }
+        if lua_type(core.L, -1) == LUA_TTABLE {
+            addField("migration", migration, core)
+        } else if perilune_is_error(core.L, -1), !has("migration", core.L) {
             set("migration", .string(LuaString(migration)), core.L)
         }
+    }
+
+    /// Adds a field to the table on top of the stack, which a script has raised, unless it has one of that name.
+    private static func addField(_ name: String, _ value: String, _ core: LuaCore) {
+        core.push(.string(LuaString(name)))
+        let isThere = lua_rawget(core.L, -2) != LUA_TNIL
+        lua_settop(core.L, -2)
+        guard !isThere else { return }
+        core.push(.string(LuaString(name)))
+        core.push(.string(LuaString(value)))
+        lua_rawset(core.L, -3)
     }
 
     private static func has(_ name: String, _ L: OpaquePointer) -> Bool {

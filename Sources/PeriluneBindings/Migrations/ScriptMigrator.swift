@@ -67,10 +67,7 @@ final class ScriptMigrator {
     }
 
     private func makeRunner(_ method: String, _ core: LuaCore) throws -> MigrationRunner {
-        guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
-            let got = core.value(at: 1).shortDescription
-            throw BindingError("argument", "m:\(method): argument 1: expected a database that is alive, got \(got)")
-        }
+        let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "m:\(method): argument 1")
         try database.requireOpen()
         guard perilune_current_access(core.L, pointer) == nil else {
             throw BindingError("nested_access", "m:\(method): not inside a block, or a migration, of the same database")

@@ -7,9 +7,7 @@ package import PeriluneRecords
 enum SchemaBinding {
     static func install(in internals: LuaTable, of state: LuaState) throws {
         try internals.set("table_schema", .function(state.core.makeFunction("table_schema", raw: { core, _ in
-            guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
-                throw BindingError("argument", "expected a database that is alive, got \(core.value(at: 1).shortDescription)")
-            }
+            let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "schema")
             guard case .string(let name) = core.value(at: 2) else {
                 throw BindingError("argument", "expected the name of a table, got \(core.value(at: 2).shortDescription)")
             }

@@ -71,10 +71,7 @@ struct RequestCall {
 
     /// The database at a position.
     func database(_ position: CInt) throws -> (ScriptDatabase, OpaquePointer) {
-        guard let found = ScriptDatabase.of(core.L, at: position) else {
-            throw BindingError("argument", "expected a database that is alive, got \(value(position).shortDescription)")
-        }
-        return found
+        try ScriptDatabase.require(core, at: position, for: "the request")
     }
 
     /// The table of that name in a database.

@@ -234,3 +234,57 @@ test("conversions are made by whoever fetches and writes records", function()
   equal(item.at, date)
   equal(stored("SELECT COUNT(DISTINCT at) AS n FROM item").n, 1)
 end)
+
+local function make_flags(options)
+  db:execute[[
+    CREATE TABLE flag (id INTEGER PRIMARY KEY, is_on BOOLEAN);
+    INSERT INTO flag VALUES (1, 1), (2, 0), (3, NULL), (4, 'maybe'), (5, 0.5)]]
+  return perilune.record("flag", options)
+end
+
+test("what is no boolean in a column of booleans is an error that names table, column, value and key", function()
+  local Flag = make_flags()
+  equal({ Flag:find(1).is_on, Flag:find(2).is_on, Flag:find(3).is_on }, { true, false })
+  local ways = {
+    function() Flag:find(4) end,
+    function() Flag:fetch_one(4) end,
+    function() Flag:fetch_one{ id = 4 } end,
+    function() Flag:fetch_all() end,
+    function() for _ in Flag:rows() do end end,
+    function() Flag:filter{ id = 4 }:fetch_one() end,
+    function() Flag:from_sql("SELECT is_on, id FROM flag WHERE id = 4"):fetch_one() end,
+    function() db:execute "CREATE TEMP TABLE t (x)" Flag:fetch_all("UPDATE flag SET id = id WHERE id = 4 RETURNING *") end,
+  }
+  for _, way in ipairs(ways) do
+    local err = fails("conversion", way)
+    equal({ err.table, err.column, err.key }, { "flag", "is_on", 4 })
+    matches(err.message, "`flag`.`is_on` (row with `id` 4): expected a boolean, got the string \"maybe\"")
+  end
+  matches(fails("conversion", Flag.find, Flag, 5).message, "got the float 0.5")
+  equal(#Flag:fetch_all("SELECT * FROM flag WHERE id < 4"), 3)
+  -- Plain rows give what is stored.
+  equal(db:fetch_one("SELECT is_on FROM flag WHERE id = 4").is_on, "maybe")
+end)
+
+test("another type for a column of booleans takes what is stored", function()
+  equal(make_flags{ types = { is_on = "any" } }:find(4).is_on, "maybe")
+  local Flag = perilune.record("flag", { types = { is_on = {
+    from_database = function(value) return value == "maybe" and "perhaps" or value end,
+    to_database = function(value) return value end,
+  } } })
+  equal(Flag:find(4).is_on, "perhaps")
+end)
+
+test("the error of a conversion is told, whatever was raised", function()
+  db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, a); INSERT INTO t VALUES (1, 1)"
+  local function message_for(raised)
+    local type_of_a = { from_database = function() error(raised, 0) end, to_database = function(value) return value end }
+    local T = perilune.record("t", { types = { a = type_of_a } })
+    return fails("conversion", T.find, T, 1).message
+  end
+  matches(message_for("too old"), "`t`.`a` (row with `id` 1): too old")
+  matches(message_for{ kind = "old", message = "too old" }, "too old")
+  matches(message_for{ kind = "old" }, "an error of kind old")
+  matches(message_for{ 1 }, "an error that is a table")
+  matches(message_for(setmetatable({}, { __tostring = function() return "much too old" end })), "much too old")
+end)

@@ -100,6 +100,15 @@ test("a draft cannot be updated, deleted or saved itself", function()
   end
 end)
 
+test("a draft is inserted or upserted; what else a class does with records needs one", function()
+  local Reminder = make_reminder()
+  local draft = Reminder.draft(Reminder:insert(Reminder.draft{ title = "a" }))
+  for _, verb in ipairs{ "update", "save", "delete" } do
+    matches(fails("draft", Reminder[verb], Reminder, draft).message, "`" .. verb .. "`: a draft of `reminder` stands for no row")
+  end
+  equal(Reminder:fetch_count(), 1)
+end)
+
 test("a draft is no record of another class, and a record no draft", function()
   local Reminder = make_reminder()
   local List = perilune.record "list"

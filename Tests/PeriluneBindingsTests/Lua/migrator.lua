@@ -94,13 +94,17 @@ test("a message that is raised becomes an object that names the migration", func
   matches(err, ": no way")
 end)
 
-test("a table that is raised comes out as it is", function()
+test("a table that is raised comes out itself, with the name of the migration", function()
   local m, raised = perilune.migrator(), { code = 7 }
   m:register("a", function() error(raised) end)
   local ok, err = pcall(m.migrate, m, db)
   equal(ok, false)
   equal(rawequal(err, raised), true)
+  equal(err, { code = 7, migration = "a" })
   equal(m:applied(db), {})
+  raised.migration = "mine"
+  ok, err = pcall(m.migrate, m, db)
+  equal(err.migration, "mine")
 end)
 
 test("an error in a text of SQL names the migration and the place", function()

@@ -194,7 +194,7 @@ end)
 
 test("a class may be made before its table, and follows its schema", function()
   local Author = perilune.record("author")
-  fails("unknown_table", Author, { name = "x" })
+  fails("unknown_table", Author.insert, Author, { name = "x" })
   db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)")
   local author = Author{ name = "x" }:insert()
   fails("unknown_column", function() author.email = "e" end)

@@ -133,6 +133,19 @@ test("composite keys and tables without row ids", function()
   equal(Grade:fetch_count(), 2)
 end)
 
+test("a condition has as many values as it asks for", function()
+  db:execute "CREATE TABLE word (id INTEGER PRIMARY KEY, text TEXT, count INTEGER)"
+  local Word = perilune.record "word"
+  local function message_for(where) return fails("argument", Word.upsert, Word, { id = 1, count = 1 }, { where = where }).message end
+  matches(message_for "word.count < ?", "upsert on `word`: where: the SQL has 1 `?`, and 0 values are given")
+  matches(message_for{ "word.count < ?" }, "0 values")
+  matches(message_for{ "word.count < ?", 1, 2 }, "2 values")
+  matches(message_for{ "word.count BETWEEN ? AND ?", 1 }, "1 value is given")
+  matches(message_for{ "word.count < :most", most = 1 }, "write `?` for each value, in the order of the values, not `:most`")
+  matches(message_for{ "word.count < ?1", 1 }, "not `?1`")
+  equal(Word:upsert({ id = 1, count = 1 }, { where = { "word.text = '?' OR word.count < ? -- ?", 1 } }).id, 1)
+end)
+
 test("a target that no unique key has is refused with those that there are", function()
   local Player = make_player()
   local player = Player{ id = 1, name = "Ann", email = "x" }

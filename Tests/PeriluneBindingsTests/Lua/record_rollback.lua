@@ -1,0 +1,64 @@
+--- What records are after a transaction that they were written in was rolled back: what they were made by the write. A record is
+-- a value: it does not follow its row.
+
+local function make_person()
+  db:execute "CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT NOT NULL)"
+  return perilune.record "person"
+end
+
+test("a record that was inserted keeps the key that it got, and can be inserted or saved again", function()
+  local Person = make_person()
+  local ada, bob = Person{ name = "Ada" }, Person{ name = "Bob" }
+  fails("stop", db.in_transaction, db, function()
+    ada:insert()
+    bob:insert()
+    error{ kind = "stop" }
+  end)
+  equal({ ada.id, bob.id, ada:exists(), Person:fetch_count() }, { 1, 2, false, 0 })
+  equal(fails("record_not_found", ada.update, ada).key, 1)
+  ada:insert()
+  bob:save()
+  equal(db:fetch_values "SELECT id || name FROM person", { "1Ada", "2Bob" })
+end)
+
+test("a record that was updated keeps its fields; refresh reads its row", function()
+  local Person = make_person()
+  local ada = Person{ name = "Ada" }:insert()
+  db:in_transaction(function()
+    ada:update_changes{ name = "A." }
+    return "rollback"
+  end)
+  equal({ ada.name, Person:find(1).name }, { "A.", "Ada" })
+  -- It takes its row for what it wrote: update writes all columns, update_changes finds none to write.
+  equal(ada:update_changes(), false)
+  ada:update()
+  equal(Person:find(1).name, "A.")
+  db:in_savepoint(function()
+    ada:update_changes{ name = "B." }
+    return "rollback"
+  end)
+  equal(ada:refresh().name, "A.")
+  equal(ada:update_changes{ name = "B." }, true)
+end)
+
+test("a record that was deleted can be written again", function()
+  local Person = make_person()
+  local ada = Person{ name = "Ada" }:insert()
+  db:in_transaction(function()
+    ada:delete()
+    return "rollback"
+  end)
+  equal({ ada:exists(), ada:has_changes() }, { true, true })
+  equal(ada:refresh():has_changes(), false)
+end)
+
+test("a write that fails itself leaves the record as it was", function()
+  local Person = make_person()
+  local ada = Person{ id = 1, name = "Ada" }:insert()
+  local double = Person{ id = 1, name = "Bob" }
+  fails("constraint_primary_key", double.insert, double)
+  equal(double:has_changes(), true)
+  ada.name = nil
+  fails("constraint_not_null", ada.update, ada)
+  equal(ada:changes(), { name = { old = "Ada" } })
+end)

@@ -1,0 +1,40 @@
+--- Records of a class that has seen no table yet: that may be in another database than the default one, or is still to be made.
+-- Any name is a field of theirs. What is no column is told when they are written.
+
+local internal = ...
+local records = internal.records
+
+local record_unbound = {}
+
+local function describe(info, names)
+  local columns, positions = {}, {}
+  for index, name in ipairs(names) do
+    columns[index] = { name = name, folded = name, type = "" }
+    positions[name] = index
+  end
+  return {
+    class = info.class, table = info.table, columns = columns, positions = positions, key = {}, keys = {}, key_count = 0,
+    generation = -1, is_unbound = true,
+    schema = {
+      name = info.table, kind = "table", columns = columns, primary_key = { columns = {} }, unique_keys = {}, foreign_keys = {},
+    },
+  }
+end
+
+--- Makes a record of some fields.
+function record_unbound.make(info, values)
+  local names = {}
+  for name in next, values or {} do
+    if type(name) ~= "string" then
+      internal.raise("argument", ("%s{...}: expected names of columns, got %s"):format(info.name, internal.describe(name)))
+    end
+    names[#names + 1] = name
+  end
+  table.sort(names)
+  local plan = records.make_plan(info.model, nil, describe(info, names))
+  local made = records.record_from(plan, names, values or {})
+  records.set_snapshot(made, nil)
+  return made
+end
+
+return record_unbound
