@@ -124,6 +124,9 @@ static const module modules[] = {
     {"record_requests", (const char[]){
 #embed "perilune/record_requests.lua"
         , 0}},
+    {"record_statements", (const char[]){
+#embed "perilune/record_statements.lua"
+        , 0}},
     {"record_steps", (const char[]){
 #embed "perilune/record_steps.lua"
         , 0}},

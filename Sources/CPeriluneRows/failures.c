@@ -132,6 +132,14 @@ static bool has_field(lua_State *L, const char *name) {
     return is_there;
 }
 
+/* A statement that fails because of its text may have been made for a table that somebody else has changed. */
+static void suspect_schema(lua_State *L, perilune_statement *statement) {
+    perilune_push_error_fields(L, -1);
+    bool is_text = lua_getfield(L, -1, "code") != LUA_TNIL && lua_tointeger(L, -1) == SQLITE_ERROR;
+    lua_pop(L, 2);
+    if (is_text && statement->connection) perilune_touch_schema(statement->connection->database);
+}
+
 int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
     perilune_rows *rows = perilune_rows_of(L);
     if (perilune_is_doomed(rows)) {
@@ -151,6 +159,7 @@ int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
                 perilune_set_error_field(L, "sql");
             }
             set_expanded(L, statement);
+            suspect_schema(L, statement);
         }
         perilune_add_position(L);
     }

@@ -1,6 +1,15 @@
 /* Writing one record: what a prepared statement with named arguments would do, at its cost. */
 #include "records_writing.h"
 
+/* Takes the plan for the table as it is now. */
+static void renew_plan(lua_State *L, perilune_work *work) {
+    int top = lua_gettop(L);
+    lua_getiuservalue(L, work->plan, PLAN_MODEL);
+    work->block = perilune_push_plan(L, lua_gettop(L), work->call.access);
+    lua_replace(L, work->plan);
+    lua_settop(L, top);
+}
+
 perilune_work perilune_begin_work(lua_State *L, perilune_database *database, perilune_access *access, const char *verb,
                                   int record) {
     perilune_work work = {.call = {.rows = database->rows, .database = database, .access = access}, .verb = verb,
@@ -11,21 +20,29 @@ perilune_work perilune_begin_work(lua_State *L, perilune_database *database, per
     work.plan = work.shape + 1;
     work.block = work.shape_block->plan;
     lua_getiuservalue(L, work.shape, SHAPE_PLAN);
-    if (work.block->database == database->id && work.block->generation == database->schema_generation) return work;
-    lua_getiuservalue(L, work.plan, PLAN_MODEL);
-    work.block = perilune_push_plan(L, lua_gettop(L), access);
-    lua_replace(L, work.plan);
-    lua_settop(L, work.plan);
+    if (work.block->database != database->id || work.block->generation != database->schema_generation) renew_plan(L, &work);
     return work;
+}
+
+/* Whether the fields of the record are columns of the table. With `raises`, raises if they are not. */
+static bool has_known_fields(lua_State *L, perilune_work *work, bool raises) {
+    perilune_push_record_function(L, "check_fields");
+    lua_pushvalue(L, work->record);
+    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_pushboolean(L, raises);
+    lua_call(L, 3, 1);
+    bool are_known = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return are_known;
 }
 
 /* A record that was made for other columns than the table has in this database: its fields must be columns of it. */
 void perilune_check_fields(lua_State *L, perilune_work *work) {
-    if (work->shape_block->plan == work->block) return;
-    perilune_push_record_function(L, "check_fields");
-    lua_pushvalue(L, work->record);
-    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
-    lua_call(L, 2, 0);
+    if (work->shape_block->plan == work->block || has_known_fields(L, work, false)) return;
+    /* Somebody else may have changed the table. */
+    perilune_touch_schema(work->call.database);
+    renew_plan(L, work);
+    if (work->shape_block->plan != work->block) has_known_fields(L, work, true);
 }
 
 /* Pushes the values of the key; returns false, and pushes nothing, if one of them is nil or null. */

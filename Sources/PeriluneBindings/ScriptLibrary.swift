@@ -69,6 +69,13 @@ final class ScriptLibrary {
             let names = try arguments.get(3, as: [String].self)
             throw BindingError.unknown(what, name.description, among: names)
         }
+        try internals.setFunction("raise_unknown_column") { arguments in
+            guard case .string(let name) = arguments[1] else {
+                throw BindingError("argument", "expected the name of a column, got \(arguments[1].shortDescription)")
+            }
+            throw RequestError.unknownColumn(
+                name.description, inTable: try arguments.get(2), among: try arguments.get(3, as: [String].self))
+        }
     }
 
     private func defineConversions() throws {

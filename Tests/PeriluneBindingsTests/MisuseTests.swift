@@ -73,7 +73,7 @@ import Testing
                 end
                 for _, method in ipairs{ "tables", "views", "is_inside_transaction", "schema_sql" } do fails("dead_handle", handle[method], handle) end
                 fails("dead_handle", handle.add_function, handle, "f", 0, print)
-                for _, method in ipairs{ "close", "interrupt", "path", "backup_to" } do fails("argument", handle[method], handle) end
+                for _, method in ipairs{ "close", "interrupt", "path", "backup_to" } do fails("dead_handle", handle[method], handle) end
                 fails("dead_handle", statement.fetch_all, statement)
                 fails("dead_handle", rows)
                 fails("dead_handle", tuples)

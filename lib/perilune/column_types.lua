@@ -204,7 +204,7 @@ function column_types.of(schema, types)
   local known = {}
   for _, name in ipairs(names) do known[name] = true end
   for name, wanted in pairs(types) do
-    if not known[name] then internal.raise_unknown("column", name, names) end
+    if not known[name] then internal.raise_unknown_column(name, schema.name, names) end
     local converter = column_types.converter(wanted, "column `" .. name .. "`")
     converters[name] = converter ~= named.any and converter or nil
   end

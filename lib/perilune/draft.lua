@@ -59,6 +59,10 @@ local function copy_of_fields(info, value)
   return fields
 end
 
+local function raise_unknown(class, key, info)
+  internal.raise_unknown_column(tostring(key), record.info(class).table, info.columns)
+end
+
 local methods = {}
 
 --- Another draft with the same fields.
@@ -82,12 +86,13 @@ local function index(self, key)
   if verbs[key] then raise_verb(class, key) end
   local method = record.method(record.info(class), key)
   if method ~= nil or not info.columns then return method end
-  internal.raise_unknown("column", tostring(key), info.columns)
+  raise_unknown(class, key, info)
 end
 
 local function assign(self, key, value)
-  local info = info_of(classes[self])
-  if not info.affinities[key] then internal.raise_unknown("column", tostring(key), info.columns) end
+  local class = classes[self]
+  local info = info_of(class)
+  if not info.affinities[key] then raise_unknown(class, key, info) end
   rawset(self, key, value)
 end
 
@@ -121,7 +126,7 @@ function draft.new(class, values)
   end
   local info, is_record = info_of(class), record.info_of(values) ~= nil
   for key in next, values or {} do
-    if type(key) ~= "string" or not (info.affinities[key] or is_record) then internal.raise_unknown("column", tostring(key), info.columns) end
+    if type(key) ~= "string" or not (info.affinities[key] or is_record) then raise_unknown(class, key, info) end
   end
   local result = copy_of_fields(info, values or {})
   classes[result] = class

@@ -51,15 +51,19 @@ local function fold(name)
   return (name:gsub("%u", string.lower))
 end
 
+local function column_names(schema)
+  local names = {}
+  for index, column in ipairs(schema.columns) do names[index] = column.name end
+  return names
+end
+
 --- The names of the columns that find a row: those that the class names, else the primary key, else a column called id.
 local function key_names(info, schema, positions)
   local wanted = info.primary_key
   if wanted then
     for _, name in ipairs(wanted) do
       if not positions[fold(name)] then
-        local names = {}
-        for index, column in ipairs(schema.columns) do names[index] = column.name end
-        internal.raise_unknown("column", name, names)
+        internal.raise_unknown_column(name, schema.name, column_names(schema))
       end
     end
     return wanted
@@ -254,14 +258,14 @@ function functions.missing(class, name)
     for member in pairs(ancestor.members) do names[#names + 1] = member end
   end
   for verb in pairs(record.instance_verbs) do names[#names + 1] = verb end
-  internal.raise_unknown("column", name, names)
+  internal.raise_unknown_column(name, info.table, names)
 end
 
 --- Whether a field may be assigned.
 function functions.assign(class, _, name)
   local info = infos[class]
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
-  internal.raise_unknown("column", name, known_names(info))
+  internal.raise_unknown_column(name, info.table, known_names(info))
 end
 
 local function set_of(names)
@@ -316,17 +320,18 @@ function functions.write_sql(description, kind, names, clause, rows)
   return text .. suffix .. returning(description, positions), positions
 end
 
---- Raises for a field of a record that is no column of the table that it is written to.
-function functions.check_fields(values, description)
-  local columns = record.info_of(values) and select(2, records.record_schema(values))
+--- Whether the fields of a record are columns of the table that it is written to, unless they were none of its own either.
+-- @tparam boolean raises whether it is an error if they are not
+function functions.check_fields(values, description, raises)
+  local own, columns = records.record_schema(values)
   for _, name in ipairs(columns or {}) do
-    local is_extra = not records.record_schema(values).positions[fold(name)]
-    if not is_extra and rawget(values, name) ~= nil and not description.positions[fold(name)] then
-      local names = {}
-      for index, column in ipairs(description.columns) do names[index] = column.name end
-      internal.raise_unknown("column", name, names)
+    local is_column = own.positions[fold(name)] and rawget(values, name) ~= nil
+    if is_column and not description.positions[fold(name)] then
+      if not raises then return false end
+      internal.raise_unknown_column(name, description.table, column_names(description))
     end
   end
+  return true
 end
 
 -- What records know of their rows
@@ -469,7 +474,7 @@ local function make(class, values, ...)
   made = records.new_record(class, values) or records.new_record(class, values, true)
   if made then return made end
   for name in next, values or {} do
-    if not info.known[name] then internal.raise_unknown("column", name, known_names(info)) end
+    if not info.known[name] then internal.raise_unknown_column(name, info.table, known_names(info)) end
   end
   raise("internal", ("a record of %s could not be made"):format(info.name))
 end

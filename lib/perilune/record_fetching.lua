@@ -165,7 +165,7 @@ local function key_condition(verb, class, db, values)
     if not position then
       local names = {}
       for index, column in ipairs(description.columns) do names[index] = column.name end
-      internal.raise_unknown("column", name, names)
+      internal.raise_unknown_column(name, description.table, names)
     end
     given[position] = value
   end

@@ -50,10 +50,16 @@ local function class_policy(info, kind)
   end
 end
 
+--- The policy for a write; nil for that of the schema.
+-- @tparam string kind "insert" or "update"
+function record_options.policy(info, options, kind)
+  return options and options.on_conflict or class_policy(info, kind)
+end
+
 --- What stands in a statement for the options of a call: a clause "OR ...", and "*" at the end if the whole row is to come back.
 -- @tparam string kind "insert" or "update"
 function record_options.clause(info, options, kind)
-  local policy = options and options.on_conflict or class_policy(info, kind)
+  local policy = record_options.policy(info, options, kind)
   local clause = policy and "OR " .. policy:upper() or ""
   if options and options.returning then clause = clause .. "*" end
   return clause ~= "" and clause or nil
@@ -79,15 +85,19 @@ local function returned_columns(info, returning)
   if returning == "all" and not info.affinities.all then return info.columns end
   local columns = type(returning) == "table" and returning or { returning }
   for _, column in ipairs(columns) do
-    if not info.affinities[column] then internal.raise_unknown("column", column, info.columns) end
+    if not info.affinities[column] then internal.raise_unknown_column(column, info.schema.name, info.columns) end
   end
   return columns
 end
 
---- Raises if the options ask for columns that there are not.
-function record_options.check(class_info, options, db)
-  if options and options.returning then returned_columns(record_info.of_class(class_info.class, db), options.returning) end
+--- The columns that the options ask for; nil for none. Raises for one that there is not.
+function record_options.columns(class_info, options, db)
+  if not (options and options.returning) then return nil end
+  return returned_columns(record_info.of_class(class_info.class, db), options.returning)
 end
+
+--- Raises if the options ask for columns that there are not.
+record_options.check = record_options.columns
 
 --- What a write returns that has written: the record, or what the option `returning` says of it.
 function record_options.result(class_info, target, options, db)

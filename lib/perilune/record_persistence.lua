@@ -42,6 +42,12 @@ function instance_verbs.update_changes(...)
   return instance_verbs.update_changes(...)
 end
 
+--- `Class:statement(verb, ...)`: see record_statements.lua.
+function verbs.statement(...)
+  verbs.statement = internal.load("record_statements").of_class
+  return verbs.statement(...)
+end
+
 internal.load("record_validation")
 
 --- `Class.draft(fields)`, `Class.draft(record)`: see draft.lua.

@@ -28,13 +28,6 @@ function internal.name_of(value)
   return internal.describe(value)
 end
 
---- Raises for a column that a table does not have.
-function internal.raise_unknown_column(name, table_name, names)
-  local ok, err = pcall(internal.raise_unknown, "column", name, names)
-  raise("unknown_column", (err.message:gsub("no column `[^`]*`", "%0 in `" .. table_name:gsub("%%", "%%%%") .. "`", 1)),
-    { name = name, table = table_name, suggestion = err.suggestion })
-end
-
 -- What writes values ----------------------------------------------------------------------------------------------------------
 
 --- What makes values of a column as the database stores them, for columns whose type the class has named; or nil.

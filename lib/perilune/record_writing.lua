@@ -42,6 +42,17 @@ function writing.set_drafts(class_of)
   draft_class = class_of
 end
 
+--- Reads the schema of a database again if a name is not known: somebody else may have changed it.
+local function know_names(info, values, db)
+  for name in next, values do
+    if not info.known[name] then
+      records.touch_schema(db)
+      record.description(info.class, db)
+      return
+    end
+  end
+end
+
 --- The record that a class verb is given, which may be a table of columns, or a draft.
 local function check_record(info, verb, value, db)
   if draft_class and draft_class(value) then return internal.load("draft").to_record(info, verb, value, db) end
@@ -59,6 +70,7 @@ local function check_record(info, verb, value, db)
     raise("argument", ("%s: expected a record of %s or a table of columns, got %s")
       :format(verb, info.name, internal.describe(value)))
   end
+  if db then know_names(info, value, db) end
   return info.class(value)
 end
 

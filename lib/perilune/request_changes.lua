@@ -132,30 +132,51 @@ local function run(self, db, returning)
   return db:fetch_all(plan.sql, request_plans.arguments(self, plan))
 end
 
---- Changes columns of all rows of the request: `request:update_all{ score = Player.c.score + 1 }`.
--- @tparam ?database db
--- @tparam table assignments columns with values or expressions; or a function that gets the columns and returns these
--- @tparam ?table options `on_conflict`: a policy; `returning`: true for records, or columns for rows
--- @return what was changed, as db:execute gives it; or the list of what was asked for by `returning`
-function verbs:update_all(...)
+--- What a verb would run: the request that stands for the change, the database, and what is to be returned.
+local changes = {}
+
+function changes.update_all(self, ...)
   local db, assignments, options = shift(...)
   db = request_plans.database_for(db, "update_all")
   options = read_options("update_all", options)
   local values = read_assignments(self, assignments)
   local returning = read_returning(self, "update_all", options.returning)
   local change = statement("update", options.on_conflict, returning, values)
-  return run(request.derive_with(self, "update", change), db, returning)
+  return request.derive_with(self, "update", change), db, returning
+end
+
+function changes.delete_all(self, ...)
+  local db, options = shift(...)
+  db = request_plans.database_for(db, "delete_all")
+  options = read_options("delete_all", options)
+  local returning = read_returning(self, "delete_all", options.returning)
+  return request.derive_with(self, "delete", statement("delete", nil, returning)), db, returning
+end
+
+--- Changes columns of all rows of the request: `request:update_all{ score = Player.c.score + 1 }`.
+-- @tparam ?database db
+-- @tparam table assignments columns with values or expressions; or a function that gets the columns and returns these
+-- @tparam ?table options `on_conflict`: a policy; `returning`: true for records, or columns for rows
+-- @return what was changed, as db:execute gives it; or the list of what was asked for by `returning`
+function verbs:update_all(...)
+  return run(changes.update_all(self, ...))
 end
 
 --- Deletes all rows of the request.
 -- @tparam ?database db
 -- @tparam ?table options `returning`: true for records, or columns for rows
 function verbs:delete_all(...)
-  local db, options = shift(...)
-  db = request_plans.database_for(db, "delete_all")
-  options = read_options("delete_all", options)
-  local returning = read_returning(self, "delete_all", options.returning)
-  return run(request.derive_with(self, "delete", statement("delete", nil, returning)), db, returning)
+  return run(changes.delete_all(self, ...))
+end
+
+--- What `update_all` or `delete_all` would execute, as a value: see record_statements.lua.
+-- @tparam string verb
+-- @param ... what the verb takes
+function verbs:statement(verb, ...)
+  if not changes[verb] then internal.raise_unknown("verb", tostring(verb), { "update_all", "delete_all" }) end
+  local change, db = changes[verb](self, ...)
+  local plan = request_plans.plan_of(change, db, "change")
+  return internal.load("record_statements").make(plan.sql, table.pack(request_plans.values(change, plan)))
 end
 
 return verbs

@@ -50,7 +50,7 @@ local function check_columns(db, name, columns, place)
   for _, wanted in ipairs(columns) do
     local found = false
     for _, column_name in ipairs(names) do found = found or checks.same_name(column_name, wanted) end
-    if not found then internal.raise_unknown("column", wanted, names) end
+    if not found then internal.raise_unknown_column(wanted, name, names) end
   end
 end
 

@@ -38,8 +38,12 @@ extension RequestError {
 
     /// The error for a column that a table does not have.
     package static func unknownColumn(_ name: String, in table: TableSchema) -> RequestError {
-        var error = unknown("column", name, in: "`\(table.name)`", among: table.columns.map(\.name))
-        error.fields["table"] = table.name
+        unknownColumn(name, inTable: table.name, among: table.columns.map(\.name))
+    }
+
+    package static func unknownColumn(_ name: String, inTable table: String, among names: [String]) -> RequestError {
+        var error = unknown("column", name, in: "`\(table)`", among: names)
+        error.fields["table"] = table
         return error
     }
 }
