@@ -13,8 +13,8 @@ local function split(class, verb, ...)
   local info = record.require_class(verb, class)
   local is_given = records.is_database((...))
   local db = is_given and (...) or records.default_database()
-  -- Only then it is known whether its records have to be awakened.
-  if not info.is_described then info.is_described = record.description(class, db) ~= nil end
+  -- Only then it is known whether its records have to be awakened. A statement may be one of another database.
+  if not info.is_described and not records.is_statement((...)) then info.is_described = record.description(class, db) ~= nil end
   if is_given then return db, select("#", ...) - 1, select(2, ...) end
   return db, select("#", ...), ...
 end
@@ -54,7 +54,7 @@ local function awaken_all(info, list)
 end
 
 local function awaken_rows(info, next_record, state, control, closing)
-  if not awakens(info) then return next_record, state, control, closing end
+  if info.is_described and not awakens(info) then return next_record, state, control, closing end
   return function(...) return awaken_one(info, next_record(...)) end, state, control, closing
 end
 
@@ -192,6 +192,9 @@ local function fetch_by_key(verb, class, db, key)
   local info = record.info(class)
   if record.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
+  end
+  if type(key) == "function" or type(key) == "thread" then
+    raise("argument", verb .. ": expected a key, got " .. internal.describe(key))
   end
   if plain_key(key) then
     local description = record.description(class, db)

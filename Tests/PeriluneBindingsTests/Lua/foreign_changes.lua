@@ -1,0 +1,135 @@
+--- Tables that somebody else changes: another connection, as another process has one.
+
+--- Two connections to a file with the table `person`: `ours` is that of the records, `theirs` changes the schema.
+local function two_connections(kind)
+  local path = temporary_path "shared.sqlite"
+  local theirs, ours = perilune[kind or "queue"](path), perilune[kind or "queue"](path)
+  theirs:execute[[
+    CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, age INTEGER);
+    INSERT INTO person VALUES (1, 'Ada', 36), (2, 'Bob', 40)]]
+  return theirs, ours, perilune.record "person"
+end
+
+local function for_each_kind(body)
+  for _, kind in ipairs{ "queue", "pool" } do body(kind) end
+end
+
+--- At first it may be SQLite that finds out; from then on the library knows.
+local function fails_at_last(kind, f, ...)
+  local ok, err = pcall(f, ...)
+  equal(ok, false)
+  if err.kind ~= kind then matches(fails("sql", function() error(err, 0) end).message, "no ") end
+  return fails(kind, f, ...)
+end
+
+test("fetched records have the columns that the table has now", function()
+  for_each_kind(function(kind)
+    local theirs, ours, Person = two_connections(kind)
+    equal(Person:find(ours, 1).age, 36)
+    theirs:execute "ALTER TABLE person ADD COLUMN email TEXT DEFAULT 'none'"
+    equal(Person:find(ours, 1).email, "none")
+    equal(Person:fetch_all(ours)[2].email, "none")
+    theirs:execute "ALTER TABLE person RENAME COLUMN name TO label"
+    equal(Person:fetch_one(ours, 1).label, "Ada")
+    equal(fails("unknown_column", function() return Person:find(ours, 1).name end).table, "person")
+    theirs:execute "ALTER TABLE person DROP COLUMN age"
+    for person in Person:rows(ours) do fails("unknown_column", function() return person.age end) end
+  end)
+end)
+
+test("new columns can be given at once", function()
+  for_each_kind(function(kind)
+    local theirs, ours, Person = two_connections(kind)
+    local ada = Person:find(ours, 1)
+    theirs:execute "ALTER TABLE person ADD COLUMN email TEXT"
+    equal(Person:insert(ours, { name = "Cleo", email = "c@x" }).email, "c@x")
+    theirs:execute "ALTER TABLE person ADD COLUMN size INTEGER"
+    ours:write(function() equal(Person{ name = "Dan", size = 2 }:insert().size, 2) end)
+    theirs:execute "ALTER TABLE person ADD COLUMN weight INTEGER"
+    ours:write(function()
+      ada.weight = 60
+      equal(ada:update_changes(), true)
+    end)
+    theirs:execute "ALTER TABLE person ADD COLUMN height INTEGER DEFAULT 170"
+    equal(ada:update_changes(ours, { age = 37 }), true)
+    local row = ours:fetch_one "SELECT * FROM person WHERE id = 1"
+    equal({ row.weight, row.age, row.height }, { 60, 37, 170 })
+    equal(#Person:insert_all(ours, { { name = "E", height = 180 }, { name = "F" } }), 2)
+    theirs:execute "ALTER TABLE person ADD COLUMN note TEXT"
+    equal(Person:upsert(ours, { id = 2, note = "n" }).age, 40)
+  end)
+end)
+
+test("what is no column any more is told, and nothing is written", function()
+  for_each_kind(function(kind)
+    local theirs, ours, Person = two_connections(kind)
+    local ada = Person:find(ours, 1)
+    Person:insert(ours, { id = 3, name = "Cleo" })
+    theirs:execute "ALTER TABLE person RENAME COLUMN name TO label"
+    equal(fails_at_last("unknown_column", Person.insert, Person, ours, { name = "Dan" }).table, "person")
+    equal(fails("unknown_column", ada.update, ada, ours).name, "name")
+    equal(Person:fetch_count(ours), 3)
+    theirs:execute "ALTER TABLE person RENAME COLUMN label TO name"
+    ada.name = "A."
+    ada:update(ours)
+    equal(Person:find(ours, 1).name, "A.")
+  end)
+end)
+
+test("requests follow the table", function()
+  for_each_kind(function(kind)
+    local theirs, ours, Person = two_connections(kind)
+    local named
+    ours:read(function() named = Person:filter{ name = "Ada" } end)
+    equal(named:fetch_one(ours).age, 36)
+    theirs:execute "ALTER TABLE person ADD COLUMN email TEXT DEFAULT 'none'"
+    equal(named:fetch_one(ours).email, "none")
+    ours:write(function()
+      equal(Person:filter{ email = "none" }:fetch_count(), 2)
+      equal(Person:order(Person.c.email, "id"):fetch_one().id, 1)
+      equal(named:update_all{ email = "ada@x" }.changed_rows, 1)
+    end)
+    theirs:execute "ALTER TABLE person RENAME COLUMN name TO label"
+    equal(fails_at_last("unknown_column", named.fetch_one, named, ours).table, "person")
+    ours:read(function() equal(Person:filter{ label = "Ada" }:fetch_one().email, "ada@x") end)
+  end)
+end)
+
+test("prepared statements give the columns of today", function()
+  for_each_kind(function(kind)
+    local theirs, ours, Person = two_connections(kind)
+    local statement = ours:prepare "SELECT * FROM person WHERE id = ?"
+    equal({ statement:fetch_one(1).name, #statement:columns() }, { "Ada", 3 })
+    theirs:execute "ALTER TABLE person ADD COLUMN email TEXT DEFAULT 'none'"
+    equal(statement:fetch_one(1).email, "none")
+    equal(Person:fetch_all(statement, 2)[1].email, "none")
+    theirs:execute "DROP TABLE person"
+    matches(fails("sql", statement.fetch_one, statement, 1).message, "no such table")
+  end)
+end)
+
+test("a table that is dropped, or made anew as something else, is noticed", function()
+  for_each_kind(function(kind)
+    local theirs, ours, Person = two_connections(kind)
+    local ada = Person:find(ours, 1)
+    theirs:execute "DROP TABLE person"
+    fails_at_last("unknown_table", Person.find, Person, ours, 1)
+    fails("unknown_table", ada.update, ada, ours)
+    theirs:execute "CREATE TABLE person (code TEXT PRIMARY KEY, age INTEGER) WITHOUT ROWID; INSERT INTO person VALUES ('a', 1)"
+    equal(Person:find(ours, "a").age, 1)
+    equal(Person:insert(ours, { code = "b" }).code, "b")
+    equal(fails("unknown_column", ada.update, ada, ours).name, "id")
+    theirs:execute "DROP TABLE person; CREATE VIEW person AS SELECT 1 AS id, 'Ada' AS name"
+    equal(Person:fetch_one(ours).name, "Ada")
+  end)
+end)
+
+test("a block that reads keeps the table that it began with", function()
+  local theirs, ours, Person = two_connections "pool"
+  ours:read(function()
+    equal(tostring(Person:find(1)), 'person{id = 1, name = "Ada", age = 36}')
+    theirs:execute "ALTER TABLE person ADD COLUMN email TEXT"
+    equal(tostring(Person:find(1)), 'person{id = 1, name = "Ada", age = 36}')
+  end)
+  equal(tostring(Person:find(ours, 1)), 'person{id = 1, name = "Ada", age = 36, email = NULL}')
+end)
