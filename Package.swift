@@ -79,7 +79,7 @@ let package = Package(
             name: "PeriluneScenarios",
             dependencies: [
                 "CPeriluneRows", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
-                .product(name: "GRDB", package: "GRDB.swift"),
+                .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings),
 

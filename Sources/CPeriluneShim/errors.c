@@ -50,8 +50,7 @@ void perilune_set_error_field(lua_State *L, const char *name) {
     perilune_pop(L, 1);
 }
 
-/* Finds the nearest Lua function that is running, library chunks of the host left out: the place a person would look at. */
-static bool find_position(lua_State *L, lua_Debug *activation) {
+bool perilune_find_position(lua_State *L, lua_Debug *activation) {
     for (int level = 0; lua_getstack(L, level, activation); level++) {
         lua_getinfo(L, "Sl", activation);
         bool is_library = strncmp(activation->source, PERILUNE_LIBRARY_CHUNK, strlen(PERILUNE_LIBRARY_CHUNK)) == 0;
@@ -66,7 +65,7 @@ void perilune_add_position(lua_State *L) {
     lua_getfield(L, -1, "file");
     bool has_position = !lua_isnil(L, -1);
     perilune_pop(L, 1);
-    if (!has_position && find_position(L, &activation)) {
+    if (!has_position && perilune_find_position(L, &activation)) {
         lua_pushstring(L, activation.short_src);
         lua_setfield(L, -2, "file");
         lua_pushinteger(L, activation.currentline);
@@ -240,7 +239,7 @@ static bool is_kept(lua_State *L, int index) {
 
 static void keep_position(lua_State *L, lua_State *failed) {
     lua_Debug activation;
-    if (find_position(failed, &activation)) {
+    if (perilune_find_position(failed, &activation)) {
         lua_pushstring(L, activation.short_src);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_file_key);
         lua_pushinteger(L, activation.currentline);

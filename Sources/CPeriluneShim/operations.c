@@ -1,4 +1,5 @@
 /* Operations of Swift that may run metamethods or allocate: each in a protected call. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "shim_internal.h"
@@ -105,6 +106,57 @@ int perilune_load(lua_State *L, const char *bytes, size_t length, const char *na
     perilune_scan_begin(&whole.scanner);
     context->may_refuse = true;
     int status = lua_load(L, read_piece, &whole, name, "t");
+    context->may_refuse = may_refuse;
+    return status;
+}
+
+/* MARK: - Compiled chunks */
+
+typedef struct {
+    char *bytes;
+    size_t length, capacity;
+} compiled;
+
+/* Called by lua_dump; raises nothing. */
+static int append_piece(lua_State *L, const void *piece, size_t size, void *data) {
+    (void)L;
+    compiled *result = data;
+    if (result->capacity - result->length < size) {
+        size_t capacity = (result->capacity + size) * 2;
+        char *grown = realloc(result->bytes, capacity);
+        if (grown == NULL) return 1;
+        result->bytes = grown;
+        result->capacity = capacity;
+    }
+    memcpy(result->bytes + result->length, piece, size);
+    result->length += size;
+    return 0;
+}
+
+char *perilune_dump(lua_State *L, size_t *length) {
+    compiled result = {0};
+    if (lua_dump(L, append_piece, &result, 0) != 0) {
+        free(result.bytes);
+        return NULL;
+    }
+    *length = result.length;
+    return result.bytes;
+}
+
+static const char *read_compiled(lua_State *L, void *data, size_t *size) {
+    (void)L;
+    compiled *rest = data;
+    *size = rest->length;
+    rest->length = 0;
+    return *size > 0 ? rest->bytes : NULL;
+}
+
+int perilune_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name) {
+    perilune_context *context = perilune_context_of(L);
+    bool may_refuse = context->may_refuse;
+    compiled whole = {.bytes = (char *)bytes, .length = length};
+    context->may_refuse = true;
+    int status = lua_load(L, read_compiled, &whole, name, "b");
     context->may_refuse = may_refuse;
     return status;
 }

@@ -1,6 +1,6 @@
 internal import Logging
-internal import PeriluneBindings
-internal import PeriluneLua
+package import PeriluneBindings
+package import PeriluneLua
 
 /// Where the lines go that scripts `print`.
 public enum ScriptOutput: Sendable {
@@ -14,7 +14,7 @@ public enum ScriptOutput: Sendable {
     case none
 
     /// Replaces `print`.
-    func install(in state: LuaState, environment: ScriptEnvironment) throws {
+    package func install(in state: LuaState, environment: ScriptEnvironment) throws {
         let write: @Sendable (String) -> Void
         switch self {
         case .standardOutput: return

@@ -165,6 +165,10 @@ void perilune_set_error_field(lua_State *L, const char *name);
 /* Gives the error object on top the fields `file` and `line` of the nearest Lua function, unless it has them. [0, 0, m] */
 void perilune_add_position(lua_State *L);
 
+/* Finds the nearest Lua function that is running, library chunks of the host left out: the place a person would look at. Fills in
+** what lua_getinfo gives for "S" and "l". Never fails. */
+bool perilune_find_position(lua_State *L, lua_Debug *activation);
+
 /* Whether the value is an error object. Never fails. */
 bool perilune_is_error(lua_State *L, int index);
 
@@ -260,6 +264,12 @@ int perilune_collect(lua_State *L);                 /* a full collection. [-0, +
 int perilune_open_libraries(lua_State *L, unsigned which); /* see PERILUNE_LIBRARY_... [-0, +0] */
 int perilune_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0] */
 int perilune_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1] */
+
+/* The Lua function on top of the stack as bytecode, to be freed by perilune_free; NULL without memory. [-0, +0] */
+char *perilune_dump(lua_State *L, size_t *length);
+
+/* Loads what perilune_dump has made in this process. Bytecode from elsewhere can break the host's memory. [-0, +1] */
+int perilune_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name);
 
 enum {
     PERILUNE_LIBRARY_BASE = 1u << 0,

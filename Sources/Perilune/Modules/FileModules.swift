@@ -1,13 +1,13 @@
 internal import Foundation
-internal import PeriluneLua
+package import PeriluneLua
 
 /// `require` for the files of a script.
 ///
 /// As in the stand-alone interpreter, `package.path` says where modules are, `?` standing for the name with `/` for each dot;
 /// it begins as the module folder, and scripts may change it.
-enum FileModules {
+package enum FileModules {
     /// Installs `require`; without a folder it finds nothing, and says so.
-    static func install(in state: LuaState, folder: String?) throws {
+    package static func install(in state: LuaState, folder: String?) throws {
         guard let folder else {
             try state.addModuleResolver { name in throw NoModules(name: name) }
             return

@@ -45,6 +45,11 @@ struct ChangesetSummary {
         }
         guard rowLimit > 0 else { return }
         let key = change.key
+        guard rowLimit < .max else {
+            // All are kept: there is nothing to choose.
+            table.samples[change.kind, default: []].append(Sample(key: key, change: rows(of: change)))
+            return
+        }
         var samples = table.samples[change.kind] ?? []
         if samples.count == rowLimit {
             guard let last = samples.last, key.lexicographicallyPrecedes(last.key) else { return }

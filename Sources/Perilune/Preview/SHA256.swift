@@ -1,9 +1,9 @@
 /// SHA-256, for naming scripts and schemas by their content.
 ///
 /// - SeeAlso: FIPS 180-4, section 6.2.
-enum SHA256 {
+package enum SHA256 {
     /// The hash in hexadecimal digits, as `sha256sum` prints it.
-    static func hash(_ bytes: some Sequence<UInt8>) -> String {
+    package static func hash(_ bytes: some Sequence<UInt8>) -> String {
         let padded = padded(Array(bytes))
         var state = initial
         for start in stride(from: 0, to: padded.count, by: 64) { compress(padded[start..<start + 64], into: &state) }

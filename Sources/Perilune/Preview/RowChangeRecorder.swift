@@ -1,0 +1,47 @@
+package import GRDB
+
+/// Records what rows change in the database of one connection, on whose queue everything here is called.
+package final class RowChangeRecorder {
+    private let schema: SchemaSnapshot
+    private let recording: ChangeRecording
+
+    /// Begins.
+    package init(_ db: Database, limitInBytes: Int = 256 << 20) throws {
+        schema = try SchemaSnapshot(db)
+        let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
+        recording = try ChangeRecording(db, excluding: excluded, limitInBytes: limitInBytes)
+    }
+
+    /// The rows that have changed since the beginning, by table and key, and the tables that cannot be recorded, though they were
+    /// written to.
+    ///
+    /// - Throws: ``RecordingError`` if the recording is not complete.
+    package func finish(_ db: Database) throws -> (tables: [TableChanges], unrecorded: [(name: String, reason: String)]) {
+        guard let changeset = recording.changeset() else {
+            throw RecordingError(
+                description: recording.isTooLarge
+                    ? "so much was changed that it could not be recorded"
+                    : "the changes could not be recorded: the columns of a table were changed")
+        }
+        let schema = try SchemaSnapshot(db)
+        var tables: [TableChanges] = []
+        for var changes in try ChangesetSummary(changeset, rowLimit: .max, schema: schema).tables {
+            try changes.complete(from: db)
+            tables.append(changes)
+        }
+        let unrecorded = recording.touchedTables.sorted().compactMap { name in
+            schema.table(name)?.unrecordable.map { (name, $0) }
+        }
+        return (tables, unrecorded)
+    }
+
+    /// Ends it, before the connection is closed.
+    package func end() {
+        recording.end()
+    }
+}
+
+/// Why it is not known what has changed.
+package struct RecordingError: Error, CustomStringConvertible {
+    package let description: String
+}

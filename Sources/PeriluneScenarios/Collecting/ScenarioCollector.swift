@@ -1,0 +1,54 @@
+internal import PeriluneLua
+
+/// Finds out which scenarios a file defines.
+struct ScenarioCollector {
+    let chunks: ChunkCache
+    let options: ScenarioOptions
+
+    /// A file with what it defines, or why it does not load.
+    struct Collected: Sendable {
+        let path: String
+        /// `nil` if it cannot be read.
+        var file: ScenarioFile?
+        var scenarios: [Scenario] = []
+        var templates: [ScenarioTemplate] = []
+        var failure: ScenarioFailure?
+    }
+
+    /// Loads a file in a state of its own, within limits: nothing in it runs but its main part.
+    func collect(_ found: ScenarioFiles.Found) -> Collected {
+        var collected = Collected(path: found.path)
+        do {
+            let file = try ScenarioFile(path: found.path, root: found.root)
+            collected.file = file
+            let stage = try ScenarioStage(.memory, image: nil, seed: 0)
+            defer { stage.close() }
+            let limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: min(options.timeout, .seconds(10)))
+            let state = try ScenarioState(on: stage, limits: limits, chunks: chunks)
+            defer { state.state.close() }
+            try state.load(file)
+            (collected.scenarios, collected.templates) = try state.definitions()
+        } catch {
+            collected.failure = ScenarioFailure(error, file: found.path)
+            if (error as? LuaError)?.code.isLimit == true {
+                collected.failure?.message += "; nothing but definitions belongs into its main part"
+            }
+        }
+        return collected
+    }
+}
+
+extension ScenarioFailure {
+    /// An error as a failure.
+    ///
+    /// - Parameter file: What it is blamed on, if it does not say.
+    init(_ error: any Error, file: String? = nil) {
+        guard let error = error as? LuaError else {
+            self.init("\(error)", kind: (error as? any LuaErrorDescribing)?.luaKind ?? "host", file: file)
+            if let error = error as? any LuaErrorDescribing { message = error.luaMessage }
+            return
+        }
+        self.init(error.message, kind: error.kind ?? error.code.description, file: error.file ?? file, line: error.line)
+        traceback = error.traceback
+    }
+}

@@ -1,0 +1,75 @@
+/// Which of the scenarios that were found are run.
+public struct ScenarioSelection: Sendable {
+    /// Text, in whatever case of letters, or a regular expression.
+    public enum Pattern: Sendable {
+        case text(String)
+        case expression(String)
+
+        /// Reads `/expression/`, or text.
+        ///
+        /// - Throws: What is wrong with the expression.
+        public init(_ text: String) throws {
+            guard text.count > 2, text.hasPrefix("/"), text.hasSuffix("/") else {
+                self = .text(text)
+                return
+            }
+            let expression = String(text.dropFirst().dropLast())
+            _ = try Regex(expression)
+            self = .expression(expression)
+        }
+
+        func matches(_ scenario: Scenario) -> Bool {
+            switch self {
+            case .text(let text): scenario.id.lowercased().contains(text.lowercased())
+            case .expression(let expression): (try? Regex(expression).firstMatch(in: scenario.id)) ?? nil != nil
+            }
+        }
+    }
+
+    /// One of them must match, if there are any.
+    public var filters: [Pattern] = []
+    /// None of them may.
+    public var skips: [Pattern] = []
+    /// One of them is needed, if there are any.
+    public var tags: [String] = []
+    /// The identifiers of those to be run: what failed last time.
+    public var identifiers: Set<String>?
+    /// The files to be run: what has changed.
+    public var files: Set<String>?
+
+    public init() {}
+
+    func includes(_ scenario: Scenario) -> Bool {
+        if let identifiers, !identifiers.contains(scenario.id) { return false }
+        if let files, !files.contains(scenario.file) { return false }
+        if !tags.isEmpty, Set(tags).isDisjoint(with: scenario.tags) { return false }
+        if !filters.isEmpty, !filters.contains(where: { $0.matches(scenario) }) { return false }
+        return !skips.contains { $0.matches(scenario) }
+    }
+}
+
+/// A file or folder in which scenarios are looked for.
+public struct ScenarioPath: Sendable, Equatable {
+    public var path: String
+    /// The line of a scenario, or one in it.
+    public var line: Int?
+
+    /// Reads `PATH` or `PATH:LINE`.
+    public init(_ text: String) {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
+        if parts.count > 1, let line = Int(parts.last!), line > 0 {
+            path = parts.dropLast().joined(separator: ":")
+            self.line = line
+        } else {
+            path = text
+        }
+        while path.count > 1, path.hasSuffix("/") { path.removeLast() }
+        if path.hasPrefix("./"), path.count > 2 { path.removeFirst(2) }
+    }
+
+    /// Those that are meant by the line: at it, else the nearest before it.
+    func select(_ scenarios: [Scenario]) -> [Scenario] {
+        guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else { return line == nil ? scenarios : [] }
+        return scenarios.filter { $0.line == nearest }
+    }
+}

@@ -1,0 +1,163 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneLua
+internal import PeriluneRecords
+internal import Synchronization
+
+/// Finds or makes the database that a scenario begins with.
+final class ScenarioDatabases: Sendable {
+    private let store: TemplateStore
+    private let chunks: ChunkCache
+    private let options: ScenarioOptions
+    /// The names of images by what asks for them: computed once in a run.
+    private let names = Mutex<[String: String]>([:])
+    /// How long making a template may take.
+    private static let limits = LuaLimits(time: .seconds(120))
+
+    init(store: TemplateStore, chunks: ChunkCache, options: ScenarioOptions) {
+        (self.store, self.chunks, self.options) = (store, chunks, options)
+    }
+
+    /// A file with the templates that its scenarios can name.
+    struct Source: Sendable {
+        let file: ScenarioFile
+        let templates: [ScenarioTemplate]
+    }
+
+    /// What a scenario begins with, and where; no image for an empty database.
+    func find(for scenario: Scenario, in source: Source) throws -> (place: ScenarioStage.Place, image: DatabaseImage?) {
+        let template = { [self] in try layer(scenario.template ?? Self.base, in: source)?.image }
+        switch scenario.database {
+        case nil, "memory": return (.memory, try template())
+        case "file": return (.file, try template())
+        case "empty": return (.memory, nil)
+        case let database? where database.hasPrefix("fixture:"):
+            return (.memory, try fixture(String(database.dropFirst("fixture:".count)), of: source.file))
+        case let database?:
+            throw ScenarioUsageError(
+                "option database: expected \"file\", \"empty\", \"memory\" or \"fixture:NAME\", got \"\(database)\"")
+        }
+    }
+
+    // MARK: - Fixtures
+
+    private func fixture(_ name: String, of file: ScenarioFile) throws -> DatabaseImage {
+        let folders = [file.folder, file.folder + "/fixtures", file.root, file.root + "/fixtures"]
+        let paths = folders.map { $0.hasPrefix("/") || !$0.isEmpty ? "\($0)/\(name)" : name }
+        guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
+            throw ScenarioUsageError("there is no fixture `\(name)`; looked for \(paths.joined(separator: ", "))")
+        }
+        return try store.image(named: "fixture:" + path) {
+            let image = DatabaseImage(bytes: try ScriptHost.read(path))
+            guard image.isDatabase else { throw ScenarioUsageError("the fixture \(path) is no database of SQLite") }
+            return image
+        }
+    }
+
+    // MARK: - Migrations
+
+    /// The template that the migrations make.
+    private static let base = "base"
+
+    /// The folder of the migrations; `nil` if there is none.
+    func migrations(of file: ScenarioFile) -> String? {
+        if let folder = options.migrations { return folder }
+        let parent = (file.root as NSString).deletingLastPathComponent
+        let folder = parent.isEmpty ? "migrations" : parent + "/migrations"
+        var isFolder: ObjCBool = false
+        return FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue ? folder : nil
+    }
+
+    private func makeBase(_ folder: String) throws -> DatabaseImage {
+        let stage = try ScenarioStage(.memory, image: nil, seed: 0)
+        defer { stage.close() }
+        let (state, _) = try stage.makeState(limits: Self.limits) { _ in }
+        defer { state.close() }
+        let migrations = try ScriptMigrations(in: state)
+        try migrations.register(folder: folder)
+        try migrations.migrate()
+        return try stage.image()
+    }
+
+    // MARK: - Templates
+
+    /// A database with the name by which it was found, which stands for all that it was made from.
+    private struct Layer {
+        let name: String
+        let image: DatabaseImage
+    }
+
+    private func layer(_ name: String, in source: Source) throws -> Layer? {
+        if name == "empty" { return nil }
+        guard let template = source.templates.last(where: { $0.name == name }) else {
+            guard name == Self.base else { throw unknown(name, in: source) }
+            return try migrations(of: source.file).map(migrated)
+        }
+        // A layer called as the base stands on an empty database unless it says more.
+        let parent = template.parent ?? (name == Self.base ? "empty" : Self.base)
+        let path = try chain(from: template, in: source)
+        let below = try layer(parent, in: source)
+        let key = try self.name("\(source.file.path)\0\(path.joined(separator: "\0"))") {
+            Self.name(of: template, on: below?.name ?? "", in: source)
+        }
+        return try Layer(name: key, image: store.image(named: key) { try fill(template, on: below?.image, in: source) })
+    }
+
+    private func migrated(_ folder: String) throws -> Layer {
+        let key = try name("base:" + folder) { try Self.name(ofFolder: folder) }
+        return try Layer(name: key, image: store.image(named: key) { try makeBase(folder) })
+    }
+
+    /// The names from a template down to what it is put on.
+    private func chain(from template: ScenarioTemplate, in source: Source) throws -> [String] {
+        var path = [template.name]
+        var next = template
+        while let parent = next.parent, let below = source.templates.last(where: { $0.name == parent }) {
+            guard !path.contains(parent) else {
+                throw ScenarioUsageError("templates are put on each other: \((path + [parent]).joined(separator: " → "))")
+            }
+            path.append(parent)
+            next = below
+        }
+        return path
+    }
+
+    private func unknown(_ name: String, in source: Source) -> ScenarioUsageError {
+        let names = ([Self.base, "empty"] + source.templates.map(\.name)).sorted()
+        let hint = nearestName(to: name, among: names).map { "; did you mean `\($0)`?" } ?? ""
+        return ScenarioUsageError("there is no template `\(name)`\(hint); there are: \(names.joined(separator: ", "))")
+    }
+
+    private func fill(_ template: ScenarioTemplate, on base: DatabaseImage?, in source: Source) throws -> DatabaseImage {
+        let stage = try ScenarioStage(.memory, image: base, seed: 0)
+        defer { stage.close() }
+        let state = try ScenarioState(on: stage, limits: Self.limits, chunks: chunks)
+        defer { state.state.close() }
+        try state.load(source.file)
+        try state.fill(template)
+        return try stage.image()
+    }
+
+    // MARK: - Names
+
+    private func name(_ key: String, _ make: () throws -> String) rethrows -> String {
+        if let name = names.withLock({ $0[key] }) { return name }
+        let name = try make()
+        names.withLock { $0[key] = name }
+        return name
+    }
+
+    private static func name(ofFolder folder: String) throws -> String {
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder).sorted()
+        let files = names.filter { $0.hasSuffix(".lua") || $0.hasSuffix(".sql") }
+        return try TemplateStore.name(files.flatMap { [Array($0.utf8), try ScriptHost.read("\(folder)/\($0)")] })
+    }
+
+    private static func name(of template: ScenarioTemplate, on base: String, in source: Source) -> String {
+        // A template may use whatever stands before it, so that all texts count.
+        let file = template.file == source.file.path ? [source.file.source] : []
+        let texts = (source.file.supports + file).flatMap { [Array($0.path.utf8), $0.text] }
+        return TemplateStore.name([Array(template.name.utf8), Array(base.utf8)] + texts)
+    }
+}

@@ -1,0 +1,21 @@
+internal import PeriluneLua
+
+/// A layer of seed data, as `support.lua` or a file of scenarios defines it.
+struct ScenarioTemplate: Sendable, LuaConvertible {
+    let name: String
+    /// The one that it is put on; `nil` for an empty database.
+    let parent: String?
+    let file: String
+    let line: Int
+
+    static var luaTypeName: String { "the definition of a template" }
+
+    static func fromLua(_ value: LuaValue) throws(LuaError) -> ScenarioTemplate {
+        let fields = try LuaFields(value)
+        return try ScenarioTemplate(
+            name: fields.required("name"), parent: fields.optional("on"), file: fields.required("file"),
+            line: fields.required("line"))
+    }
+
+    func toLua(in state: LuaState) throws(LuaError) -> LuaValue { try name.toLua(in: state) }
+}

@@ -1,0 +1,51 @@
+internal import PeriluneLua
+
+/// What scripts would have done outside of the database, and what they are told instead. Used on the thread of the scenario.
+final class EffectStubs {
+    /// A call of a function with effects outside.
+    struct Call {
+        let module: String
+        let name: String
+        /// In the state of the scenario.
+        let arguments: [LuaValue]
+        let file: String?
+        let line: Int?
+    }
+
+    private(set) var calls: [Call] = []
+    /// What functions return, or what they do, in the state of the scenario.
+    private var stubs: [String: [String: LuaValue]] = [:]
+    private var unexpectedCalls: [Call] = []
+
+    func stub(_ module: String, _ name: String, _ value: LuaValue) {
+        stubs[module, default: [:]][name] = value
+    }
+
+    func stub(of module: String, _ name: String) -> LuaValue? { stubs[module]?[name] }
+
+    /// The functions of a module that have stubs; `nil` if none has.
+    func names(of module: String) -> [String]? { stubs[module].map { $0.keys.sorted() } }
+
+    /// Keeps a call, and returns what it is answered with.
+    func record(_ call: Call) throws -> [LuaValue] {
+        calls.append(call)
+        switch stub(of: call.module, call.name) {
+        case nil:
+            unexpectedCalls.append(call)
+            return []
+        case .function(let function)?: return try function.call(call.arguments)
+        case let value?: return [value]
+        }
+    }
+
+    /// Those that no stub has expected, as failures.
+    func unexpected() -> [ScenarioFailure] {
+        unexpectedCalls.map { call in
+            var failure = ScenarioFailure(
+                "\(call.module).\(call.name) was called, which nothing expected", kind: "unexpected_effect", file: call.file,
+                line: call.line)
+            failure.details = ["expect it by t.effects.\(call.module):stub(\"\(call.name)\", value)"]
+            return failure
+        }
+    }
+}

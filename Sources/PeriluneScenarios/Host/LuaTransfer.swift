@@ -1,0 +1,60 @@
+internal import CPeriluneRows
+internal import Foundation
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// Copies values from one Lua state to another: what a scenario gives to a script, and what it gets back.
+struct LuaTransfer {
+    let from: LuaState
+    let to: LuaState
+    /// What is done about values that cannot be copied: functions, files, coroutines.
+    var isStrict = false
+
+    private static let deepest = 64
+
+    func copy(_ values: [LuaValue]) throws -> [LuaValue] {
+        try values.map { try copy($0) }
+    }
+
+    func copy(_ value: LuaValue, depth: Int = 0) throws -> LuaValue {
+        switch value {
+        case .nil, .boolean, .integer, .number, .string: return value
+        case .table(let table):
+            guard depth < Self.deepest else {
+                throw BindingError("argument", "a table that is given to another script is nested more than \(Self.deepest) deep")
+            }
+            let copy = try to.makeTable()
+            for (key, value) in try table.pairs() {
+                try copy.rawSet(self.copy(key, depth: depth + 1), self.copy(value, depth: depth + 1))
+            }
+            return .table(copy)
+        case .userdata:
+            if let date = try? Date.fromLua(value) { return try date.toLua(in: to) }
+            if let special = try copyOfLibraryValue(value) { return special }
+            return try text(of: value)
+        case .function, .coroutine:
+            return try text(of: value)
+        }
+    }
+
+    /// `perilune.null` and blobs.
+    private func copyOfLibraryValue(_ value: LuaValue) throws -> LuaValue? {
+        let L = from.core.L
+        from.core.push(value)
+        defer { perilune_pop(L, 1) }
+        if perilune_is_null(L, -1) { return try perilune(in: to).get("null") }
+        var count = 0
+        guard let bytes = perilune_blob_bytes(L, lua_gettop(L), &count) else { return nil }
+        let text = LuaString(UnsafeRawBufferPointer(start: bytes, count: count))
+        return try perilune(in: to).get("blob", as: LuaFunction.self).call([.string(text)]).first
+    }
+
+    private func perilune(in state: LuaState) throws -> LuaTable {
+        try state.globals.get("perilune")
+    }
+
+    private func text(of value: LuaValue) throws -> LuaValue {
+        if isStrict { throw BindingError("argument", "\(value.typeName) cannot be given to another script") }
+        return try from.globals.get("tostring", as: LuaFunction.self).call([value]).first ?? .nil
+    }
+}

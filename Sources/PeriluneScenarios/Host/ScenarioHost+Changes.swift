@@ -1,0 +1,123 @@
+internal import GRDB
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// `changes`: what rows a function changes, recorded by SQLite's session extension.
+extension ScenarioHost {
+    func installChanges() throws {
+        try function("changes") { host, arguments in
+            let body: LuaFunction = try arguments.get(1)
+            let state = try arguments.state
+            try host.requireNoAccess(state, "t.changes")
+            var results: [LuaValue] = []
+            let changes = try host.recordingChanges { results = try body.call(Array(arguments.values.dropFirst())) }
+            return [try changes.get().table(in: state)] + results
+        }
+    }
+
+    /// Runs a closure and finds out what it has changed.
+    ///
+    /// - Returns: The changes, or why they are not known.
+    /// - Throws: What the closure throws.
+    func recordingChanges(_ body: () throws -> Void) throws -> Result<RecordedChanges, any Error> {
+        let recorder = stage.trace.pausing {
+            Result { try stage.writer.writeWithoutTransaction { db in try RowChangeRecorder(db) } }
+        }
+        defer {
+            if case .success(let recorder) = recorder {
+                try? stage.writer.unsafeReentrantWrite { _ in recorder.end() }
+            }
+        }
+        try body()
+        return Result {
+            let recorder = try recorder.get()
+            return try stage.trace.pausing {
+                try stage.writer.writeWithoutTransaction { db in try RecordedChanges(recorder.finish(db), db) }
+            }
+        }
+    }
+}
+
+/// The rows that were changed, with what is needed to show them to Lua.
+struct RecordedChanges {
+    private let tables: [TableChanges]
+    /// Tables that were written to and cannot be recorded, with why.
+    private let unrecorded: [(name: String, reason: String)]
+    /// Columns declared BOOLEAN, by table.
+    private let booleans: [String: Set<String>]
+
+    init(_ found: (tables: [TableChanges], unrecorded: [(name: String, reason: String)]), _ db: Database) throws {
+        tables = found.tables
+        unrecorded = found.unrecorded
+        booleans = try Dictionary(
+            uniqueKeysWithValues: found.tables.map { table in
+                let names = try String.fetchAll(
+                    db, sql: "SELECT name FROM pragma_table_info(?) WHERE type LIKE '%bool%'", arguments: [table.name])
+                return (table.name, Set(names))
+            })
+    }
+
+    /// A list of changes, by table and key.
+    func table(in state: LuaState) throws -> LuaValue {
+        let list = try state.makeTable()
+        var count: Int64 = 0
+        for table in tables {
+            for row in table.rows {
+                count += 1
+                try list.rawSet(.integer(count), .table(entry(row, of: table, in: state)))
+            }
+        }
+        if !unrecorded.isEmpty {
+            try list.rawSet("unrecorded", state.encode(unrecorded.map(\.name)))
+            try list.rawSet("unrecorded_reasons", state.encode(unrecorded.map { "\($0.name): \($0.reason)" }))
+        }
+        return .table(list)
+    }
+
+    private func entry(_ row: RowChange, of table: TableChanges, in state: LuaState) throws -> LuaTable {
+        let entry = try state.makeTable()
+        let before = try row.before.map { try fields($0, of: table, in: state) }
+        let after = try row.after.map { try fields($0, of: table, in: state) }
+        let operation =
+            switch row.kind {
+            case .inserted: "insert"
+            case .updated: "update"
+            case .deleted: "delete"
+            }
+        try entry.rawSet("op", .string(LuaString(operation)))
+        try entry.rawSet("table", .string(LuaString(table.name)))
+        try entry.rawSet("columns", state.encode(table.columns))
+        try entry.rawSet("key_columns", state.encode(table.key))
+        let key = try state.makeTable()
+        for (index, name) in table.key.enumerated() {
+            let value = try (before ?? after)?.rawGet(.string(LuaString(name))) ?? .nil
+            try key.rawSet(.integer(Int64(index + 1)), value)
+        }
+        try entry.rawSet("key", .table(key))
+        try entry.rawSet("before", before.map { .table($0) } ?? .nil)
+        try entry.rawSet("after", after.map { .table($0) } ?? .nil)
+        if let old = row.before, let new = row.after {
+            try entry.rawSet("changed", state.encode(table.columns.indices.filter { old[$0] != new[$0] }.map { table.columns[$0] }))
+        }
+        return entry
+    }
+
+    private func fields(_ values: [PreviewValue], of table: TableChanges, in state: LuaState) throws -> LuaTable {
+        let fields = try state.makeTable(fieldCount: values.count)
+        for (name, value) in zip(table.columns, values) {
+            try fields.rawSet(.string(LuaString(name)), Self.value(value, isBoolean: booleans[table.name]?.contains(name) == true))
+        }
+        return fields
+    }
+
+    private static func value(_ value: PreviewValue, isBoolean: Bool) -> LuaValue {
+        switch value {
+        case .null: .nil
+        case .integer(let number): isBoolean ? .boolean(number != 0) : .integer(number)
+        case .real(let number): .number(number)
+        case .text(let bytes), .blob(let bytes): .string(LuaString(bytes))
+        }
+    }
+}

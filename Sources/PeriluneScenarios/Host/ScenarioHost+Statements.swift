@@ -1,0 +1,89 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// `queries`, `explain`, `query_count`, `last_statement`.
+extension ScenarioHost {
+    func installStatements() throws {
+        try function("query_count") { host, _ in [.integer(Int64(host.stage.trace.count))] }
+        try function("last_statement") { host, arguments in
+            [try host.stage.trace.last?.table(in: arguments.state) ?? .nil]
+        }
+        try function("explain") { host, arguments in
+            let lines = try host.plan(of: arguments.get(1), in: arguments.state)
+            return [try arguments.state.encode(lines)]
+        }
+        try function("queries") { host, arguments in
+            let body: LuaFunction = try arguments.get(1)
+            var results: [LuaValue] = []
+            let records = try host.stage.trace.collecting { results = try body.call(Array(arguments.values.dropFirst())) }
+            return [try host.list(records, in: arguments.state)] + results
+        }
+    }
+
+    /// A list of statements for the library.
+    func list(_ records: [StatementRecord], in state: LuaState) throws -> LuaValue {
+        let list = try state.makeTable(arrayCount: records.count)
+        for (index, record) in records.enumerated() {
+            try list.rawSet(.integer(Int64(index + 1)), record.table(in: state))
+        }
+        return .table(list)
+    }
+
+    /// How SQLite would run a statement, a line for each step, indented by depth.
+    private func plan(of sql: String, in state: LuaState) throws -> [String] {
+        try requireNoAccess(state, "explain")
+        return try stage.writer.writeWithoutTransaction { db in try plan(of: sql, db) }
+    }
+
+    private func plan(of sql: String, _ db: Database) throws -> [String] {
+        let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
+        // Whatever the values are, nothing is read.
+        statement.setUncheckedArguments([])
+        var depths: [Int: Int] = [:]
+        return try Row.fetchAll(statement).map { row in
+            let depth = (depths[row[1]] ?? -1) + 1
+            depths[row[0]] = depth
+            return String(repeating: "  ", count: depth) + (row[3] as String)
+        }
+    }
+
+    /// Adds to a failure what is known of the last statement before it.
+    func complete(_ failure: inout ScenarioFailure) {
+        failure.statement = failure.statement ?? stage.trace.last
+        guard let sql = failure.statement?.sql else { return }
+        failure.statement?.plan = (try? stage.writer.unsafeReentrantWrite { db in try plan(of: sql, db) }) ?? []
+    }
+
+    /// Refuses what opens an access where one is open.
+    func requireNoAccess(_ state: LuaState, _ name: String) throws {
+        guard perilune_current_access(state.core.L, nil) == nil else {
+            throw BindingError("nested_access", "\(name): not inside a block of the database")
+        }
+    }
+}
+
+extension StatementRecord {
+    func table(in state: LuaState) throws -> LuaValue {
+        let table = try state.makeTable(fieldCount: 7)
+        try table.rawSet("sql", .string(LuaString(sql)))
+        try table.rawSet("arguments", state.encode(arguments))
+        try table.rawSet("ms", .number(duration / .milliseconds(1)))
+        try table.rawSet("rows", .integer(Int64(rows)))
+        try table.rawSet("file", file.map { .string(LuaString($0)) } ?? .nil)
+        try table.rawSet("line", line.map { .integer(Int64($0)) } ?? .nil)
+        try table.rawSet("is_write", .boolean(isWriting))
+        return .table(table)
+    }
+
+    init(_ fields: LuaFields) throws {
+        sql = try fields.required("sql")
+        arguments = try fields.list("arguments")
+        duration = .milliseconds(try fields.optional("ms", as: Double.self) ?? 0)
+        rows = try fields.optional("rows") ?? 0
+        file = try fields.optional("file")
+        line = try fields.optional("line")
+        isWriting = try fields.flag("is_write")
+    }
+}

@@ -1,0 +1,33 @@
+/// What the order of a run and all random values in it follow from.
+public struct RunSeed: Sendable, Equatable, CustomStringConvertible {
+    public let value: UInt64
+
+    public init(_ value: UInt64) {
+        self.value = value
+    }
+
+    /// A short one that nobody has chosen.
+    public static func random() -> RunSeed {
+        RunSeed(.random(in: 0..<0x10000))
+    }
+
+    /// Reads what ``description`` writes: hexadecimal digits.
+    public init?(_ text: String) {
+        guard let value = UInt64(text, radix: 16) else { return nil }
+        self.init(value)
+    }
+
+    public var description: String {
+        let digits = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
+    }
+
+    /// The seed of a scenario: whatever runs before it or beside it.
+    ///
+    /// - Parameter name: Its identifier, or the seed that it asks for.
+    func seed(of name: String) -> UInt64 {
+        // FNV-1a, mixed with the seed of the run.
+        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+        return hash ^ (value &* 0x9E37_79B9_7F4A_7C15)
+    }
+}

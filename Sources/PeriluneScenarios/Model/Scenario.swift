@@ -1,0 +1,134 @@
+public import PeriluneLua
+
+/// A scenario as its file defines it; each of several cases is one.
+public struct Scenario: Sendable, Identifiable {
+    /// Path, names of the groups, name and perhaps the case: nothing else in a run is called so.
+    public var id: String
+    /// With the case, if there are several.
+    public var name: String
+    public var groups: [String] = []
+    /// The name of the case.
+    public var caseName: String?
+    /// As it was found from the current folder.
+    public var file: String
+    /// Where it is defined, from 1.
+    public var line: Int
+    public var tags: [String] = []
+    /// The seed data that its database begins with; `nil` means what the migrations make.
+    public var template: String?
+    /// `file`, `empty`, `fixture:NAME`; `nil` means in memory.
+    public var database: String?
+    public var timeout: Duration?
+    /// How often it is tried again after a failure.
+    public var retry = 0
+    /// Why it has to fail.
+    public var fails: String?
+    /// Of those with the same one, never two run at once.
+    public var lock: String?
+    /// A seed of its own.
+    public var seed: String?
+    /// What the scripts that it runs may do outside of the database.
+    public var grants: [String] = []
+    /// Why it is not run.
+    public var skip: String?
+    public var isTodo = false
+    /// Whether nothing but this and others like it is to be run.
+    public var isOnly = false
+    /// The how-manieth call of `scenario` in its file defines it.
+    var ordinal: Int?
+
+    init(id: String, name: String, file: String, line: Int) {
+        (self.id, self.name, self.file, self.line) = (id, name, file, line)
+    }
+
+    /// Groups and name.
+    public var title: String { (groups + [name]).joined(separator: " > ") }
+    /// `FILE:LINE`.
+    public var place: String { "\(file):\(line)" }
+}
+
+extension Scenario: LuaConvertible {
+    public static var luaTypeName: String { "the definition of a scenario" }
+
+    public static func fromLua(_ value: LuaValue) throws(LuaError) -> Scenario {
+        let fields = try LuaFields(value)
+        var scenario = try Scenario(
+            id: fields.required("id"), name: fields.required("name"), file: fields.required("file"), line: fields.required("line"))
+        scenario.groups = try fields.list("groups")
+        scenario.caseName = try fields.optional("case")
+        scenario.tags = try fields.list("tags")
+        scenario.template = try fields.optional("template")
+        scenario.database = try fields.optional("database")
+        scenario.timeout = try fields.optional("timeout", as: Double.self).map { .seconds($0) }
+        scenario.retry = try fields.optional("retry") ?? 0
+        scenario.fails = try fields.text("fails")
+        scenario.lock = try fields.text("lock")
+        scenario.seed = try fields.text("seed")
+        scenario.grants = try fields.list("grants")
+        scenario.skip = try fields.text("skip")
+        scenario.isTodo = try fields.flag("todo")
+        scenario.isOnly = try fields.flag("only")
+        scenario.ordinal = try fields.optional("ordinal")
+        return scenario
+    }
+
+    public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
+        try id.toLua(in: state)
+    }
+}
+
+/// A table of the library's Lua part, read field by field.
+struct LuaFields {
+    let table: LuaTable
+
+    init(_ value: LuaValue) throws(LuaError) {
+        table = try LuaTable.fromLua(value)
+    }
+
+    init(_ table: LuaTable) {
+        self.table = table
+    }
+
+    func required<Value: LuaConvertible>(_ name: String, as type: Value.Type = Value.self) throws(LuaError) -> Value {
+        do {
+            return try Value.fromLua(table.rawGet(.string(LuaString(name))))
+        } catch {
+            throw LuaError(.conversion, "field \(name): \(error.message)")
+        }
+    }
+
+    func optional<Value: LuaConvertible>(_ name: String, as type: Value.Type = Value.self) throws(LuaError) -> Value? {
+        let value = try table.rawGet(.string(LuaString(name)))
+        return value.isNil ? nil : try required(name)
+    }
+
+    func flag(_ name: String) throws(LuaError) -> Bool {
+        try table.rawGet(.string(LuaString(name))).isTruthy
+    }
+
+    func list<Value: LuaConvertible>(_ name: String) throws(LuaError) -> [Value] {
+        guard case .table(let list) = try table.rawGet(.string(LuaString(name))) else { return [] }
+        var values: [Value] = []
+        for value in try list.array() { values.append(try Value.fromLua(value)) }
+        return values
+    }
+
+    func tables(_ name: String) throws(LuaError) -> [LuaFields] {
+        guard case .table(let list) = try table.rawGet(.string(LuaString(name))) else { return [] }
+        var fields: [LuaFields] = []
+        for value in try list.array() { fields.append(try LuaFields(value)) }
+        return fields
+    }
+
+    /// A text that may also be given as a number, or as `true`, which says nothing.
+    func text(_ name: String) throws(LuaError) -> String? {
+        switch try table.rawGet(.string(LuaString(name))) {
+        case .nil, .boolean(false): nil
+        case .boolean(true): ""
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .string(let value): value.description
+        default: throw LuaError(.conversion, "field \(name): expected a string")
+        }
+    }
+}

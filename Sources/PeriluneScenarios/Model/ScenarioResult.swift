@@ -1,0 +1,84 @@
+/// What has become of a scenario.
+public struct ScenarioResult: Sendable {
+    public let scenario: Scenario
+    public var outcome: ScenarioOutcome
+    /// Why it was skipped, or failed as it had to.
+    public var reason: String?
+    /// Whether it passed only after a failure.
+    public var isFlaky = false
+    /// How often it was run.
+    public var attempts = 1
+    /// Of the last attempt.
+    public var duration = Duration.zero
+    /// The seed of the run, by which it can be repeated.
+    public var seed: RunSeed
+    public var failures: [ScenarioFailure] = []
+    public var steps: [ScenarioStep] = []
+    public var notes: [String] = []
+    public var attachments: [ScenarioAttachment] = []
+    /// What it has printed, cut if that is much.
+    public var output = ""
+    public var queryCount = 0
+    /// The file in which its database is kept.
+    public var database: String?
+    /// The number of this repetition, from 1, if the run is repeated.
+    public var round: Int?
+
+    init(_ scenario: Scenario, _ outcome: ScenarioOutcome, seed: RunSeed) {
+        (self.scenario, self.outcome, self.seed) = (scenario, outcome, seed)
+    }
+}
+
+/// Something that was to be true and was not, or an error.
+public struct ScenarioFailure: Sendable {
+    public var message: String
+    /// What programs decide by: `check`, `expect`, `timeout`, `constraint_unique`.
+    public var kind: String?
+    public var file: String?
+    public var line: Int?
+    /// The step in which it happened.
+    public var step: String?
+    /// What was stated, as the scenario says it.
+    public var expression: String?
+    /// The text of the line.
+    public var source: String?
+    /// Lines that show what was expected and what came.
+    public var details: [String] = []
+    public var traceback: String?
+    /// The last statement before it.
+    public var statement: StatementRecord?
+
+    public init(_ message: String, kind: String? = nil, file: String? = nil, line: Int? = nil) {
+        (self.message, self.kind, self.file, self.line) = (message, kind, file, line)
+    }
+}
+
+/// A phase of a scenario.
+public struct ScenarioStep: Sendable {
+    public var name: String
+    public var hasPassed: Bool
+    public var duration: Duration?
+    public var line: Int?
+}
+
+/// A value that a scenario shows with its result.
+public struct ScenarioAttachment: Sendable {
+    public var name: String
+    public var text: String
+}
+
+/// A statement that has run.
+public struct StatementRecord: Sendable {
+    public var sql: String
+    /// The bound values, as SQL writes them.
+    public var arguments: [String] = []
+    public var duration = Duration.zero
+    /// How many rows it returned, or changed.
+    public var rows = 0
+    /// Where the script called it.
+    public var file: String?
+    public var line: Int?
+    public var isWriting = false
+    /// How SQLite runs it, line by line.
+    public var plan: [String] = []
+}

@@ -1,0 +1,157 @@
+/// A result as people read it: what failed, where, on which data, and how to run it again.
+struct FailureText {
+    let style: ScenarioReportStyle
+
+    /// The lines of a result that is no success.
+    func lines(of result: ScenarioResult) -> [String] {
+        let scenario = result.scenario
+        let times = [TimeText.text(result.duration), "seed \(result.seed)"] + (result.round.map { ["round \($0)"] } ?? [])
+        let head = "\(style.strongRed(Self.label(result)))  \(style.bold(scenario.place))  \(Self.plain(scenario.title))"
+        var lines = [head + "   " + style.dim("(\(times.joined(separator: ", ")))")]
+        for failure in result.failures { lines += self.lines(of: failure) }
+        lines += block("output", result.output)
+        for note in result.notes { lines += block("note", note) }
+        for attachment in result.attachments { lines += block("attached", "\(attachment.name): \(attachment.text)") }
+        if let database = result.database { lines.append(labelled("database", database)) }
+        if result.outcome != .errored || result.failures.first?.kind != "syntax" { lines.append(labelled("rerun", rerun(result))) }
+        return lines
+    }
+
+    /// The command that runs a scenario again.
+    func rerun(_ result: ScenarioResult) -> String {
+        "\(style.command) \(Self.quoted(result.scenario.place)) --seed \(result.seed)"
+    }
+
+    static func label(_ result: ScenarioResult) -> String {
+        switch result.outcome {
+        case .passed: result.isFlaky ? "FLAKY" : "PASS"
+        case .failed: "FAIL"
+        case .skipped: "SKIP"
+        case .timedOut: "TIMEOUT"
+        case .errored: "ERROR"
+        case .interrupted: "STOPPED"
+        }
+    }
+
+    // MARK: - Failures
+
+    /// The lines of a failure, without those of the result.
+    func lines(of failure: ScenarioFailure) -> [String] {
+        var lines: [String] = []
+        let place = failure.file.map { file in file + (failure.line.map { ":\($0)" } ?? "") }
+        if let step = failure.step {
+            lines.append(labelled("step", "\(Self.plain(step))\(place.map { "      " + style.cyan($0) } ?? "")"))
+        } else if let place {
+            lines.append(labelled("at", style.cyan(place)))
+        }
+        if let expression = failure.expression {
+            lines.append("  " + Self.plain(expression))
+        } else if let source = failure.source {
+            lines.append("  " + style.dim(Self.plain(source.trimmingBlanks)))
+        }
+        lines += Self.plain(failure.message).split(separator: "\n", omittingEmptySubsequences: false).map { "  " + style.red(String($0)) }
+        lines += failure.details.map(detail)
+        if let statement = failure.statement { lines += self.lines(of: statement) }
+        return lines
+    }
+
+    /// A line of a comparison: what is missing and what is too much begins with a sign.
+    private func detail(_ text: String) -> String {
+        let line = "    " + Self.plain(text)
+        if text.hasPrefix("- ") { return style.red("  " + Self.plain(text)).withPrefix("  ") }
+        if text.hasPrefix("+ ") { return style.green("  " + Self.plain(text)).withPrefix("  ") }
+        return line
+    }
+
+    private func lines(of statement: StatementRecord) -> [String] {
+        let place = statement.file.map { "\($0)\(statement.line.map { ":\($0)" } ?? "")   " } ?? ""
+        var lines = block("last SQL", style.cyan(place) + Self.shortened(statement.sql))
+        let count = statement.rows == 1 ? "1 row" : "\(statement.rows) rows"
+        let arguments = statement.arguments.isEmpty ? "" : Self.shortened(statement.arguments.joined(separator: ", ")) + "      "
+        lines.append(indented((arguments.isEmpty ? "" : "args ") + arguments + count))
+        lines += statement.plan.enumerated().map { index, line in
+            indented((index == 0 ? "plan " : "     ") + Self.plain(line))
+        }
+        return lines
+    }
+
+    // MARK: - Laying out
+
+    private static let margin = 10
+
+    private func labelled(_ label: String, _ text: String) -> String {
+        let blanks = String(repeating: " ", count: max(1, Self.margin - label.count))
+        return "  " + style.dim(label) + blanks + text
+    }
+
+    private func indented(_ text: String) -> String {
+        String(repeating: " ", count: Self.margin + 2) + text
+    }
+
+    /// A text of several lines with a label; nothing for an empty one.
+    func block(_ label: String, _ text: String) -> [String] {
+        var lines = Self.plain(text).split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+        while lines.last == "" { lines.removeLast() }
+        guard !lines.isEmpty else { return [] }
+        if lines.count > 40 {
+            let hidden = lines.count - 40
+            lines = lines.prefix(20) + ["... \(hidden) lines left out ..."] + lines.suffix(20)
+        }
+        return [labelled(label, lines[0])] + lines.dropFirst().map(indented)
+    }
+
+    /// Bound values may be large.
+    private static func shortened(_ text: String) -> String {
+        let text = plain(text)
+        return text.count > 2000 ? text.prefix(2000) + "... (\(text.count) characters)" : text
+    }
+
+    /// Text without what could harm a terminal; line breaks stay, and colours of our own.
+    static func plain(_ text: String) -> String {
+        guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
+        return text.unicodeScalars.reduce(into: "") { result, scalar in
+            if isUnsafe(scalar) {
+                result += "\\u{\(String(scalar.value, radix: 16))}"
+            } else {
+                result.unicodeScalars.append(scalar)
+            }
+        }
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.value {
+        case 0x09, 0x0A: false
+        case 0..<0x20, 0x7F..<0xA0, 0x200E, 0x200F, 0x2028...0x202E, 0x2066...0x2069: true
+        default: false
+        }
+    }
+
+    /// A path as a shell reads it.
+    private static func quoted(_ text: String) -> String {
+        let plain = text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || "/._-:+@".contains($0)) }
+        return plain ? text : "'" + text.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}
+
+extension String {
+    fileprivate var trimmingBlanks: String {
+        String(drop { $0 == " " || $0 == "\t" })
+    }
+
+    fileprivate func withPrefix(_ prefix: String) -> String { prefix + self }
+}
+
+/// Times for people.
+enum TimeText {
+    /// `0.4 ms`, `12 ms`, `1.5 s`.
+    static func text(_ duration: Duration) -> String {
+        let milliseconds = duration / .milliseconds(1)
+        if milliseconds >= 999.5 { return rounded(milliseconds / 1000, digits: milliseconds < 99_950 ? 1 : 0) + " s" }
+        return rounded(milliseconds, digits: milliseconds < 9.95 ? 1 : 0) + " ms"
+    }
+
+    private static func rounded(_ value: Double, digits: Int) -> String {
+        let tenths = Int((value * (digits == 0 ? 1 : 10)).rounded())
+        return digits == 0 ? "\(tenths)" : "\(tenths / 10).\(tenths % 10)"
+    }
+}

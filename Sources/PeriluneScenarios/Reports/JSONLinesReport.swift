@@ -1,0 +1,102 @@
+/// One object of JSON for each event, on a line of its own: for programs that follow a run.
+final class JSONLinesReport: ScenarioReport {
+    private let style: ScenarioReportStyle
+    private let write: (String) -> Void
+
+    /// The version of the format. It grows when something is changed or removed, not when something is added.
+    static let version = 1
+
+    init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {
+        (self.style, self.write) = (style, write)
+    }
+
+    func receive(_ event: ScenarioEvent) {
+        switch event {
+        case .started(let run):
+            emit(
+                "run_started",
+                [
+                    ("count", .integer(run.count)), ("seed", .string(run.seed.description)),
+                    ("order", .string(run.order.rawValue)), ("workers", .integer(run.workers)),
+                ])
+        case .scenarioStarted(let scenario): emit("scenario_started", [("id", .string(scenario.id))])
+        case .scenarioEnded(let result): emit("scenario_ended", Self.fields(of: result, style))
+        case .ended(let summary): emit("run_ended", fields(of: summary))
+        }
+    }
+
+    private func emit(_ event: String, _ fields: [(String, JSONText.Value?)]) {
+        write(JSONText.text(.object([("version", .integer(Self.version)), ("event", .string(event))] + fields)) + "\n")
+    }
+
+    private func fields(of summary: ScenarioSummary) -> [(String, JSONText.Value?)] {
+        let outcomes: [ScenarioOutcome] = [.passed, .failed, .timedOut, .errored, .skipped, .interrupted]
+        return outcomes.map { ($0.rawValue, .integer(summary.count($0))) } + [
+            ("flaky", .integer(summary.flaky.count)), ("not_run", .integer(summary.notRun)),
+            ("was_interrupted", .boolean(summary.wasInterrupted)), ("only", .strings(summary.focused.map(\.id))),
+            ("milliseconds", .number(summary.duration / .milliseconds(1))), ("exit_status", .integer(Int(summary.exitStatus))),
+        ]
+    }
+
+    private static func fields(of result: ScenarioResult, _ style: ScenarioReportStyle) -> [(String, JSONText.Value?)] {
+        let isFailure = !result.outcome.isSuccess
+        return result.scenario.jsonFields + [
+            ("outcome", .string(result.outcome.rawValue)), ("reason", result.reason.map { .string($0) }),
+            ("flaky", result.isFlaky ? true : nil), ("attempts", .integer(result.attempts)),
+            ("round", result.round.map { .integer($0) }), ("milliseconds", .number(result.duration / .milliseconds(1))),
+            ("seed", .string(result.seed.description)), ("queries", .integer(result.queryCount)),
+            ("steps", result.steps.isEmpty ? nil : .list(result.steps.map(Self.step))),
+            ("failures", result.failures.isEmpty ? nil : .list(result.failures.map(Self.failure))),
+            ("notes", result.notes.isEmpty ? nil : .strings(result.notes)),
+            ("attachments", result.attachments.isEmpty ? nil : .list(result.attachments.map {
+                .object([("name", .string($0.name)), ("text", .string($0.text))])
+            })),
+            ("output", result.output.isEmpty ? nil : .string(result.output)),
+            ("database", result.database.map { .string($0) }),
+            ("rerun", isFailure ? .string(FailureText(style: style).rerun(result)) : nil),
+        ]
+    }
+
+    private static func step(_ step: ScenarioStep) -> JSONText.Value {
+        .object([
+            ("name", .string(step.name)), ("outcome", step.hasPassed ? "passed" : "failed"),
+            ("milliseconds", step.duration.map { .number($0 / .milliseconds(1)) }), ("line", step.line.map { .integer($0) }),
+        ])
+    }
+
+    private static func failure(_ failure: ScenarioFailure) -> JSONText.Value {
+        .object([
+            ("message", .string(failure.message)), ("kind", failure.kind.map { .string($0) }),
+            ("file", failure.file.map { .string($0) }), ("line", failure.line.map { .integer($0) }),
+            ("step", failure.step.map { .string($0) }), ("expression", failure.expression.map { .string($0) }),
+            ("source", failure.source.map { .string($0) }),
+            ("details", failure.details.isEmpty ? nil : .strings(failure.details)),
+            ("traceback", failure.traceback.map { .string($0) }), ("statement", failure.statement.map(Self.statement)),
+        ])
+    }
+
+    private static func statement(_ statement: StatementRecord) -> JSONText.Value {
+        .object([
+            ("sql", .string(statement.sql)), ("arguments", .strings(statement.arguments)),
+            ("rows", .integer(statement.rows)), ("milliseconds", .number(statement.duration / .milliseconds(1))),
+            ("file", statement.file.map { .string($0) }), ("line", statement.line.map { .integer($0) }),
+            ("plan", statement.plan.isEmpty ? nil : .strings(statement.plan)),
+        ])
+    }
+}
+
+extension Scenario {
+    /// What lists and events say of a scenario.
+    var jsonFields: [(String, JSONText.Value?)] {
+        [
+            ("id", .string(id)), ("name", .string(name)), ("groups", groups.isEmpty ? nil : .strings(groups)),
+            ("case", caseName.map { .string($0) }), ("file", .string(file)), ("line", .integer(line)),
+            ("tags", tags.isEmpty ? nil : .strings(tags)),
+        ]
+    }
+
+    /// The scenario as one line of JSON.
+    public var json: String {
+        JSONText.text(.object(jsonFields + [("skip", skip.map { .string($0) }), ("todo", isTodo ? true : nil)]))
+    }
+}

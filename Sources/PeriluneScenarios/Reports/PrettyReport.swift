@@ -1,0 +1,54 @@
+/// For people: failures as they happen, with all that is known of them, and the counts at the end.
+final class PrettyReport: ScenarioReport {
+    private let style: ScenarioReportStyle
+    private let write: (String) -> Void
+    private var failures: FailureText { FailureText(style: style) }
+
+    init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {
+        (self.style, self.write) = (style, write)
+    }
+
+    func receive(_ event: ScenarioEvent) {
+        switch event {
+        case .started(let information) where style.isVerbose:
+            let workers = information.workers == 1 ? "1 worker" : "\(information.workers) workers"
+            writeLines([style.dim("\(information.count) scenarios, \(information.order.rawValue) order, seed \(information.seed), \(workers)")])
+        case .scenarioEnded(let result): show(result)
+        case .ended(let summary):
+            writeLines(SummaryText(summary: summary, style: style).lines)
+        default: break
+        }
+    }
+
+    private func show(_ result: ScenarioResult) {
+        switch result.outcome {
+        case .passed where result.isFlaky:
+            writeLines([line(result, style.yellow)] + result.failures.flatMap(failures.lines) + [""])
+        case .passed, .skipped, .interrupted:
+            if style.isVerbose { writeLines([line(result, result.outcome == .passed ? style.green : style.yellow)] + details(result)) }
+        default: writeLines(failures.lines(of: result) + [""])
+        }
+    }
+
+    private func line(_ result: ScenarioResult, _ colour: (String) -> String) -> String {
+        let attempts = result.isFlaky ? ", attempt \(result.attempts)" : ""
+        let reason = result.reason.map { "  \($0)" } ?? ""
+        let label = colour(FailureText.label(result))
+        let time = result.outcome == .skipped ? "" : "   " + style.dim("(\(TimeText.text(result.duration))\(attempts))")
+        return "\(label)  \(result.scenario.place)  \(FailureText.plain(result.scenario.title))\(reason)\(time)"
+    }
+
+    private func details(_ result: ScenarioResult) -> [String] {
+        var lines = result.steps.map { step in
+            "  \(step.hasPassed ? "step" : "STEP")      \(FailureText.plain(step.name))\(step.duration.map { "   (\(TimeText.text($0)))" } ?? "")"
+        }
+        lines += failures.block("output", result.output)
+        for note in result.notes { lines += failures.block("note", note) }
+        if let database = result.database { lines += failures.block("database", database) }
+        return lines
+    }
+
+    private func writeLines(_ lines: [String]) {
+        write(lines.joined(separator: "\n") + "\n")
+    }
+}

@@ -1,0 +1,41 @@
+/// How a run has ended, in a few lines.
+struct SummaryText {
+    let summary: ScenarioSummary
+    let style: ScenarioReportStyle
+
+    var lines: [String] {
+        var lines = [counts]
+        if !summary.flaky.isEmpty { lines.append(style.yellow("\(summary.flaky.count) flaky")) }
+        let slow = summary.results.filter { $0.duration >= style.slow }.sorted { $0.duration > $1.duration }
+        if !slow.isEmpty {
+            lines.append(style.yellow("\(slow.count) slow"))
+            lines += slow.prefix(5).map { "  \(TimeText.text($0.duration))  \($0.scenario.place)  \(FailureText.plain($0.scenario.title))" }
+        }
+        for scenario in summary.focused {
+            lines.append(style.red("scenario.only is left in at \(scenario.place): the run fails"))
+        }
+        if summary.notRun > 0 { lines.append("\(summary.notRun) not run") }
+        if summary.wasInterrupted { lines.append(style.red("interrupted")) }
+        return lines
+    }
+
+    /// `41 passed, 1 failed, 2 skipped`, and what else there is.
+    private var counts: String {
+        guard !summary.results.isEmpty else {
+            return style.red(
+                summary.foundCount == 0 ? "there are no scenarios" : "none of the \(summary.foundCount) scenarios was meant")
+        }
+        let parts: [(ScenarioOutcome, String, Bool)] = [
+            (.passed, "passed", true), (.failed, "failed", true), (.timedOut, "timed out", false),
+            (.errored, "errored", false), (.skipped, "skipped", true), (.interrupted, "stopped", false),
+        ]
+        let texts = parts.compactMap { outcome, name, isAlways -> String? in
+            let count = summary.count(outcome)
+            guard isAlways || count > 0 else { return nil }
+            let text = "\(count) \(name)"
+            if count == 0 { return text }
+            return outcome == .passed ? style.green(text) : outcome == .skipped ? style.yellow(text) : style.red(text)
+        }
+        return texts.joined(separator: ", ")
+    }
+}

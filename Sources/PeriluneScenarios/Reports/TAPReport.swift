@@ -1,0 +1,89 @@
+/// The Test Anything Protocol, version 14: steps are subtests.
+///
+/// - SeeAlso: testanything.org/tap-version-14-specification.html
+final class TAPReport: ScenarioReport {
+    private let write: (String) -> Void
+    private var count = 0
+
+    init(_ write: @escaping (String) -> Void) {
+        self.write = write
+    }
+
+    func receive(_ event: ScenarioEvent) {
+        switch event {
+        case .started: write("TAP version 14\n")
+        case .scenarioEnded(let result): show(result)
+        case .ended(let summary): finish(summary)
+        default: break
+        }
+    }
+
+    private func show(_ result: ScenarioResult) {
+        count += 1
+        var lines: [String] = []
+        if !result.steps.isEmpty { lines += subtests(of: result) }
+        let name = "\(result.scenario.place) \(result.scenario.title)" + (result.round.map { " (round \($0))" } ?? "")
+        lines.append("\(isOK(result) ? "ok" : "not ok") \(count) - \(Self.escaped(name))\(directive(result))")
+        lines += diagnosis(result)
+        write(lines.joined(separator: "\n") + "\n")
+    }
+
+    private func isOK(_ result: ScenarioResult) -> Bool {
+        result.outcome.isSuccess || result.outcome == .interrupted
+    }
+
+    private func directive(_ result: ScenarioResult) -> String {
+        guard result.outcome == .skipped || result.outcome == .interrupted else { return "" }
+        let reason = result.outcome == .interrupted ? "stopped" : result.reason ?? ""
+        return (" # SKIP " + Self.oneLine(reason)).trimmingEnd
+    }
+
+    private func subtests(of result: ScenarioResult) -> [String] {
+        var lines = ["# Subtest: \(Self.escaped(result.scenario.title))"]
+        for (index, step) in result.steps.enumerated() {
+            lines.append("    \(step.hasPassed ? "ok" : "not ok") \(index + 1) - \(Self.escaped(step.name))")
+        }
+        return lines + ["    1..\(result.steps.count)"]
+    }
+
+    /// A block of YAML with what is known of a failure.
+    private func diagnosis(_ result: ScenarioResult) -> [String] {
+        guard !result.failures.isEmpty || result.isFlaky else { return [] }
+        var lines = ["  ---", "  duration_ms: \(Int(result.duration / .milliseconds(1)))", "  seed: \"\(result.seed)\""]
+        if result.isFlaky { lines.append("  flaky: true") }
+        if let failure = result.failures.first {
+            if let file = failure.file { lines.append("  file: \(JSONText.quoted(file))") }
+            if let line = failure.line { lines.append("  line: \(line)") }
+            if let kind = failure.kind { lines.append("  kind: \(JSONText.quoted(kind))") }
+        }
+        lines.append("  message: |")
+        let text = result.failures.flatMap { FailureText(style: ScenarioReportStyle()).lines(of: $0) }
+        lines += text.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }.map { "    \($0)" }
+        return lines + ["  ..."]
+    }
+
+    private func finish(_ summary: ScenarioSummary) {
+        var lines = ["1..\(count)" + (count == 0 ? " # SKIP there are no scenarios" : "")]
+        if summary.notRun > 0 { lines.append("# \(summary.notRun) not run") }
+        if summary.wasInterrupted { lines.append("Bail out! interrupted") }
+        for scenario in summary.focused { lines.append("# scenario.only is left in at \(scenario.place)") }
+        write(lines.joined(separator: "\n") + "\n")
+    }
+
+    private static func oneLine(_ text: String) -> String {
+        FailureText.plain(text).split(whereSeparator: \.isNewline).joined(separator: " ")
+    }
+
+    /// A description, in which `#` would begin a directive.
+    private static func escaped(_ text: String) -> String {
+        oneLine(text).replacing("\\", with: "\\\\").replacing("#", with: "\\#")
+    }
+}
+
+extension String {
+    fileprivate var trimmingEnd: String {
+        var text = self
+        while text.last == " " { text.removeLast() }
+        return text
+    }
+}

@@ -1,0 +1,36 @@
+internal import PeriluneLua
+internal import Synchronization
+
+/// The files of scenarios as bytecode: each is compiled once, and then loaded for every scenario in it.
+final class ChunkCache: Sendable {
+    private struct Entry {
+        let source: [UInt8]
+        let chunk: LuaCompiledChunk
+    }
+
+    private let entries = Mutex<[String: Entry]>([:])
+
+    /// Offers `compile(path, source, rewrite)` to the library: the function of a file, after its text was rewritten.
+    func install(in host: LuaTable) throws {
+        try host.setFunction("compile") { [self] arguments in
+            let path: String = try arguments.get(1)
+            let source: LuaString = try arguments.get(2)
+            let state = try arguments.state
+            if let chunk = chunk(of: path, source.bytes) { return [.function(try state.load(chunk))] }
+            let rewrite: LuaFunction = try arguments.get(3)
+            let text: LuaString = try LuaString.fromLua(rewrite.call([.string(source), .string(LuaString(path))]).first ?? .nil)
+            let function = try state.load(text, named: path)
+            if let chunk = try function.compiled(named: "@" + path) {
+                entries.withLock { $0[path] = Entry(source: source.bytes, chunk: chunk) }
+            }
+            return [.function(function)]
+        }
+    }
+
+    private func chunk(of path: String, _ source: [UInt8]) -> LuaCompiledChunk? {
+        entries.withLock { entries in
+            guard let entry = entries[path], entry.source == source else { return nil }
+            return entry.chunk
+        }
+    }
+}

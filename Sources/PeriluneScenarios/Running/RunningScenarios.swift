@@ -1,0 +1,95 @@
+internal import Foundation
+internal import PeriluneLua
+internal import Synchronization
+
+/// What is running: who asks for it to be shown, ends it, or notices that it does not end.
+final class RunningScenarios: Sendable {
+    /// A job that has begun.
+    final class Token: Sendable {
+        let job: ScenarioQueue.Job
+        let seed: RunSeed
+        let start = ContinuousClock.now
+        /// What ends the attempt that is going on.
+        fileprivate let cancellation = Mutex<LuaState.Cancellation?>(nil)
+        /// By when the attempt that is going on should have ended by itself.
+        fileprivate let deadline = Mutex<ContinuousClock.Instant?>(nil)
+
+        init(_ job: ScenarioQueue.Job, seed: RunSeed) {
+            (self.job, self.seed) = (job, seed)
+        }
+
+        /// Tells that an attempt has begun.
+        func didStart(_ cancellation: LuaState.Cancellation, timeout: Duration) {
+            self.cancellation.withLock { $0 = cancellation }
+            deadline.withLock { $0 = ContinuousClock.now + timeout }
+        }
+
+        func cancel() {
+            cancellation.withLock { $0?.cancel() }
+        }
+
+        func isOverdue(by grace: Duration) -> Bool {
+            deadline.withLock { $0.map { ContinuousClock.now > $0 + grace } ?? false }
+        }
+    }
+
+    let queue: ScenarioQueue
+    private let seed: RunSeed
+    private let state = Mutex(State())
+    private let didEnd: @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void
+    private let didFinish: @Sendable () -> Void
+
+    private struct State {
+        var running: [Int: Token] = [:]
+        var workers = 0
+    }
+
+    /// - Parameters:
+    ///   - didEnd: Is told of each result, on the thread of a worker.
+    ///   - didFinish: Is told once, when no worker is left.
+    init(
+        _ queue: ScenarioQueue, seed: RunSeed, workers: Int, didEnd: @escaping @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void,
+        didFinish: @escaping @Sendable () -> Void
+    ) {
+        (self.queue, self.seed) = (queue, seed)
+        (self.didEnd, self.didFinish) = (didEnd, didFinish)
+        state.withLock { $0.workers = workers }
+    }
+
+    /// What is running now, the oldest first.
+    var tokens: [Token] { state.withLock { $0.running.values.sorted { $0.start < $1.start } } }
+
+    /// Whether no worker is left.
+    var isFinished: Bool { state.withLock { $0.workers == 0 } }
+
+    func begin(_ job: ScenarioQueue.Job) -> Token {
+        let token = Token(job, seed: seed)
+        state.withLock { $0.running[job.number] = token }
+        return token
+    }
+
+    /// Takes a result. Returns whether it was still waited for: a worker that was given up is to end.
+    func end(_ token: Token, _ result: ScenarioResult) -> Bool {
+        let isCurrent = state.withLock { $0.running.removeValue(forKey: token.job.number) != nil }
+        guard isCurrent else { return false }
+        queue.end(token.job)
+        didEnd(result, token.job)
+        return true
+    }
+
+    /// Tells that a worker has nothing more to do.
+    func leave() {
+        let isLast = state.withLock { state in
+            state.workers -= 1
+            return state.workers == 0
+        }
+        if isLast { didFinish() }
+    }
+
+    /// Ends all that runs and lets no more begin. Returns what was left.
+    func interrupt() -> [ScenarioQueue.Job] {
+        let left = queue.close()
+        for token in tokens { token.cancel() }
+        return left
+    }
+}

@@ -1,0 +1,150 @@
+internal import Foundation
+internal import GRDB
+internal import PeriluneLua
+
+/// Runs a scenario once: in a state of its own, on a database of its own. Used on the thread of a worker.
+struct ScenarioAttempt {
+    let scenario: Scenario
+    let source: ScenarioDatabases.Source
+    let databases: ScenarioDatabases
+    let chunks: ChunkCache
+    let options: ScenarioOptions
+    /// The seed of the run, another one for each repetition under stress.
+    let seed: RunSeed
+    /// From 1.
+    let number: Int
+    /// Is given what ends the run, before it begins.
+    let didStart: (LuaState.Cancellation) -> Void
+
+    /// Runs it, whatever happens.
+    func run() -> ScenarioResult {
+        let start = ContinuousClock.now
+        var result = ScenarioResult(scenario, .passed, seed: seed)
+        do {
+            let (place, image) = try databases.find(for: scenario, in: source)
+            let stage = try ScenarioStage(place, image: image, seed: seed.seed(of: scenario.seed ?? scenario.id))
+            defer { stage.close() }
+            try play(on: stage, &result)
+            keep(stage, &result)
+        } catch {
+            result.outcome = .errored
+            result.failures.append(ScenarioFailure(error, file: scenario.file))
+        }
+        result.duration = ContinuousClock.now - start
+        return result
+    }
+
+    private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) throws {
+        let limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: scenario.timeout ?? options.timeout)
+        let state = try ScenarioState(on: stage, limits: limits, chunks: chunks)
+        defer { state.state.close() }
+        let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits)
+        try host.install()
+        didStart(state.state.cancellation)
+        do {
+            try state.load(source.file, only: scenario.ordinal)
+            let report = try state.run(scenario, information(stage, in: state.state))
+            try result.take(report)
+        } catch let error as LuaError {
+            result.take(error, state.progress())
+        }
+        host.finish(&result)
+        result.queryCount = stage.trace.count
+        result.output = stage.output.text
+        checkTransaction(stage, &result)
+    }
+
+    private func information(_ stage: ScenarioStage, in state: LuaState) throws -> LuaTable {
+        let information = try state.makeTable()
+        try information.set("id", .string(LuaString(scenario.id)))
+        try information.set("seed", .integer(Int64(bitPattern: seed.seed(of: scenario.seed ?? scenario.id) >> 1)))
+        try information.set("attempt", .integer(Int64(number)))
+        try information.set("update_snapshots", .string(LuaString(options.snapshots.rawValue)))
+        try information.set("is_ci", .boolean(options.isCI))
+        return information
+    }
+
+    /// What a scenario begins it has to end.
+    private func checkTransaction(_ stage: ScenarioStage, _ result: inout ScenarioResult) {
+        let isOpen = try? stage.writer.unsafeReentrantWrite { db in
+            guard db.isInsideTransaction else { return false }
+            try db.rollback()
+            return true
+        }
+        guard isOpen == true else { return }
+        var failure = ScenarioFailure("a transaction was left open; it has been rolled back", kind: "open_transaction")
+        (failure.file, failure.line) = (scenario.file, scenario.line)
+        result.add(failure)
+    }
+
+    /// Leaves the file of the database, if that was asked for.
+    private func keep(_ stage: ScenarioStage, _ result: inout ScenarioResult) {
+        guard options.keepsDatabases || (options.keepsFailedDatabases && !result.outcome.isSuccess) else { return }
+        let name = scenario.id.map { $0.isLetter || $0.isNumber ? $0 : "_" }.suffix(80)
+        let folder = FileManager.default.temporaryDirectory.appending(path: "perilune-databases/\(seed)")
+        let path = folder.appending(path: "\(String(name))-\(String(seed.seed(of: scenario.id), radix: 16)).sqlite")
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            try Data(stage.image().bytes).write(to: path)
+            result.database = path.path
+        } catch {
+            result.notes.append("the database could not be kept: \(error)")
+        }
+    }
+}
+
+extension ScenarioResult {
+    /// Takes what the library tells of a scenario that has come to its end.
+    mutating func take(_ report: LuaFields) throws {
+        outcome = ScenarioOutcome(rawValue: try report.required("outcome")) ?? .failed
+        reason = try report.text("reason")
+        failures += try report.tables("failures").map { try ScenarioFailure($0) }
+        steps = try report.tables("steps").map { try ScenarioStep($0) }
+        notes = try report.list("notes")
+        attachments = try report.tables("attachments").map {
+            try ScenarioAttachment(name: $0.required("name"), text: $0.text("text") ?? $0.text("value") ?? "")
+        }
+    }
+
+    /// Takes the error by which a scenario was ended.
+    mutating func take(_ error: LuaError, _ progress: LuaFields?) {
+        outcome = error.code == .timeout ? .timedOut : error.code == .cancelled ? .interrupted : .failed
+        var failure = ScenarioFailure(error, file: scenario.file)
+        failure.line = failure.line ?? scenario.line
+        if error.code == .exit { failure.message = "os.exit ended the scenario" }
+        if let progress {
+            failure.step = (try? progress.text("step")) ?? nil
+            steps = ((try? progress.tables("steps")) ?? []).compactMap { try? ScenarioStep($0) }
+        }
+        failures.append(failure)
+    }
+
+    /// Adds a failure to a scenario that may have passed.
+    mutating func add(_ failure: ScenarioFailure) {
+        failures.append(failure)
+        if outcome.isSuccess { outcome = .failed }
+    }
+}
+
+extension ScenarioFailure {
+    init(_ fields: LuaFields) throws {
+        try self.init(
+            fields.text("message") ?? "it failed", kind: fields.text("kind"), file: fields.optional("file"),
+            line: fields.optional("line"))
+        step = try fields.text("step")
+        expression = try fields.text("expression")
+        source = try fields.text("source")
+        details = try fields.list("details")
+        traceback = try fields.text("traceback")
+        statement = try fields.optional("last_sql", as: LuaTable.self).flatMap { try? StatementRecord(LuaFields($0)) }
+    }
+}
+
+extension ScenarioStep {
+    init(_ fields: LuaFields) throws {
+        name = try fields.required("name")
+        hasPassed = try fields.required("outcome", as: String.self) == "passed"
+        duration = try fields.optional("ms", as: Double.self).map { .milliseconds($0) }
+        line = try fields.optional("line")
+    }
+}

@@ -1,0 +1,53 @@
+/// What reports are told, in this order, one after the other.
+public enum ScenarioEvent: Sendable {
+    /// The run begins.
+    case started(ScenarioRunInformation)
+    /// A scenario begins.
+    case scenarioStarted(Scenario)
+    /// A scenario has ended, or could not be run.
+    case scenarioEnded(ScenarioResult)
+    /// All have ended, or the run was ended.
+    case ended(ScenarioSummary)
+}
+
+/// What is known of a run before it begins.
+public struct ScenarioRunInformation: Sendable {
+    /// How many results there will be.
+    public let count: Int
+    public let seed: RunSeed
+    public let workers: Int
+    public let order: ScenarioOptions.Order
+}
+
+/// What a run has come to.
+public struct ScenarioSummary: Sendable {
+    public internal(set) var results: [ScenarioResult] = []
+    public internal(set) var duration = Duration.zero
+    public internal(set) var seed: RunSeed
+    /// Where `scenario.only` was left in.
+    public internal(set) var focused: [Scenario] = []
+    public internal(set) var wasInterrupted = false
+    /// How many were not begun: after the last failure that was allowed, or after Ctrl-C.
+    public internal(set) var notRun = 0
+    /// How many there are, chosen or not.
+    public internal(set) var foundCount = 0
+    /// How many lines of Lua have run how often, by file.
+    public internal(set) var coverage = LineCoverage()
+
+    init(seed: RunSeed) {
+        self.seed = seed
+    }
+
+    public func count(_ outcome: ScenarioOutcome) -> Int { results.count { $0.outcome == outcome } }
+    public var flaky: [ScenarioResult] { results.filter(\.isFlaky) }
+    public var failures: [ScenarioResult] { results.filter { !$0.outcome.isSuccess && $0.outcome != .interrupted } }
+
+    /// How the command ends.
+    public var exitStatus: Int32 {
+        if wasInterrupted { return 130 }
+        if results.isEmpty { return 4 }
+        let failures = failures
+        if !failures.isEmpty { return failures.allSatisfy { $0.outcome == .timedOut } ? 5 : 1 }
+        return focused.isEmpty ? 0 : 1
+    }
+}

@@ -1,0 +1,107 @@
+internal import PeriluneLua
+
+/// All attempts at a scenario: retries after failures, repetitions under stress.
+struct ScenarioPerformance {
+    let job: ScenarioQueue.Job
+    let token: RunningScenarios.Token
+    let databases: ScenarioDatabases
+    let chunks: ChunkCache
+    let options: ScenarioOptions
+    private var scenario: Scenario { job.entry.scenario }
+
+    init(
+        job: ScenarioQueue.Job, token: RunningScenarios.Token, databases: ScenarioDatabases, chunks: ChunkCache,
+        options: ScenarioOptions
+    ) {
+        (self.job, self.token, self.databases, self.chunks, self.options) = (job, token, databases, chunks, options)
+    }
+
+    func result() -> ScenarioResult {
+        if let reason = scenario.skip { return skipped(reason.isEmpty ? nil : reason) }
+        if scenario.isTodo { return skipped("to do") }
+        guard options.stress > 1 else { return performed(seed: options.seed) }
+        return stressed()
+    }
+
+    private func skipped(_ reason: String?) -> ScenarioResult {
+        var result = ScenarioResult(scenario, .skipped, seed: options.seed)
+        result.reason = reason
+        result.attempts = 0
+        return result
+    }
+
+    // MARK: - Attempts
+
+    /// Runs it until it passes, as often as it may.
+    private func performed(seed: RunSeed) -> ScenarioResult {
+        var attempts = 0
+        var first: ScenarioResult?
+        while true {
+            attempts += 1
+            var result = judged(attempt(attempts, seed))
+            result.attempts = attempts
+            let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && attempts <= scenario.retry
+            guard mayRetry else {
+                if result.outcome == .passed, let first {
+                    result.isFlaky = true
+                    result.failures = first.failures
+                }
+                return result
+            }
+            first = first ?? result
+        }
+    }
+
+    private func attempt(_ number: Int, _ seed: RunSeed) -> ScenarioResult {
+        ScenarioAttempt(
+            scenario: scenario, source: job.entry.source, databases: databases, chunks: chunks, options: options, seed: seed,
+            number: number
+        ) { cancellation in
+            token.didStart(cancellation, timeout: scenario.timeout ?? options.timeout)
+        }.run()
+    }
+
+    /// Turns the outcome of a scenario round that has to fail.
+    private func judged(_ result: ScenarioResult) -> ScenarioResult {
+        guard let reason = scenario.fails else { return result }
+        var result = result
+        switch result.outcome {
+        case .failed, .timedOut:
+            result.outcome = .passed
+            result.reason = "failed as it has to" + (reason.isEmpty ? "" : ": \(reason)")
+            result.failures = []
+        case .passed:
+            let why = reason.isEmpty ? "" : " (\(reason))"
+            result.outcome = .failed
+            result.failures = [
+                ScenarioFailure(
+                    "it passed, but was to fail\(why): remove the option `fails`", kind: "fails", file: scenario.file,
+                    line: scenario.line)
+            ]
+        default: break
+        }
+        return result
+    }
+
+    // MARK: - Stress
+
+    /// Runs it often, each time with another seed, up to the first failure.
+    private func stressed() -> ScenarioResult {
+        var result = ScenarioResult(scenario, .passed, seed: options.seed)
+        var total = Duration.zero
+        for number in 0..<options.stress {
+            result = performed(seed: RunSeed(options.seed.value &+ UInt64(number)))
+            total += result.duration
+            guard result.outcome == .passed else {
+                result.notes.append("repetition \(number + 1) of \(options.stress)")
+                break
+            }
+        }
+        if result.outcome == .passed {
+            result.notes.append("passed \(options.stress) times")
+            result.attempts = options.stress
+        }
+        result.duration = total
+        return result
+    }
+}

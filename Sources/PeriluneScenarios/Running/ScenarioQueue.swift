@@ -1,0 +1,60 @@
+internal import Foundation
+
+/// The scenarios that are still to be run. Workers take them; of those with one lock only one is out at a time.
+final class ScenarioQueue: @unchecked Sendable {
+    /// One to be run.
+    struct Job: Sendable {
+        /// Tells jobs apart: a scenario may be run several times.
+        let number: Int
+        let entry: ScenarioPlan.Entry
+        let round: Int
+    }
+
+    private let condition = NSCondition()
+    // Guarded by the condition.
+    private var waiting: [Job]
+    private var locks: Set<String> = []
+    private var isClosed = false
+
+    init(_ jobs: [Job]) {
+        waiting = jobs
+    }
+
+    /// The next one; waits while all that are left are locked. `nil` at the end.
+    func take() -> Job? {
+        condition.lock()
+        defer { condition.unlock() }
+        while true {
+            guard !isClosed, !waiting.isEmpty else { return nil }
+            if let index = waiting.firstIndex(where: { !isLocked($0) }) {
+                let job = waiting.remove(at: index)
+                if let lock = job.entry.scenario.lock { locks.insert(lock) }
+                return job
+            }
+            condition.wait()
+        }
+    }
+
+    private func isLocked(_ job: Job) -> Bool {
+        job.entry.scenario.lock.map { locks.contains($0) } ?? false
+    }
+
+    /// Ends one that was taken.
+    func end(_ job: Job) {
+        guard let lock = job.entry.scenario.lock else { return }
+        condition.lock()
+        locks.remove(lock)
+        condition.broadcast()
+        condition.unlock()
+    }
+
+    /// Lets no more begin. Returns those that were left.
+    func close() -> [Job] {
+        condition.lock()
+        defer { condition.unlock() }
+        isClosed = true
+        condition.broadcast()
+        defer { waiting = [] }
+        return waiting
+    }
+}

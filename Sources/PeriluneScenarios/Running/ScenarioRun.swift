@@ -1,0 +1,175 @@
+internal import Foundation
+internal import PeriluneLua
+internal import Synchronization
+
+/// Runs scenarios.
+///
+/// ```swift
+/// let run = ScenarioRun(options) { event in report.receive(event) }
+/// let summary = try await run.perform()
+/// ```
+public final class ScenarioRun: Sendable {
+    private let options: ScenarioOptions
+    private let chunks: ChunkCache
+    private let store: TemplateStore
+    private let receive: @Sendable (ScenarioEvent) -> Void
+    private let running = Mutex<RunningScenarios?>(nil)
+    private let progress: Mutex<Progress>
+
+    private struct Progress {
+        var summary: ScenarioSummary
+        var isInterrupted = false
+        var isDone = false
+        var failureCount = 0
+    }
+
+    /// What several runs of one process share: templates and compiled files.
+    public final class Cache: Sendable {
+        let chunks = ChunkCache()
+        let store = TemplateStore()
+
+        public init() {}
+    }
+
+    /// - Parameter receive: Is told what happens, never at once from two threads.
+    public init(
+        _ options: ScenarioOptions, cache: Cache = Cache(), receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }
+    ) {
+        self.options = options
+        (chunks, store) = (cache.chunks, cache.store)
+        self.receive = receive
+        progress = Mutex(Progress(summary: ScenarioSummary(seed: options.seed)))
+    }
+
+    /// Finds the scenarios.
+    public func plan() async throws -> ScenarioPlan {
+        // Lua's parser recurses: it needs a large stack.
+        let (options, collector) = (options, ScenarioCollector(chunks: chunks, options: options))
+        return try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread { continuation.resume(with: Result { try ScenarioPlan(options, collector: collector) }) }
+            thread.stackSize = LuaThread.defaultStackSizeInBytes
+            thread.start()
+        }
+    }
+
+    /// Finds the scenarios and runs them.
+    ///
+    /// - Throws: ``ScenarioUsageError``.
+    public func perform() async throws -> ScenarioSummary {
+        try await perform(plan())
+    }
+
+    /// Runs the scenarios of a plan.
+    public func perform(_ plan: ScenarioPlan) async -> ScenarioSummary {
+        let start = ContinuousClock.now
+        let jobs = (1...max(1, options.rounds)).flatMap { round in plan.entries.map { (round, $0) } }
+        let workers = max(1, min(options.workers, jobs.count))
+        tell(.started(ScenarioRunInformation(
+            count: jobs.count + plan.broken.count, seed: options.seed, workers: workers, order: options.order)))
+        for result in plan.broken { take(result) }
+        if options.isCI {
+            for scenario in plan.focused { take(focusError(scenario)) }
+        }
+        let queue = ScenarioQueue(
+            jobs.enumerated().map { ScenarioQueue.Job(number: $0, entry: $1.1, round: $1.0) })
+        if !jobs.isEmpty { await work(queue, workers: workers) }
+        let summary = progress.withLock { progress in
+            progress.isDone = true
+            progress.summary.duration = ContinuousClock.now - start
+            progress.summary.focused = plan.focused
+            progress.summary.foundCount = plan.foundCount
+            progress.summary.wasInterrupted = progress.isInterrupted
+            return progress.summary
+        }
+        receive(.ended(summary))
+        return summary
+    }
+
+    private func focusError(_ scenario: Scenario) -> ScenarioResult {
+        var scenario = scenario
+        scenario.name += " (only)"
+        var result = ScenarioResult(scenario, .errored, seed: options.seed)
+        let message = "scenario.only was left in: the others would not be run"
+        result.failures = [ScenarioFailure(message, kind: "only", file: scenario.file, line: scenario.line)]
+        return result
+    }
+
+    // MARK: - Working
+
+    private func work(_ queue: ScenarioQueue, workers: Int) async {
+        let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
+        await withCheckedContinuation { continuation in
+            let running = RunningScenarios(queue, seed: options.seed, workers: workers) { [self] result, job in
+                didEnd(result, job)
+            } didFinish: {
+                continuation.resume()
+            }
+            let isInterrupted = progress.withLock { progress in
+                self.running.withLock { $0 = running }
+                return progress.isInterrupted
+            }
+            for _ in 0..<workers { startWorker(running, databases) }
+            Supervisor(running, grace: .seconds(5)) { [self] in startWorker(running, databases) }.start()
+            if isInterrupted { interrupt() }
+        }
+        running.withLock { $0 = nil }
+    }
+
+    private func startWorker(_ running: RunningScenarios, _ databases: ScenarioDatabases) {
+        let worker = ScenarioWorker()
+        Task {
+            await worker.work(running) { [self] job, token in
+                tell(.scenarioStarted(job.entry.scenario))
+                return ScenarioPerformance(job: job, token: token, databases: databases, chunks: chunks, options: options).result()
+            }
+        }
+    }
+
+    private func didEnd(_ result: ScenarioResult, _ job: ScenarioQueue.Job) {
+        var result = result
+        if options.rounds > 1 { result.round = job.round }
+        take(result)
+        let isEnough = progress.withLock { progress in
+            if !result.outcome.isSuccess { progress.failureCount += 1 }
+            return options.bail.map { progress.failureCount >= $0 } ?? false
+        }
+        if isEnough { stop() }
+    }
+
+    /// Lets no more begin.
+    private func stop() {
+        let left = running.withLock { $0?.queue.close().count ?? 0 }
+        progress.withLock { $0.summary.notRun += left }
+    }
+
+    /// Ends the run: what is going on is ended, nothing more begins, and reports are finished.
+    public func interrupt() {
+        let running = progress.withLock { progress in
+            progress.isInterrupted = true
+            return self.running.withLock { $0 }
+        }
+        guard let running else { return }
+        let left = running.interrupt().count
+        progress.withLock { $0.summary.notRun += left }
+    }
+
+    /// What is running, and for how long, the oldest first.
+    public var status: [(scenario: Scenario, duration: Duration)] {
+        let tokens = running.withLock { $0?.tokens ?? [] }
+        return tokens.map { ($0.job.entry.scenario, ContinuousClock.now - $0.start) }
+    }
+
+    // MARK: - Telling
+
+    private func take(_ result: ScenarioResult) {
+        progress.withLock { progress in
+            guard !progress.isDone else { return }
+            progress.summary.results.append(result)
+            receive(.scenarioEnded(result))
+        }
+    }
+
+    private func tell(_ event: ScenarioEvent) {
+        progress.withLock { _ in receive(event) }
+    }
+}

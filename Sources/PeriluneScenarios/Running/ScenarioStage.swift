@@ -1,0 +1,142 @@
+internal import Foundation
+internal import GRDB
+internal import Logging
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneDependencies
+internal import PeriluneLua
+
+/// What a scenario plays on: a database, a clock, random numbers. Used on one thread.
+final class ScenarioStage {
+    let environment: ScriptEnvironment
+    let clock: ScenarioClock
+    let output: ScenarioOutput
+    let writer: any DatabaseWriter
+    let trace: StatementTrace
+    /// The file of the database; `nil` in memory.
+    let databasePath: String?
+    private let retainedFolder: PrivateFolder
+
+    /// Where a database is.
+    enum Place {
+        case memory
+        case file
+    }
+
+    init(_ place: Place, image: DatabaseImage?, seed: UInt64) throws {
+        let (clock, output, folder) = (ScenarioClock(), ScenarioOutput(), PrivateFolder())
+        self.clock = clock
+        self.output = output
+        retainedFolder = folder
+        environment = Self.environment(clock: clock, seed: seed, output: output)
+        trace = try StatementTrace(clock: clock)
+        var configuration = Configuration()
+        trace.install(in: &configuration)
+        switch place {
+        case .memory:
+            databasePath = nil
+            writer = try environment.opening(nil, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
+            if let image { try writer.writeWithoutTransaction { db in try image.copy(into: db) } }
+        case .file:
+            let path = try folder.path() + "/scenario.sqlite"
+            databasePath = path
+            try Data(image?.bytes ?? []).write(to: URL(filePath: path))
+            // Nobody needs it after a power cut.
+            configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
+            writer = try environment.opening(path, configuration) { try DatabasePool(path: $0, configuration: $1) }
+        }
+    }
+
+    private static func environment(clock: ScenarioClock, seed: UInt64, output: ScenarioOutput) -> ScriptEnvironment {
+        let random = RandomSource.seeded(seed)
+        // A source of their own: that a scenario asks for one does not change the random numbers after it.
+        let identifiers = RandomSource.seeded(seed ^ 0x5DEE_CE66_D1CE_4E5B)
+        let uuid = UUIDSource { UUID(bits: identifiers.next(), identifiers.next()) }
+        var logger = Logger(label: "scenario", factory: { _ in OutputLogHandler(output: output) })
+        logger.logLevel = .info
+        var environment = ScriptEnvironment.machine
+        (environment.context, environment.date) = (.test, clock.source)
+        (environment.random, environment.uuid, environment.logger) = (random, uuid, logger)
+        return environment
+    }
+
+    /// A folder for the scenario alone, made when it is first asked for.
+    func folder() throws -> String { try retainedFolder.path() }
+
+    /// Makes a state for Lua.
+    ///
+    /// - Returns: The state, and what the Lua part of the library gets.
+    func makeState(
+        limits: LuaLimits, previewMode: PreviewMode? = nil, output: @escaping @Sendable ([UInt8]) -> Void
+    ) throws -> (LuaState, LuaTable) {
+        let state = try LuaState(libraries: .trusted, limits: limits)
+        var setup = ScriptSetup(database: writer, allowsFiles: true, environment: environment)
+        setup.previewMode = previewMode
+        // Set while the setup is installed, on this thread.
+        nonisolated(unsafe) var internals: LuaTable!
+        setup.extending = { table, _ in internals = table }
+        try setup.install(in: state)
+        try OutputCapture.install(in: state, output)
+        return (state, internals)
+    }
+
+    /// The database as bytes.
+    func image() throws -> DatabaseImage {
+        try trace.pausing { try writer.writeWithoutTransaction { db in try DatabaseImage(of: db) } }
+    }
+
+    /// Ends it: the database is closed, its folder removed.
+    func close() {
+        try? writer.close()
+        retainedFolder.remove()
+    }
+}
+
+/// A folder among the temporary files, made when it is needed.
+private final class PrivateFolder {
+    private var made: String?
+
+    func path() throws -> String {
+        if let made { return made }
+        let path = try TemporaryFolder.path("scenario")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        made = path
+        return path
+    }
+
+    func remove() {
+        if let made { try? FileManager.default.removeItem(atPath: made) }
+        made = nil
+    }
+}
+
+extension UUID {
+    /// A random UUID (version 4) of these bits.
+    fileprivate init(bits first: UInt64, _ second: UInt64) {
+        var bytes = (0..<8).map { UInt8(truncatingIfNeeded: first >> (56 - 8 * $0)) }
+        bytes += (0..<8).map { UInt8(truncatingIfNeeded: second >> (56 - 8 * $0)) }
+        bytes[6] = bytes[6] & 0x0F | 0x40
+        bytes[8] = bytes[8] & 0x3F | 0x80
+        self = bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) }
+    }
+}
+
+/// Writes what scripts log to what the scenario prints.
+private struct OutputLogHandler: LogHandler {
+    let output: ScenarioOutput
+    var logLevel = Logger.Level.info
+    var metadata = Logger.Metadata()
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(
+        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
+        function: String, line: UInt
+    ) {
+        let fields = (metadata ?? [:]).filter { $0.key != "script" && $0.key != "line" }.sorted { $0.key < $1.key }
+        output.write((["\(level): \(message)"] + fields.map { "\($0.key)=\($0.value)" }).joined(separator: " ") + "\n")
+    }
+}

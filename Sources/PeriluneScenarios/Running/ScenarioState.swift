@@ -1,0 +1,61 @@
+internal import PeriluneLua
+
+/// A Lua state into which a file of scenarios is loaded.
+final class ScenarioState {
+    let state: LuaState
+    /// The table `internal.scenario_host`, to which more may be added before files are loaded.
+    let host: LuaTable
+    private let internals: LuaTable
+    private var library: LuaTable!
+
+    init(on stage: ScenarioStage, limits: LuaLimits, chunks: ChunkCache) throws {
+        let output = stage.output
+        (state, internals) = try stage.makeState(limits: limits) { output.write($0) }
+        host = try state.makeTable()
+        try chunks.install(in: host)
+    }
+
+    /// Loads the library of scenarios, and a file with its support files.
+    ///
+    /// - Parameter ordinal: The how-manieth scenario of the file is wanted; `nil` for all of them.
+    func load(_ file: ScenarioFile, only ordinal: Int? = nil) throws {
+        try internals.set("scenario_host", .table(host))
+        let require: LuaFunction = try internals.get("load")
+        library = try require("scenarios")
+        try call("install", .table(state.makeTable()))
+        for support in file.supports { try load(support, isSupport: true) }
+        if let ordinal { try call("want", .integer(Int64(ordinal))) }
+        try load(file.source, isSupport: false)
+    }
+
+    private func load(_ source: ScenarioFile.Source, isSupport: Bool) throws {
+        try call("load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport))
+    }
+
+    /// What the loaded files define.
+    func definitions() throws -> (scenarios: [Scenario], templates: [ScenarioTemplate]) {
+        let fields = try LuaFields(call("definitions").first ?? .nil)
+        return try (fields.list("scenarios"), fields.list("templates"))
+    }
+
+    /// Fills the default database with the data of a template.
+    func fill(_ template: ScenarioTemplate) throws {
+        try call("fill", .string(LuaString(template.name)), state.globals.get("db"))
+    }
+
+    /// Runs a scenario.
+    func run(_ scenario: Scenario, _ information: LuaTable) throws -> LuaFields {
+        try LuaFields(call("run", .string(LuaString(scenario.id)), .table(information)).first ?? .nil)
+    }
+
+    /// Where a scenario was when it was ended.
+    func progress() -> LuaFields? {
+        guard let library, case .function(let progress)? = try? library.get("progress") else { return nil }
+        return (try? progress.call([]).first).flatMap { try? LuaFields($0) }
+    }
+
+    @discardableResult
+    private func call(_ name: String, _ arguments: LuaValue...) throws -> [LuaValue] {
+        try library.get(.string(LuaString(name)), as: LuaFunction.self).call(arguments)
+    }
+}

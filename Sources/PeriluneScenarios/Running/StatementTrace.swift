@@ -1,0 +1,77 @@
+internal import CPeriluneRows
+internal import GRDB
+
+/// What statements the database of a scenario has run. Used on the thread that runs the scenario.
+final class StatementTrace {
+    /// Lives as long as this object, which must live longer than the connections. Immutable.
+    private let trace: OpaquePointer
+    private let clock: ScenarioClock
+    private var collected: [StatementRecord]?
+
+    init(clock: ScenarioClock) throws {
+        self.clock = clock
+        let pointer = Unmanaged.passUnretained(clock).toOpaque()
+        let trace = perilune_trace_make({ Unmanaged<ScenarioClock>.fromOpaque($0!).takeUnretainedValue().forgetReading() }, pointer)
+        guard let trace else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
+        self.trace = trace
+    }
+
+    deinit {
+        perilune_trace_free(trace)
+    }
+
+    /// Has every connection that is opened with a configuration traced.
+    func install(in configuration: inout Configuration) {
+        // Connections are opened and used on the thread of the scenario.
+        nonisolated(unsafe) let trace = trace
+        configuration.prepareDatabase { db in
+            let code = perilune_trace_connection(trace, db.sqliteConnection)
+            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        }
+    }
+
+    /// How many statements have run.
+    var count: Int { Int(perilune_trace_count(trace)) }
+
+    /// The last one.
+    var last: StatementRecord? { perilune_trace_last(trace).map { StatementRecord($0.pointee) } }
+
+    /// Runs a closure whose statements are not those of the scenario.
+    func pausing<Result>(_ body: () throws -> Result) rethrows -> Result {
+        perilune_trace_pause(trace, true)
+        defer { perilune_trace_pause(trace, false) }
+        return try body()
+    }
+
+    /// Runs a closure and returns the statements that it has run.
+    func collecting(_ body: () throws -> Void) rethrows -> [StatementRecord] {
+        let outer = collected
+        collected = []
+        defer {
+            collected = outer.map { $0 + (collected ?? []) }
+            if outer == nil { perilune_trace_tell(trace, nil, nil) }
+        }
+        perilune_trace_tell(
+            trace,
+            { context, statement in
+                let trace = Unmanaged<StatementTrace>.fromOpaque(context!).takeUnretainedValue()
+                trace.collected?.append(StatementRecord(statement!.pointee))
+            }, Unmanaged.passUnretained(self).toOpaque())
+        try body()
+        return collected ?? []
+    }
+}
+
+extension StatementRecord {
+    init(_ traced: perilune_traced) {
+        sql = String(cString: traced.sql)
+        if let expanded = traced.expanded {
+            arguments = BoundValues.values(in: String(cString: expanded), of: sql)
+        }
+        duration = .nanoseconds(Int64(clamping: traced.nanoseconds))
+        rows = Int(traced.rows)
+        file = traced.file.map { String(cString: $0) }
+        line = traced.file == nil ? nil : Int(traced.line)
+        isWriting = traced.is_writing
+    }
+}

@@ -1,0 +1,36 @@
+internal import Foundation
+
+/// Notices workers that do not come back: a scenario that cannot be ended, because it waits for a program, must not end the run.
+final class Supervisor: Sendable {
+    private let running: RunningScenarios
+    /// How long after its time was up a scenario may still run.
+    private let grace: Duration
+    private let startWorker: @Sendable () -> Void
+
+    init(_ running: RunningScenarios, grace: Duration, startWorker: @escaping @Sendable () -> Void) {
+        (self.running, self.grace, self.startWorker) = (running, grace, startWorker)
+    }
+
+    /// Looks after the workers until they have left.
+    func start() {
+        Task {
+            while !running.isFinished {
+                try? await Task.sleep(for: .milliseconds(100))
+                for token in running.tokens where token.isOverdue(by: grace) { giveUp(token) }
+            }
+        }
+    }
+
+    private func giveUp(_ token: RunningScenarios.Token) {
+        token.cancel()
+        var result = ScenarioResult(token.job.entry.scenario, .timedOut, seed: token.seed)
+        let scenario = token.job.entry.scenario
+        result.failures = [
+            ScenarioFailure(
+                "it did not end when its time was up, and could not be ended: its worker was given up, and another one has taken its place",
+                kind: "lost_worker", file: scenario.file, line: scenario.line)
+        ]
+        result.duration = ContinuousClock.now - token.start
+        if running.end(token, result) { startWorker() }
+    }
+}
