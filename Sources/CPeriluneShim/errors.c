@@ -76,7 +76,7 @@ void perilune_add_position(lua_State *L) {
 
 int perilune_position(lua_State *L) {
     lua_Debug activation;
-    if (!find_position(L, &activation)) return 0;
+    if (!perilune_find_position(L, &activation)) return 0;
     bool is_file = activation.source[0] == '@';
     lua_pushstring(L, is_file ? activation.source + 1 : activation.short_src);
     lua_pushinteger(L, activation.currentline);

@@ -5,12 +5,16 @@ enum ExitStatus {
     static let failure: Int32 = 1
     /// With `--check`: there is work to be done.
     static let pending: Int32 = 2
+    /// There was nothing to run.
+    static let nothingMatched: Int32 = 4
     /// A limit was passed.
     static let limit: Int32 = 5
     /// The command was called wrongly.
     static let usage: Int32 = 64
     /// The script does not parse, or the database is none.
     static let badData: Int32 = 65
+    /// What runs scenarios could not do its part.
+    static let runnerFault: Int32 = 70
     /// A file cannot be opened, read or written.
     static let inputOutput: Int32 = 74
     /// Somebody else holds a lock on the database.

@@ -16,9 +16,10 @@ struct PeriluneCommand: ParsableCommand {
               perilune run -e 'print(db:fetch_value("SELECT sqlite_version()"))'
               perilune query --database shop.sqlite 'SELECT * FROM customer'
               perilune migrate --database shop.sqlite --status
+              perilune test
             """,
         version: Version.perilune,
-        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, VersionCommand.self])
+        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, TestCommand.self, VersionCommand.self])
 }
 
 @main

@@ -20,6 +20,8 @@ public struct ScenarioPlan: Sendable {
     public var scenarios: [Scenario] {
         entries.map(\.scenario).sorted { ($0.file, $0.line, $0.id) < ($1.file, $1.line, $1.id) }
     }
+    /// Why files or scenarios cannot be run.
+    public var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
     public var isEmpty: Bool { entries.isEmpty && broken.isEmpty }
 
     /// Loads the files and chooses.

@@ -57,9 +57,8 @@ private final class ScriptRun {
     func run() throws {
         let state = try makeState()
         defer { state.close() }
-        let cancellation = state.cancellation
-        let handler = outer.core.addCancellationHandler { cancellation.cancel() }
-        defer { outer.core.removeCancellationHandler(handler) }
+        host.states.add(state)
+        defer { host.states.removeLast() }
         let arguments = try LuaTransfer(from: outer, to: state, isStrict: true).copy(arguments())
         statements = try host.stage.trace.collecting {
             changes = try host.recordingChanges {
@@ -76,7 +75,7 @@ private final class ScriptRun {
 
     private func makeState() throws -> LuaState {
         var limits = host.limits
-        if let time = outer.remainingTime { limits.time = max(time, .milliseconds(1)) }
+        limits.time = max(host.deadline - .now, .milliseconds(1))
         let grants = Set(host.attempt.scenario.grants)
         let mode: PreviewMode? = grants.isDisjoint(with: ["files", "programs", "effects"]) ? .holdingBackEffects : nil
         let (state, _) = try host.stage.makeState(limits: limits, previewMode: mode) { [output, stage = host.stage.output] bytes in

@@ -10,10 +10,16 @@ final class ScenarioHost {
     let stage: ScenarioStage
     let state: ScenarioState
     let limits: LuaLimits
+    /// When the time of the scenario is up.
+    let deadline: ContinuousClock.Instant
+    /// Those that run: of the scenario, and of the script that it runs.
+    let states = RunningStates()
     let effects = EffectStubs()
 
     init(attempt: ScenarioAttempt, stage: ScenarioStage, state: ScenarioState, limits: LuaLimits) {
         (self.attempt, self.stage, self.state, self.limits) = (attempt, stage, state, limits)
+        deadline = .now + (limits.time ?? .seconds(3600))
+        states.add(state.state)
     }
 
     /// Puts the functions into the table. They keep this object, which the state outlives by nothing.

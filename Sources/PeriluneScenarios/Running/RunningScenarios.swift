@@ -10,7 +10,7 @@ final class RunningScenarios: Sendable {
         let seed: RunSeed
         let start = ContinuousClock.now
         /// What ends the attempt that is going on.
-        fileprivate let cancellation = Mutex<LuaState.Cancellation?>(nil)
+        fileprivate let states = Mutex<RunningStates?>(nil)
         /// By when the attempt that is going on should have ended by itself.
         fileprivate let deadline = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -19,13 +19,13 @@ final class RunningScenarios: Sendable {
         }
 
         /// Tells that an attempt has begun.
-        func didStart(_ cancellation: LuaState.Cancellation, timeout: Duration) {
-            self.cancellation.withLock { $0 = cancellation }
+        func didStart(_ states: RunningStates, timeout: Duration) {
+            self.states.withLock { $0 = states }
             deadline.withLock { $0 = ContinuousClock.now + timeout }
         }
 
         func cancel() {
-            cancellation.withLock { $0?.cancel() }
+            states.withLock { $0 }?.cancel()
         }
 
         func isOverdue(by grace: Duration) -> Bool {

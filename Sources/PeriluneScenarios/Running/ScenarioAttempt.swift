@@ -14,7 +14,7 @@ struct ScenarioAttempt {
     /// From 1.
     let number: Int
     /// Is given what ends the run, before it begins.
-    let didStart: (LuaState.Cancellation) -> Void
+    let didStart: (RunningStates) -> Void
 
     /// Runs it, whatever happens.
     func run() -> ScenarioResult {
@@ -40,7 +40,7 @@ struct ScenarioAttempt {
         defer { state.state.close() }
         let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits)
         try host.install()
-        didStart(state.state.cancellation)
+        didStart(host.states)
         do {
             try state.load(source.file, only: scenario.ordinal)
             let report = try state.run(scenario, information(stage, in: state.state))

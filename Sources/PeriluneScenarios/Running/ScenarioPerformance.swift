@@ -56,8 +56,8 @@ struct ScenarioPerformance {
         ScenarioAttempt(
             scenario: scenario, source: job.entry.source, databases: databases, chunks: chunks, options: options, seed: seed,
             number: number
-        ) { cancellation in
-            token.didStart(cancellation, timeout: scenario.timeout ?? options.timeout)
+        ) { states in
+            token.didStart(states, timeout: scenario.timeout ?? options.timeout)
         }.run()
     }
 

@@ -1,0 +1,99 @@
+internal import Foundation
+
+/// The reports of a run, each with where it goes. One that cannot be written does not stop the others.
+public final class ReportSet: @unchecked Sendable {
+    /// A report that is asked for: `junit:report.xml`.
+    public struct Request: Sendable, Equatable {
+        public var format: ScenarioReportFormat
+        /// `nil` for standard output.
+        public var path: String?
+
+        public init(_ format: ScenarioReportFormat, path: String? = nil) {
+            (self.format, self.path) = (format, path)
+        }
+
+        /// Reads `FORMAT` or `FORMAT:FILE`; `nil` if there is no such format.
+        public init?(_ text: String) {
+            let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            guard let format = ScenarioReportFormat(rawValue: parts[0]), parts.count == 1 || !parts[1].isEmpty else { return nil }
+            self.init(format, path: parts.count > 1 ? parts[1] : nil)
+        }
+    }
+
+    private let lock = NSLock()
+    // Guarded by the lock.
+    private let reports: [any ScenarioReport]
+    private let sinks: [ReportSink]
+
+    /// - Parameters:
+    ///   - style: Of those that go to standard output; files have no colours.
+    ///   - write: Writes to standard output.
+    public init(_ requests: [Request], style: ScenarioReportStyle, _ write: @escaping @Sendable (String) throws -> Void) {
+        var plain = style
+        plain.isColoured = false
+        let sinks = requests.map { ReportSink(path: $0.path, write) }
+        self.sinks = sinks
+        reports = zip(requests, sinks).map { request, sink in
+            request.format.makeReport(request.path == nil ? style : plain) { sink.write($0) }
+        }
+    }
+
+    /// Gives an event to all reports.
+    public func receive(_ event: ScenarioEvent) {
+        lock.withLock {
+            for report in reports { report.receive(event) }
+            guard case .ended = event else { return }
+            for sink in sinks { sink.close() }
+        }
+    }
+
+    /// What could not be written, as messages.
+    public var failures: [String] {
+        lock.withLock { sinks.compactMap(\.failure) }
+    }
+}
+
+/// Where a report goes.
+private final class ReportSink {
+    private let path: String?
+    private let output: (String) throws -> Void
+    private var file: FileHandle?
+    /// What went wrong first: nothing is written after it.
+    private(set) var failure: String?
+
+    init(path: String?, _ output: @escaping (String) throws -> Void) {
+        (self.path, self.output) = (path, output)
+        guard let path else { return }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        if descriptor < 0 {
+            fail(String(cString: strerror(errno)))
+        } else {
+            file = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+        }
+    }
+
+    func write(_ text: String) {
+        guard failure == nil else { return }
+        do {
+            if let file { try file.write(contentsOf: Data(text.utf8)) } else { try output(text) }
+        } catch {
+            fail(Self.reason(error))
+        }
+    }
+
+    func close() {
+        guard failure == nil, let file else { return }
+        do { try file.close() } catch { fail(Self.reason(error)) }
+    }
+
+    private func fail(_ reason: String) {
+        failure = "the report \(path ?? "to standard output") cannot be written: \(reason)"
+    }
+
+    private static func reason(_ error: any Error) -> String {
+        let error = error as NSError
+        let system = error.domain == NSPOSIXErrorDomain ? error : error.userInfo[NSUnderlyingErrorKey] as? NSError
+        guard let system, system.domain == NSPOSIXErrorDomain else { return error.localizedDescription }
+        return String(cString: strerror(Int32(system.code)))
+    }
+}
