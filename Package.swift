@@ -24,6 +24,7 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/groue/GRDB.swift", exact: "7.10.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/pointfreeco/xctest-dynamic-overlay", from: "1.13.1"),
     ],
@@ -60,6 +61,7 @@ let package = Package(
             name: "PeriluneBindings",
             dependencies: [
                 "CPeriluneRows", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords", "CPeriluneLibrary",
+                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
         .target(

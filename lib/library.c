@@ -85,6 +85,9 @@ static const module modules[] = {
     {"json", (const char[]){
 #embed "perilune/json.lua"
         , 0}},
+    {"loop", (const char[]){
+#embed "perilune/loop.lua"
+        , 0}},
     {"migration_folder", (const char[]){
 #embed "perilune/migration_folder.lua"
         , 0}},

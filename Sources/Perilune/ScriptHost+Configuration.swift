@@ -39,6 +39,10 @@ extension ScriptHost {
         public var trace: SQLTrace?
         /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.
         public var effects: EffectRecorder?
+        /// Who gets the errors that timers, observations and tasks of scripts leave unhandled.
+        public var errorsOfCallbacks = CallbackErrors.log
+        /// The signals that the program passes on by ``ScriptHost/deliver(signal:)``, without "SIG".
+        public var signals: [String] = []
         /// Whether scripts run on a copy, and what they may do outside of it.
         var previewMode: PreviewMode?
         /// Is given the internals of the library, to add to what scripts have.

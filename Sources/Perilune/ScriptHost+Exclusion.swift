@@ -16,7 +16,20 @@ extension ScriptHost {
         if Self.waitingHosts.contains(id) { return try await operation(self) }
         guard await turns.take() else { throw LuaError(.cancelled, "the task was cancelled before the script began") }
         defer { turns.end() }
-        return try await Self.$waitingHosts.withValue(Self.waitingHosts.union([id])) { try await operation(self) }
+        return try await Self.$waitingHosts.withValue(Self.waitingHosts.union([id])) { try await perform(operation) }
+    }
+
+    private func perform<Result: Sendable>(
+        _ operation: @Sendable (isolated ScriptHost) async throws -> Result
+    ) async throws -> Result {
+        loop.beginRun()
+        defer { loop.endRun() }
+        do {
+            return try await operation(self)
+        } catch let error as LuaError where error.code == .cancelled {
+            idling.notice()
+            throw error
+        }
     }
 }
 

@@ -24,9 +24,16 @@ public actor ScriptHost {
     let database: any DatabaseWriter
     /// What scripts have from the container of dependencies.
     nonisolated let environment: ScriptEnvironment
+    /// Who gets the errors of functions that the loop calls.
+    let errorsOfCallbacks: CallbackErrors
     /// Keeps what the thread has databases see.
     private let threadEnvironment: ThreadEnvironment?
     private let cancellation: LuaState.Cancellation
+    /// What scripts wait for.
+    let loop: ScriptLoop
+    nonisolated let loopSignals: LoopSignals
+    /// Tells those who wait until nothing goes on.
+    nonisolated let idling: Idling
     nonisolated let turns = Turns()
 
     /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
@@ -69,12 +76,19 @@ public actor ScriptHost {
         }
         cancellation = state.cancellation
         self.state = state
+        loop = setup.loop
+        loopSignals = setup.loop.signals
+        idling = Idling(queue: setup.loop.queue)
+        loopSignals.names = configuration.signals
+        errorsOfCallbacks = configuration.errorsOfCallbacks
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
+        setup.loop.queue.setWake { [weak self] in Task { await self?.turn() } }
     }
 
     /// Ends the script that runs, from anywhere; what it has begun is rolled back. It throws an error with code `cancelled`.
     public nonisolated func cancel() {
         cancellation.cancel()
+        idling.cancel()
     }
 }

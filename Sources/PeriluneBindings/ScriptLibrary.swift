@@ -12,7 +12,7 @@ final class ScriptLibrary {
     let internals: LuaTable
 
     /// Puts the library together. The row path must be open.
-    init(in state: LuaState, environment: ScriptEnvironment, migrations: MigrationBinding) throws {
+    init(in state: LuaState, environment: ScriptEnvironment, migrations: MigrationBinding, loop: ScriptLoop) throws {
         self.state = state
         perilune = try state.makeTable()
         internals = try state.makeTable()
@@ -20,6 +20,7 @@ final class ScriptLibrary {
         try defineValues()
         try defineInternals()
         try migrations.install(in: internals)
+        try LoopBinding(loop: loop).install(in: internals, of: state)
         try loadModules()
         try perilune.setFunction("now") { [dates] _ in [try dates.make(environment.now())] }
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)

@@ -12,6 +12,8 @@ package struct ScriptSetup {
     package var environment: ScriptEnvironment
     /// Whether scripts run on a copy, and what they may do outside of it.
     package var previewMode: PreviewMode?
+    /// What scripts wait for. The host drives it.
+    package let loop: ScriptLoop
     /// Is given the table of what the Lua part of the library has of Swift, once it is loaded: for what is not in every state.
     package var extending: (@Sendable (_ internals: LuaTable, LuaState) throws -> Void)?
 
@@ -19,13 +21,15 @@ package struct ScriptSetup {
         self.database = database
         self.allowsFiles = allowsFiles
         self.environment = environment
+        loop = ScriptLoop(environment: environment)
     }
 
     /// Installs it. Once for each state.
     package func install(in state: LuaState) throws {
         try DatabaseCallbacks.open(in: state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
-        let library = try ScriptLibrary(in: state, environment: environment, migrations: migrations)
+        let library = try ScriptLibrary(
+            in: state, environment: environment, migrations: migrations, loop: loop)
         try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil, environment: environment)
             .install(in: library.perilune, of: state)
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil)

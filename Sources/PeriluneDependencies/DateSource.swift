@@ -6,14 +6,17 @@ public struct DateSource: Sendable {
     private let now: @Sendable () -> Date
     /// Whether it is the clock of the machine.
     package let isSystem: Bool
+    /// The clock, if somebody sets it.
+    package let manualClock: ManualClock?
 
     /// Makes a source that asks a closure.
     public init(_ now: @escaping @Sendable () -> Date) {
         self.init(isSystem: false, now)
     }
 
-    private init(isSystem: Bool, _ now: @escaping @Sendable () -> Date) {
+    private init(isSystem: Bool, manualClock: ManualClock? = nil, _ now: @escaping @Sendable () -> Date) {
         self.isSystem = isSystem
+        self.manualClock = manualClock
         self.now = now
     }
 
@@ -23,8 +26,13 @@ public struct DateSource: Sendable {
     /// The clock of the machine. The default but in tests.
     public static let system = DateSource(isSystem: true) { Date() }
 
-    /// The first moment of the year 2000, in UTC. The default in tests.
+    /// The first moment of the year 2000, in UTC. Where the clock of tests begins.
     public static let year2000 = DateSource.constant(Date(timeIntervalSince1970: 946_684_800))
+
+    /// What a clock shows that is set by hand.
+    public static func manual(_ clock: ManualClock) -> DateSource {
+        DateSource(isSystem: false, manualClock: clock) { clock.now }
+    }
 
     /// Always the same moment.
     public static func constant(_ date: Date) -> DateSource {

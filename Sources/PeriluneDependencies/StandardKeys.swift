@@ -5,7 +5,7 @@ public enum DateKey: DependencyKey {
     public static let name = "date"
 
     public static func defaultSource(in context: DependencyContext) -> DependencyDefault<DateSource> {
-        .value(context == .test ? .year2000 : .system)
+        .value(context == .test ? .manual(ManualClock()) : .system)
     }
 }
 
@@ -38,7 +38,8 @@ public enum LoggerKey: DependencyKey {
 }
 
 extension DependencyValues {
-    /// The clock: that of the machine; in tests it stands at the beginning of the year 2000.
+    /// The clock: that of the machine; in tests it stands at the beginning of the year 2000 until it is set,
+    /// or a script sleeps.
     public var date: DateSource? {
         get { self[DateKey.self] }
         set { self[DateKey.self] = newValue }

@@ -43,7 +43,13 @@ extension LuaFunction {
     /// that uses the state.
     @discardableResult
     nonisolated(nonsending) public func callAsync(_ arguments: [LuaValue]) async throws(LuaError) -> [LuaValue] {
-        let driver = try AsyncDriver(function: self, arguments: arguments)
+        try await callAsync(arguments, as: LuaRun(of: reference.core))
+    }
+
+    /// The same as a run that others know: they can interrupt what it waits for.
+    @discardableResult
+    nonisolated(nonsending) package func callAsync(_ arguments: [LuaValue], as run: LuaRun) async throws(LuaError) -> [LuaValue] {
+        let driver = try AsyncDriver(function: self, arguments: arguments, run: run)
         return try await Self.run(driver, isolation: #isolation)
     }
 
@@ -77,9 +83,9 @@ private final class AsyncDriver {
     private let thread: OpaquePointer
     private var argumentCount: CInt
 
-    init(function: LuaFunction, arguments: [LuaValue]) throws(LuaError) {
+    init(function: LuaFunction, arguments: [LuaValue], run: LuaRun) throws(LuaError) {
         core = function.reference.core
-        ownRun = LuaRun(of: core)
+        ownRun = run
         try core.prepare()
         let L = core.L
         guard let thread = lua_newthread(L) else { throw LuaError(.memory, "not enough memory for a coroutine") }

@@ -25,6 +25,14 @@ public struct LuaFunction {
         return try core.call(argumentCount: arguments.count)
     }
 
+    /// What a script sees of an error: what was raised, or an error object.
+    package func errorValue(of error: any Error) -> LuaValue {
+        let core = reference.core
+        guard core.isOpen else { return .nil }
+        core.push(error)
+        return core.takeValues(1)[0]
+    }
+
     /// Calls the function with Swift values and converts its first result.
     public func callAsFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ argument: repeat each Argument

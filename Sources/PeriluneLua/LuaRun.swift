@@ -4,7 +4,7 @@ internal import CPeriluneShim
 ///
 /// While it waits others go on in the state, each with limits of its own.
 ///
-/// `@unchecked Sendable`: everything but ``isCancelled`` and ``handlers``, which the core's lock guards, belongs to the thread
+/// `@unchecked Sendable`: everything but ``isCancelled``, ``isInterrupted`` and ``handlers``, which the core's lock guards, belongs to the thread
 /// of the state.
 package final class LuaRun: @unchecked Sendable {
     /// The run for which the current task performs an asynchronous function: calls back into Lua are charged to it.
@@ -18,9 +18,11 @@ package final class LuaRun: @unchecked Sendable {
     /// Whether it has ended.
     fileprivate(set) var isOver = false
     fileprivate var isCancelled = false
+    /// Whether its next wait ends at once.
+    fileprivate var isInterrupted = false
     fileprivate var handlers: [Int: @Sendable () -> Void] = [:]
 
-    init(of core: LuaCore) {
+    package init(of core: LuaCore) {
         self.core = core
     }
 
@@ -156,11 +158,23 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
+    /// Ends what a run waits for, or will wait for next: the script gets an error of kind `cancelled`, which it may handle.
+    package func interrupt(_ run: LuaRun) {
+        let handlers = runs.withLock { _ in
+            run.isInterrupted = run.handlers.isEmpty
+            return Array(run.handlers.values)
+        }
+        for handler in handlers { handler() }
+    }
+
     /// Has a function called, on any thread, when a run is cancelled. Returns what ``removeCancellationHandler(_:of:)`` takes;
-    /// `nil` if the run is cancelled or ended already.
+    /// `nil` if the run is not to wait.
     func addCancellationHandler(of run: LuaRun, _ handler: @escaping @Sendable () -> Void) -> Int? {
         runs.withLock { runs in
-            guard !run.isCancelled, run.doom == .none else { return nil }
+            guard !run.isCancelled, !run.isInterrupted, run.doom == .none else {
+                run.isInterrupted = false
+                return nil
+            }
             runs.nextHandler += 1
             run.handlers[runs.nextHandler] = handler
             return runs.nextHandler

@@ -3,7 +3,7 @@ import Synchronization
 extension LuaCore {
     /// Waits for an operation, but not longer than the run lasts: if it is cancelled, or its time is over, the operation is
     /// cancelled and left alone.
-    func waiting<Result: Sendable>(for operation: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    package func waiting<Result: Sendable>(for operation: @escaping @Sendable () async throws -> Result) async throws -> Result {
         guard let run = LuaRun.waiting else { return try await operation() }
         let outcome = Outcome<Result>()
         let task = Task {

@@ -319,6 +319,9 @@ import Testing
         "print('ready') io.stdout:flush() while true do end",
         "print('ready') io.stdout:flush() while true do pcall(function() while true do end end) end",
         "print('ready') io.stdout:flush() coroutine.wrap(function() while true do end end)()",
+        "print('ready') io.stdout:flush() perilune.sleep(60)",
+        "print('ready') io.stdout:flush() perilune.every(60, print)",
+        "perilune.after(0, function() print('ready') io.stdout:flush() while true do end end)",
         """
         print('ready') io.stdout:flush()
         db:fetch_value('WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c')
@@ -332,6 +335,60 @@ import Testing
         let result = try process.wait()
         #expect(result.status == 130)
         #expect(result.errors.hasPrefix("error: interrupted; what the script had begun is rolled back\n"))
+    }
+
+    @Test func `a script that waits for something keeps running, and ends when it waits for nothing`() throws {
+        let folder = try TestFolder(["a.lua": """
+            local left = 3
+            local timer
+            timer = perilune.every("5ms", function()
+              print("tick")
+              left = left - 1
+              if left == 0 then timer:cancel() end
+            end)
+            print("end of script")
+            """])
+        let result = try folder.perilune("run", "a.lua")
+        #expect(result.output == "end of script\ntick\ntick\ntick\n")
+        #expect(result.status == 0)
+    }
+
+    @Test(arguments: [
+        ("perilune.after(0.01, function() error('late') end)", "error: late\n", 1),
+        ("perilune.after(0.01, function() error('late') end) perilune.sleep(60)", "error: late\n", 1),
+        ("perilune.spawn(function() error('of a task') end) perilune.sleep(60)", "error: of a task\n", 1),
+        ("perilune.after(0.01, function() os.exit(7) end) perilune.every(1, print)", "", 7),
+    ])
+    func `an error in what is called later ends the script`(code: String, errors: String, status: Int32) throws {
+        let result = try TestFolder().perilune("run", "-e", code)
+        #expect(result.errors.hasPrefix(errors))
+        #expect(result.status == status)
+    }
+
+    @Test func `a script that wants a signal gets it, and ends as it likes`() throws {
+        let folder = try TestFolder()
+        let code = """
+            local ticks, timer = 0, perilune.every(60, print)
+            perilune.on_signal("INT", function(name)
+              print("got", name) io.stdout:flush()
+              ticks = ticks + 1
+              if ticks == 2 then timer:cancel() end
+            end)
+            print("ready") io.stdout:flush()
+            """
+        let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        #expect(try process.readLine() == "got\tINT")
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 0)
+        #expect(result.errors == "")
+    }
+
+    @Test func `a signal that there is none of is refused`() throws {
+        let result = try TestFolder().perilune("run", "-e", "perilune.on_signal('TREM', print)")
+        #expect(result.errors.contains("no signal `TREM`; did you mean `TERM`?"))
     }
 
     @Test func `Ctrl-C rolls back`() throws {

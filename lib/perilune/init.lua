@@ -62,6 +62,7 @@ perilune.fn = setmetatable({}, { __index = function(_, name)
 end })
 lazily(perilune, "overrides", { "with" })
 lazily(perilune, "record", { "record" })
+lazily(perilune, "loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" })
 lazily(perilune, "row_type", { "row_type" })
 lazily(perilune, "single_row", { "single_row" })
 perilune.json = {}

@@ -7,6 +7,19 @@ enum Interrupts {
     /// Does nothing if the parent process has asked to ignore Ctrl-C, as shells do for jobs in the background. To be called
     /// once.
     static func onFirst(_ action: @escaping @Sendable () -> Void) {
+        onSignal { _ in
+            action()
+            return false
+        }
+    }
+
+    /// The names of the signals, without "SIG".
+    static let names = ["INT", "TERM", "HUP"]
+    private static let numbers = [SIGINT, SIGTERM, SIGHUP]
+
+    /// Calls a closure, on a thread of its own, with the name of each signal; when it answers `false` that was the last, and
+    /// the next signal ends the process at once.
+    static func onSignal(_ action: @escaping @Sendable (String) -> Bool) {
         var former = sigaction()
         sigaction(SIGINT, nil, &former)
         guard unsafeBitCast(former.__sigaction_handler.sa_handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
@@ -18,21 +31,27 @@ enum Interrupts {
         writingEnd = ends[1]
         startThread {
             var byte: UInt8 = 0
-            while read(reading, &byte, 1) < 0 && errno == EINTR {}
-            action()
+            while true {
+                guard read(reading, &byte, 1) == 1 else {
+                    if errno == EINTR { continue }
+                    return
+                }
+                guard let index = numbers.firstIndex(of: CInt(byte)), !action(names[index]) else { continue }
+                for number in numbers { signal(number, SIG_DFL) }
+                return
+            }
         }
         var handler = sigaction()
-        handler.__sigaction_handler.sa_handler = { _ in
+        handler.__sigaction_handler.sa_handler = { signal in
             // Only what a signal handler may do: a write to the pipe that the thread reads.
             let former = errno
-            var byte: UInt8 = 1
+            var byte = UInt8(truncatingIfNeeded: signal)
             _ = write(writingEnd, &byte, 1)
             errno = former
         }
-        // With SA_RESETHAND the second signal finds the default action.
-        handler.sa_flags = SA_RESTART | CInt(truncatingIfNeeded: SA_RESETHAND)
+        handler.sa_flags = SA_RESTART
         // A request to end, from anywhere, ends the script as cleanly.
-        for signal in [SIGINT, SIGTERM, SIGHUP] { sigaction(signal, &handler, nil) }
+        for number in numbers { sigaction(number, &handler, nil) }
     }
 
     private static func startThread(_ body: @escaping @Sendable () -> Void) {

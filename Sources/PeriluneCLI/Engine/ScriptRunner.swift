@@ -27,7 +27,11 @@ struct ScriptRunner {
         }
         // No limit, no hook: the signal lets a loop notice that it was cancelled.
         await host.listen(for: SIGUSR2)
-        Interrupts.onFirst { host.cancel() }
+        Interrupts.onSignal { name in
+            if host.deliver(signal: name) { return true }
+            host.cancel()
+            return false
+        }
         let ending = await run(scripts, on: host, texts)
         await trace?.writeSlowStatements(of: host)
         if let failure = ending.failure { throw failure }
@@ -46,11 +50,25 @@ struct ScriptRunner {
         var failure: CommandFailure?
     }
 
-    /// Runs scripts one after the other.
+    /// Runs scripts one after the other, and waits for what they have left behind: timers, observations, tasks.
     func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts) async -> Ending {
-        do {
+        let ending = await end(texts, host) {
             for script in scripts {
                 try await host.run(bytes: script.bytes, named: script.name, commandLine: request.arguments)
+            }
+            try await host.waitUntilIdle()
+        }
+        await host.endCallbacks()
+        return ending
+    }
+
+    private func end(_ texts: SourceTexts, _ host: ScriptHost, _ operation: () async throws -> Void) async -> Ending {
+        do {
+            do {
+                try await operation()
+            } catch let error as LuaError where error.code == .cancelled {
+                // A function that was called by a timer may have failed, which ends everything.
+                throw await host.takeCallbackFailure() ?? error
             }
             return Ending()
         } catch let error as LuaError {
@@ -88,6 +106,8 @@ struct ScriptRunner {
         configuration.allowsFiles = !request.isSandboxed
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
         configuration.trace = trace?.trace
+        configuration.errorsOfCallbacks = .fail
+        configuration.signals = Interrupts.names
         return configuration
     }
 

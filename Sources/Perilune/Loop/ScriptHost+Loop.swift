@@ -1,0 +1,86 @@
+internal import Logging
+internal import PeriluneBindings
+public import PeriluneLua
+
+/// Who gets the errors that timers, observations and tasks of scripts leave unhandled.
+public enum CallbackErrors: Sendable {
+    /// The logger of the container of dependencies.
+    case log
+    /// A closure of the program.
+    case handle(@Sendable (LuaError) -> Void)
+    /// ``ScriptHost/waitUntilIdle()`` throws them, and so ends with the first.
+    case fail
+}
+
+/// Scripts may leave functions behind that are called later: by timers, observations, signals. They are called on the host's
+/// thread whenever no script runs there, also while one waits for an asynchronous function; each call has limits of its own.
+extension ScriptHost {
+    /// Waits until the scripts wait for nothing any more: until there is no timer, no observation, no task.
+    ///
+    /// - Throws: The first error that a function which was called left unhandled, if the configuration says
+    ///   ``CallbackErrors/fail``; `LuaError` with code `cancelled` after ``cancel()`` or if the task is cancelled, with code
+    ///   `exit` if a script has ended the program.
+    public func waitUntilIdle() async throws {
+        var isCancelled = false
+        while true {
+            if let failure = loop.takeFailure() { throw failure }
+            if isCancelled || idling.isCancelled {
+                idling.notice()
+                throw LuaError(.cancelled, "the script was cancelled while it waited")
+            }
+            if loop.isIdle { return }
+            isCancelled = !(await loop.change())
+        }
+    }
+
+    /// Whether no script runs, and none waits for a timer, an observation or a task.
+    public var isIdle: Bool { loop.isIdle }
+
+    /// Ends what scripts have left behind: timers, observations, tasks; and what runs. Nothing of it is called any more.
+    public func endCallbacks() {
+        loop.endAll()
+    }
+
+    /// Passes on a signal of the system to the scripts that want to hear of it. From any thread.
+    ///
+    /// - Parameter name: Its name without "SIG": "TERM". The configuration says which scripts may ask for.
+    /// - Returns: Whether a script does.
+    public nonisolated func deliver(signal name: String) -> Bool {
+        loopSignals.deliver(name)
+    }
+
+    /// Takes the first error that a function which was called left unhandled, where the configuration says
+    /// ``CallbackErrors/fail``.
+    public func takeCallbackFailure() -> (any Error)? {
+        loop.takeFailure()
+    }
+
+    /// Starts what is due.
+    func turn() {
+        loop.startDue { source in
+            Task {
+                await loop.call(source)
+                settleFailures()
+            }
+        }
+        loop.announceChange()
+    }
+
+    /// Gives errors to who wants them.
+    private func settleFailures() {
+        if case .fail = errorsOfCallbacks {
+            // The scripts that wait are over as well.
+            if loop.hasFailed { cancel() }
+            return
+        }
+        while let failure = loop.takeFailure() {
+            let error = failure as? LuaError ?? LuaError(.host, "\(failure)")
+            if error.code == .exit { continue }
+            if case .handle(let handle) = errorsOfCallbacks {
+                handle(error)
+            } else {
+                environment.logger.error("\(error)", metadata: ["kind": "\(error.kind ?? error.code.description)"], source: "script")
+            }
+        }
+    }
+}

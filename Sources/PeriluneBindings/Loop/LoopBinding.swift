@@ -1,0 +1,88 @@
+internal import PeriluneLua
+internal import PeriluneRecords
+
+/// What the module `loop` of the Lua part is built on.
+struct LoopBinding {
+    let loop: ScriptLoop
+
+    /// Puts the table `loop` into the table of internals.
+    func install(in internals: LuaTable, of state: LuaState) throws {
+        let table = try state.makeTable(fieldCount: 12)
+        try internals.set("loop", .table(table))
+        try defineSources(in: table)
+        try defineWaits(in: table, of: state)
+        try table.setFunction("on_error") { [loop] arguments in
+            loop.onError = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
+            return []
+        }
+    }
+
+    private func defineSources(in table: LuaTable) throws {
+        // (seconds, period or nil, function) returns the number of the source.
+        try table.setFunction("start_timer") { [loop] arguments in
+            let seconds: Double = try arguments.get(1)
+            let period = arguments[2].isNil ? nil : try arguments.get(2, as: Double.self)
+            let function: LuaFunction = try arguments.get(3)
+            let source = try loop.addSource("timer", isOnce: period == nil) { try await function.callAsync([]) }
+            let timers = loop.timers
+            let timer = timers.add(after: seconds, every: period, source.signaller)
+            source.onEnd = { timers.remove(timer) }
+            return [.integer(Int64(source.id))]
+        }
+        // (function) returns the number of the source, which is called at once, and once.
+        try table.setFunction("start") { [loop] arguments in
+            let function: LuaFunction = try arguments.get(1)
+            let run = LuaRun(of: try arguments.state.core)
+            let source = try loop.addSource("task", isOnce: true) { try await function.callAsync([], as: run) }
+            source.run = run
+            source.signal()
+            return [.integer(Int64(source.id))]
+        }
+        // (name, function) returns the number of the source.
+        try table.setFunction("on_signal") { [loop] arguments in
+            let name: String = try arguments.get(1)
+            let function: LuaFunction = try arguments.get(2)
+            try Self.check(name, loop.signals.names)
+            let source = try loop.addSource("signal", keepsAlive: false) { try await function.callAsync([.string(LuaString(name))]) }
+            loop.signals.add(source, for: name)
+            return [.integer(Int64(source.id))]
+        }
+        try table.setFunction("is_live") { [loop] arguments in
+            [.boolean(try loop.source(arguments.get(1)) != nil)]
+        }
+        // (number, whether a call that goes on is interrupted) returns whether the source was live.
+        try table.setFunction("stop") { [loop] arguments in
+            guard let source = try loop.source(arguments.get(1)) else { return [.boolean(false)] }
+            loop.end(source)
+            if case .boolean(true) = arguments[2], let run = source.run { try arguments.state.core.interrupt(run) }
+            return [.boolean(true)]
+        }
+    }
+
+    private func defineWaits(in table: LuaTable, of state: LuaState) throws {
+        let core = state.core
+        // Functions that a state holds must not keep it alive.
+        try table.set("sleep", .function(state.makeAsyncFunction("perilune.sleep") { [loop, unowned core] values in
+            guard case .number(let seconds)? = values.first else { return [] }
+            try await loop.sleep(seconds: seconds, in: core)
+            return []
+        }))
+        try table.setFunction("make_place") { [loop] _ in [.integer(Int64(loop.parking.makePlace().number))] }
+        try table.set("wait", .function(state.makeAsyncFunction("wait") { [loop, unowned core] values in
+            guard case .integer(let number)? = values.first else { return [] }
+            try await loop.wait(at: LoopParking.Place(number: Int(number)), in: core)
+            return []
+        }))
+        try table.setFunction("release") { [loop] arguments in
+            loop.parking.release(LoopParking.Place(number: try arguments.get(1)))
+            return []
+        }
+    }
+
+    private static func check(_ name: String, _ names: [String]) throws {
+        if names.isEmpty {
+            throw BindingError("forbidden", "perilune.on_signal: the program that runs this script does not pass signals on")
+        }
+        if !names.contains(name) { throw BindingError.unknown("signal", name, among: names) }
+    }
+}

@@ -1,0 +1,62 @@
+internal import Synchronization
+
+/// The sources of a loop that have something to call, in the order in which they said so. Used from any thread.
+package final class LoopQueue: Sendable {
+    private struct State {
+        var due: [Int] = []
+        var listed: Set<Int> = []
+        /// Whether somebody has been told that something is due, and has not come yet.
+        var isAwake = false
+        var wake: (@Sendable () -> Void)?
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// Sets what is told, on any thread, when something is due.
+    package func setWake(_ wake: @escaping @Sendable () -> Void) {
+        let isDue = state.withLock { state in
+            state.wake = wake
+            state.isAwake = !state.due.isEmpty
+            return state.isAwake
+        }
+        if isDue { wake() }
+    }
+
+    /// Has a source called soon: once, however often it is said before that.
+    package func signal(_ id: Int) {
+        let wake = state.withLock { state -> (@Sendable () -> Void)? in
+            guard state.listed.insert(id).inserted else { return nil }
+            state.due.append(id)
+            guard !state.isAwake else { return nil }
+            state.isAwake = state.wake != nil
+            return state.wake
+        }
+        wake?()
+    }
+
+    /// Has the loop look whether anything has changed.
+    package func wake() {
+        let wake = state.withLock { state -> (@Sendable () -> Void)? in
+            guard !state.isAwake else { return nil }
+            state.isAwake = state.wake != nil
+            return state.wake
+        }
+        wake?()
+    }
+
+    /// Takes what is due.
+    package func take() -> [Int] {
+        state.withLock { state in
+            defer {
+                state.due = []
+                state.listed = []
+            }
+            state.isAwake = false
+            return state.due
+        }
+    }
+
+    package var isEmpty: Bool { state.withLock { $0.due.isEmpty } }
+}

@@ -1,0 +1,51 @@
+package import PeriluneLua
+
+/// Something that calls a function of a script again and again, or once: a timer, an observation, a signal.
+///
+/// ``signal()`` may come from any thread. Everything else belongs to the thread of the state; the function is called there when
+/// nothing else runs, and not again before it has returned: what is signalled meanwhile is one call afterwards.
+package final class LoopSource {
+    /// What it calls.
+    package typealias Body = nonisolated(nonsending) () async throws -> Void
+
+    package let id: Int
+    /// What people call it: "timer".
+    package let kind: String
+    /// Whether a script that has nothing else to do waits for it.
+    package let keepsAlive: Bool
+    /// Whether it ends with its first call.
+    package let isOnce: Bool
+    let body: Body
+    let queue: LoopQueue
+    /// Called when it ends: stops what signals it.
+    package var onEnd: (() -> Void)?
+    /// What gets its errors; `nil`: they are nobody's, see ``ScriptLoop``.
+    package var onError: LuaFunction?
+
+    package internal(set) var isEnded = false
+    var isCalling = false
+    var isDueAgain = false
+    /// The run of the call that goes on, for a source whose calls can be interrupted.
+    var run: LuaRun?
+    /// The task of the call that goes on.
+    var task: Task<Void, Never>?
+
+    init(id: Int, kind: String, keepsAlive: Bool, isOnce: Bool, queue: LoopQueue, body: @escaping Body) {
+        self.id = id
+        self.kind = kind
+        self.keepsAlive = keepsAlive
+        self.isOnce = isOnce
+        self.queue = queue
+        self.body = body
+    }
+
+    /// What signals it from other threads.
+    package var signaller: @Sendable () -> Void {
+        { [id, queue] in queue.signal(id) }
+    }
+
+    /// Has it called soon.
+    package func signal() {
+        queue.signal(id)
+    }
+}

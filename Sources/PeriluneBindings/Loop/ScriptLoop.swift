@@ -1,0 +1,206 @@
+internal import Foundation
+package import PeriluneDependencies
+package import PeriluneLua
+
+/// What the scripts of a state wait for, and the calls of their functions that are due.
+///
+/// The host drives it: it is told by ``LoopQueue`` when something is due, and calls ``startDue(_:)`` on the thread of the state.
+/// Functions are called when nothing runs in the state: between two scripts, and while a script waits for an asynchronous
+/// function; never inside an access to a database. Each call is a run with limits of its own.
+package final class ScriptLoop {
+    package let queue = LoopQueue()
+    let timers: LoopTimers
+    package let parking = LoopParking()
+    package let signals = LoopSignals()
+    private var sources: [Int: LoopSource] = [:]
+    private var count = 0
+
+    /// Runs of scripts and of sources that go on, and how many of them wait for time to pass or for each other.
+    private var runs = 0
+    private var sleeping = 0
+    private var parked = 0
+    private var idleWaits = 0
+
+    /// What gets the errors that no source has a function for.
+    package var onError: LuaFunction?
+    /// Errors that nobody has handled, until somebody takes them.
+    private var failures: [any Error] = []
+
+    package init(environment: ScriptEnvironment) {
+        timers = LoopTimers(clock: LoopClock(environment.date))
+    }
+
+    // MARK: - Sources
+
+    /// What Swift keeps for them is not counted by the limits of a script.
+    private static let greatestSourceCount = 10_000
+
+    /// Adds a source.
+    ///
+    /// - Parameters:
+    ///   - kind: What people call it.
+    ///   - keepsAlive: Whether a script that has nothing else to do waits for it.
+    ///   - isOnce: Whether it ends with its first call.
+    package func addSource(
+        _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, body: @escaping LoopSource.Body
+    ) throws -> LoopSource {
+        guard sources.count < Self.greatestSourceCount else {
+            throw BindingError("limit", "there are \(sources.count) timers, tasks and observations already; cancel some first")
+        }
+        count += 1
+        let source = LoopSource(
+            id: count, kind: kind, keepsAlive: keepsAlive, isOnce: isOnce, queue: queue, body: body)
+        sources[count] = source
+        return source
+    }
+
+    package func source(_ id: Int) -> LoopSource? { sources[id] }
+
+    /// Ends a source: it is not called any more. A call that goes on goes on.
+    package func end(_ source: LoopSource) {
+        guard !source.isEnded else { return }
+        source.isEnded = true
+        sources[source.id] = nil
+        source.onEnd?()
+        source.onEnd = nil
+        queue.wake()
+    }
+
+    /// Ends all sources, and the calls that go on.
+    package func endAll() {
+        for source in sources.values.sorted(by: { $0.id < $1.id }) {
+            source.task?.cancel()
+            end(source)
+        }
+        failures = []
+    }
+
+    // MARK: - Calling
+
+    /// Starts what is due, by a closure that runs ``call(_:)`` in a task of its own on the thread of the state.
+    package func startDue(_ start: (LoopSource) -> Task<Void, Never>) {
+        for id in queue.take() {
+            guard let source = sources[id] else { continue }
+            if source.isCalling {
+                source.isDueAgain = true
+                continue
+            }
+            source.isCalling = true
+            runs += 1
+            source.task = start(source)
+        }
+        letTimePass()
+    }
+
+    /// Calls a source that was started.
+    nonisolated(nonsending) package func call(_ source: LoopSource) async {
+        if !source.isEnded {
+            do {
+                try await source.body()
+            } catch {
+                await settle(error, of: source)
+            }
+        }
+        runs -= 1
+        source.isCalling = false
+        source.task = nil
+        if source.isOnce { end(source) }
+        if source.isDueAgain {
+            source.isDueAgain = false
+            source.signal()
+        }
+        queue.wake()
+    }
+
+    /// Gives an error to who wants it.
+    nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
+        // Nobody may handle the end of the program.
+        let isExit = (error as? LuaError)?.code == .exit
+        // A source that was ended while it was called has been told to stop.
+        if source.isEnded, (error as? LuaError)?.code == .cancelled { return }
+        guard !isExit, let handler = source.onError ?? onError else {
+            failures.append(error)
+            return
+        }
+        do {
+            try await handler.callAsync([handler.errorValue(of: error)])
+        } catch {
+            failures.append(error)
+        }
+    }
+
+    /// Takes the first error that nobody has handled.
+    package func takeFailure() -> (any Error)? {
+        failures.isEmpty ? nil : failures.removeFirst()
+    }
+
+    package var hasFailed: Bool { !failures.isEmpty }
+
+    // MARK: - What goes on
+
+    /// Counts a run of a script.
+    package func beginRun() { runs += 1 }
+
+    package func endRun() {
+        runs -= 1
+        queue.wake()
+    }
+
+    /// Whether nothing goes on, and nothing will by itself.
+    package var isIdle: Bool {
+        runs == 0 && queue.isEmpty && !sources.values.contains(where: \.keepsAlive)
+    }
+
+    /// Waits until something has changed; `false` if the task is cancelled.
+    nonisolated(nonsending) package func change() async -> Bool {
+        idleWaits += 1
+        defer { idleWaits -= 1 }
+        letTimePass()
+        do {
+            try await parking.park(at: .change)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Tells those who wait for a change.
+    package func announceChange() {
+        parking.release(.change)
+    }
+
+    // MARK: - Waiting
+
+    /// Waits, on behalf of a script, which may be ended meanwhile.
+    nonisolated(nonsending) func sleep(seconds: Double, in core: LuaCore) async throws {
+        guard case .manual = timers.clock else {
+            return try await core.waiting { try await Task.sleep(for: .seconds(seconds)) }
+        }
+        let place = parking.makePlace()
+        let timer = timers.add(after: seconds) { [parking] in parking.release(place) }
+        defer {
+            timers.remove(timer)
+            parking.forget(place)
+        }
+        sleeping += 1
+        defer { sleeping -= 1 }
+        letTimePass()
+        try await core.waiting { [parking] in try await parking.park(at: place) }
+    }
+
+    /// Waits, on behalf of a script, until somebody releases the place.
+    nonisolated(nonsending) package func wait(at place: LoopParking.Place, in core: LuaCore) async throws {
+        parked += 1
+        defer { parked -= 1 }
+        letTimePass()
+        try await core.waiting { [parking] in try await parking.park(at: place) }
+    }
+
+    /// A clock that is set by hand goes on to the next timer when everything waits for it.
+    private func letTimePass() {
+        guard case .manual(let clock) = timers.clock, queue.isEmpty, sleeping > 0 || idleWaits > 0, runs == sleeping + parked,
+            let next = timers.nextDeadline
+        else { return }
+        clock.set(Date(timeIntervalSince1970: max(next, clock.now.timeIntervalSince1970)))
+    }
+}

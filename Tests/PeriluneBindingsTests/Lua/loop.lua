@@ -1,0 +1,186 @@
+local perilune = perilune
+
+test("a function is called later, with its arguments, when the script waits", function()
+  local calls = {}
+  local timer = perilune.after(0.01, function(...) calls[#calls + 1] = table.pack(...) end, 1, nil, "x")
+  equal(timer:is_active(), true)
+  equal(#calls, 0)
+  perilune.sleep("30ms")
+  equal(calls, { { 1, nil, "x", n = 3 } })
+  equal(timer:is_active(), false)
+  equal(timer:cancel(), false)
+end)
+
+test("a cancelled timer is never called, also when it is due already", function()
+  local calls = 0
+  local function count() calls = calls + 1 end
+  local early, due = perilune.after(0.01, count), perilune.after(0, count)
+  local past = os.clock() + 0.02
+  while os.clock() < past do end
+  equal(early:cancel(), true)
+  equal(due:cancel(), true)
+  equal(early:cancel(), false)
+  perilune.sleep(0.02)
+  equal(calls, 0)
+end)
+
+test("a repeated function is called until it is cancelled, also by itself", function()
+  local calls, timer = 0, nil
+  timer = perilune.every(0.005, function()
+    calls = calls + 1
+    if calls == 3 then timer:cancel() end
+  end)
+  perilune.sleep(0.1)
+  equal(calls, 3)
+end)
+
+test("calls that would come while the function still runs are left out", function()
+  local running, most, calls = 0, 0, 0
+  local timer = perilune.every(0.002, function()
+    running, calls = running + 1, calls + 1
+    most = math.max(most, running)
+    perilune.sleep(0.02)
+    running = running - 1
+  end)
+  perilune.sleep(0.1)
+  timer:cancel()
+  equal(most, 1)
+  assert(calls >= 2 and calls <= 8, calls)
+end)
+
+test("functions are called in the order of their times, those of the same time in the order in which they were set", function()
+  local order = {}
+  local function note(name) order[#order + 1] = name end
+  perilune.after(0.03, note, "third")
+  perilune.after(0.01, note, "first")
+  perilune.after(0.02, note, "second")
+  perilune.sleep(0.06)
+  equal(order, { "first", "second", "third" })
+end)
+
+test("tasks go on while others wait, and their results are waited for", function()
+  local order = {}
+  local function work(name, seconds)
+    order[#order + 1] = name .. " begins"
+    perilune.sleep(seconds)
+    order[#order + 1] = name .. " ends"
+    return name, nil
+  end
+  local slow, fast = perilune.spawn(work, "slow", 0.04), perilune.spawn(work, "fast", 0.01)
+  equal(order, {})
+  equal(table.pack(slow:wait()), { "slow", nil, n = 2 })
+  equal(table.pack(fast:wait()), { "fast", nil, n = 2 })
+  equal(order, { "slow begins", "fast begins", "fast ends", "slow ends" })
+  equal(slow:status(), "done")
+end)
+
+test("several may wait for one task", function()
+  local task = perilune.spawn(function() perilune.sleep(0.01) return 7 end)
+  local others = {}
+  for i = 1, 3 do others[i] = perilune.spawn(function() return task:wait() + i end) end
+  equal(others[1]:wait() + others[2]:wait() + others[3]:wait(), 27)
+end)
+
+test("the error of a task is raised where it is waited for", function()
+  local task = perilune.spawn(function() perilune.sleep(0.01) db:execute("SELECT * FROM nowhere") end)
+  local e = fails("sql", task.wait, task)
+  matches(e, "nowhere")
+  equal(task:status(), "failed")
+  fails("sql", task.wait, task)
+end)
+
+test("a cancelled task ends where it waits, and closes what it has opened", function()
+  local closed = false
+  local task = perilune.spawn(function()
+    local guard <close> = setmetatable({}, { __close = function() closed = true end })
+    perilune.sleep(60)
+    error("goes on")
+  end)
+  perilune.sleep(0.01)
+  equal(task:cancel(), true)
+  equal(task:cancel(), false)
+  fails("cancelled", task.wait, task)
+  equal(task:status(), "cancelled")
+  perilune.sleep(0.02)
+  equal(closed, true)
+end)
+
+test("errors that nobody handles go to the function that wants them", function()
+  local errors = {}
+  perilune.on_error(function(e) errors[#errors + 1] = tostring(e) end)
+  perilune.after(0, function() error("of a timer", 0) end)
+  perilune.spawn(function() error("of a task", 0) end)
+  perilune.sleep(0.02)
+  table.sort(errors)
+  equal(errors, { "of a task", "of a timer" })
+end)
+
+test("a function that is called later may use the database, each in its own transactions", function()
+  db:execute("CREATE TABLE event (id INTEGER PRIMARY KEY, name TEXT)")
+  local timer = perilune.every(0.002, function()
+    db:write(function(db) db:execute("INSERT INTO event(name) VALUES ('tick')") end)
+  end)
+  perilune.sleep(0.03)
+  timer:cancel()
+  assert(db:fetch_value("SELECT COUNT(*) FROM event") >= 2)
+end)
+
+test("nothing waits inside an access to the database", function()
+  fails("yield", db.write, db, function() perilune.sleep(0) end)
+  local task = perilune.spawn(print)
+  fails("yield", db.read, db, function() task:wait() end)
+end)
+
+test("coroutines of the script wait like the script itself", function()
+  local step = coroutine.wrap(function()
+    for i = 1, 3 do
+      perilune.sleep(0.001)
+      coroutine.yield(i)
+    end
+  end)
+  equal({ step(), step(), step() }, { 1, 2, 3 })
+end)
+
+test("wrong times and functions are refused", function()
+  for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 weeks", "-1s", {}, true } do
+    fails("argument", perilune.after, value, print)
+    fails("argument", perilune.sleep, value)
+  end
+  fails("argument", perilune.every, 0, print)
+  matches(fails("argument", perilune.after, 1), "expected a function, got nil")
+  matches(fails("argument", perilune.every, 1, 2), "perilune.every: expected a function")
+  fails("argument", perilune.spawn, "f")
+  fails("argument", perilune.on_error, 1)
+  fails("argument", perilune.on_signal, 2, print)
+end)
+
+test("timers beyond any use are refused before they take the memory of the host", function()
+  local timers = {}
+  local e = fails("limit", function()
+    for i = 1, 20000 do timers[i] = perilune.after(1000, print) end
+  end)
+  matches(e, "10000 timers, tasks and observations")
+  for _, timer in ipairs(timers) do timer:cancel() end
+  perilune.after(1000, print):cancel()
+end)
+
+test("times may be texts with a unit", function()
+  local calls = 0
+  for _, time in ipairs{ "1ms", "0.001s", " 2 ms " } do perilune.after(time, function() calls = calls + 1 end) end
+  local long = { perilune.after("1m", error), perilune.after("1h", error), perilune.after("2d", error) }
+  perilune.sleep("40ms")
+  equal(calls, 3)
+  for _, timer in ipairs(long) do timer:cancel() end
+end)
+
+test("timers and tasks tell what they are", function()
+  local timer = perilune.after(100, print)
+  equal(tostring(timer), "timer")
+  timer:cancel()
+  equal(tostring(timer), "timer (ended)")
+  local task = perilune.spawn(function() end)
+  equal(tostring(task), "task (running)")
+  task:wait()
+  equal(tostring(task), "task (done)")
+  equal(getmetatable(task), "task")
+end)

@@ -1,0 +1,202 @@
+import Foundation
+import Perilune
+import PeriluneDependencies
+import PeriluneLua
+import Synchronization
+import Testing
+
+@Suite struct LoopTests {
+    private static func makeHost(_ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) async throws -> ScriptHost {
+        var configuration = ScriptHost.Configuration(database: .inMemory)
+        configure(&configuration)
+        return try await ScriptHost(configuration)
+    }
+
+    @Test func `what scripts leave behind is called after they have ended`() async throws {
+        let host = try await Self.makeHost()
+        try await host.run(source: """
+            calls = 0
+            local timer
+            timer = perilune.every(1, function() calls = calls + 1; if calls == 3 then timer:cancel() end end)
+            function get() return calls end
+            """)
+        #expect(await !host.isIdle)
+        try await host.waitUntilIdle()
+        #expect(await host.isIdle)
+        #expect(try await host.call("get") == 3)
+    }
+
+    // MARK: - Time of tests
+
+    @Test func `in tests time passes only where something waits for it, and at once`() async throws {
+        let host = try await Self.makeHost()
+        let start = ContinuousClock.now
+        let times: [String] = try await host.run(source: """
+            local times = { tostring(perilune.now()) }
+            perilune.after("10m", function() times[#times + 1] = "timer " .. tostring(perilune.now()) end)
+            perilune.sleep("1h")
+            times[#times + 1] = tostring(perilune.now())
+            times[#times + 1] = db:fetch_value("SELECT datetime('now')")
+            return times
+            """)
+        #expect(times == [
+            "2000-01-01 00:00:00.000", "timer 2000-01-01 00:10:00.000", "2000-01-01 01:00:00.000", "2000-01-01 01:00:00",
+        ])
+        #expect(ContinuousClock.now - start < .seconds(20))
+    }
+
+    @Test func `a clock that is set calls the timers that are due by then`() async throws {
+        let clock = ManualClock()
+        try await Dependencies.with { $0.date = .manual(clock) } operation: {
+            let host = try await Self.makeHost()
+            try await host.run(source: """
+                calls = {}
+                perilune.after("1h", function() calls[#calls + 1] = "hour" end)
+                perilune.after("2h", function() calls[#calls + 1] = "two hours" end)
+                function get() return table.concat(calls, ", ") end
+                """)
+            #expect(try await host.call("get") == "")
+            clock.advance(by: 3599)
+            #expect(try await host.call("get") == "")
+            clock.advance(by: 1)
+            // The call is the host's next piece of work, before this one.
+            #expect(try await eventually { try await host.call("get") == "hour" })
+            clock.set(clock.now - 86_400)
+            clock.advance(by: 86_400 + 3600)
+            #expect(try await eventually { try await host.call("get") == "hour, two hours" })
+        }
+    }
+
+    private func eventually(_ condition: () async throws -> Bool) async throws -> Bool {
+        for _ in 0..<1000 {
+            if try await condition() { return true }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        return false
+    }
+
+    // MARK: - Errors
+
+    @Test func `errors of what is called later go to the program`() async throws {
+        let errors = Mutex<[String]>([])
+        let host = try await Self.makeHost { configuration in
+            configuration.errorsOfCallbacks = .handle { error in errors.withLock { $0.append("\(error.message)") } }
+        }
+        try await host.run(source: """
+            perilune.after(1, function() error("one", 0) end)
+            perilune.after(2, function() error("two", 0) end)
+            """)
+        try await host.waitUntilIdle()
+        #expect(errors.withLock { $0 } == ["one", "two"])
+    }
+
+    @Test func `or end the wait for them`() async throws {
+        let host = try await Self.makeHost { $0.errorsOfCallbacks = .fail }
+        try await host.run(source: "perilune.after(1, function() error('one', 0) end) perilune.every(5, function() end)")
+        let error = await #expect(throws: LuaError.self) { try await host.waitUntilIdle() }
+        #expect(error?.message == "one")
+        await host.endCallbacks()
+        try await host.waitUntilIdle()
+    }
+
+    // MARK: - Limits
+
+    @Test func `each call has limits of its own`() async throws {
+        let errors = Mutex<[LuaError.Code]>([])
+        let host = try await Self.makeHost { configuration in
+            configuration.limits = LuaLimits(instructions: 200_000)
+            configuration.errorsOfCallbacks = .handle { error in errors.withLock { $0.append(error.code) } }
+        }
+        let sum: Int = try await host.run(source: """
+            local calls = 0
+            local function work() for i = 1, 50000 do end calls = calls + 1 end
+            for i = 1, 10 do perilune.after(i, work) end
+            perilune.after(3.5, function() while true do end end)
+            perilune.sleep(20)
+            return calls
+            """)
+        #expect(sum == 10)
+        #expect(errors.withLock { $0 } == [.budget])
+    }
+
+    @Test func `the time of a run that waits goes on`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let host = try await Self.makeHost { $0.limits = LuaLimits(time: .milliseconds(50)) }
+            let start = ContinuousClock.now
+            let error = await #expect(throws: LuaError.self) {
+                try await host.run(source: "pcall(perilune.sleep, 60) pcall(perilune.sleep, 60)")
+            }
+            #expect(error?.code == .timeout)
+            #expect(ContinuousClock.now - start < .seconds(30))
+            #expect(try await host.run(source: "return 1") == 1)
+        }
+    }
+
+    @Test func `a program that does not pass signals on says so`() async throws {
+        let host = try await Self.makeHost()
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "perilune.on_signal('TERM', print)") }
+        #expect(error?.kind == "forbidden")
+        #expect(error?.message.contains("does not pass signals on") == true)
+    }
+
+    // MARK: - Ending
+
+    @Test func `a cancelled task ends its own run only`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let host = try await Self.makeHost()
+            try await host.run(source: """
+                done = 0
+                perilune.spawn(function() perilune.sleep(0.2) done = done + 1 end)
+                """)
+            let run = Task { try await host.run(source: "perilune.sleep(60)") }
+            try await Task.sleep(for: .milliseconds(50))
+            run.cancel()
+            let error = await #expect(throws: LuaError.self) { try await run.value }
+            #expect(error?.code == .cancelled)
+            try await host.waitUntilIdle()
+            #expect(try await host.run(source: "return done") == 1)
+        }
+    }
+
+    @Test func `cancelling the host ends what runs, and the wait`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let host = try await Self.makeHost()
+            try await host.run(source: "perilune.every(0.01, function() perilune.sleep(60) end)")
+            let wait = Task { try await host.waitUntilIdle() }
+            try await Task.sleep(for: .milliseconds(50))
+            host.cancel()
+            let error = await #expect(throws: LuaError.self) { try await wait.value }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    @Test func `a host that nobody keeps ends with its timers`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let calls = Mutex(0)
+            weak var former: ScriptHost?
+            do {
+                let host = try await Self.makeHost { $0.output = .closure { _ in calls.withLock { $0 += 1 } } }
+                try await host.run(source: "perilune.every(0.005, function() print('tick') end)")
+                #expect(try await eventually { calls.withLock { $0 } > 0 })
+                former = host
+            }
+            #expect(try await eventually { former == nil })
+            let count = calls.withLock { $0 }
+            try await Task.sleep(for: .milliseconds(30))
+            #expect(calls.withLock { $0 } == count)
+        }
+    }
+
+    @Test func `many timers and tasks at once are all called`() async throws {
+        let host = try await Self.makeHost()
+        let count: Int = try await host.run(source: """
+            local count, tasks = 0, {}
+            for i = 1, 2000 do perilune.after(i % 7, function() count = count + 1 end) end
+            for i = 1, 500 do tasks[i] = perilune.spawn(function() perilune.sleep(i % 5) count = count + 1 end) end
+            for _, task in ipairs(tasks) do task:wait() end
+            perilune.sleep(10)
+            return count
+            """)
+        #expect(count == 2500)
+    }
+}
