@@ -145,6 +145,11 @@ extension LuaCore {
         for handler in handlers { handler() }
     }
 
+    /// Ends the runs that wait; none that comes.
+    package func cancelWaitingRuns() {
+        for run in runs.withLock({ Array($0.suspendable.values) }) { cancel(run) }
+    }
+
     /// Ends one run, from any thread.
     func cancel(_ run: LuaRun) {
         let handlers = runs.withLock { runs in

@@ -70,7 +70,7 @@ extension ScriptHost {
     private func settleFailures() {
         if case .fail = errorsOfCallbacks {
             // The scripts that wait are over as well.
-            if loop.hasFailed { cancel() }
+            if loop.hasFailed { state.core.cancelWaitingRuns() }
             return
         }
         while let failure = loop.takeFailure() {
