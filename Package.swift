@@ -54,7 +54,7 @@ let package = Package(
             cSettings: sessionSettings),
         .target(
             name: "PeriluneRecords",
-            dependencies: [.product(name: "GRDB", package: "GRDB.swift")],
+            dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
         .target(name: "CPeriluneLibrary", path: "lib", exclude: ["perilune"]),
         .target(

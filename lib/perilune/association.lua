@@ -5,7 +5,8 @@
 --     Author:including_all(Author.books:order("title")):fetch_all()
 --     melville:books():order("title"):fetch_all()
 --
--- An association derives like a request; what it derives are the rows that belong to each row.
+-- An association derives like a request; what it derives are the rows that belong to each row. Through other tables a row comes
+-- once for each way that leads to it; `distinct()` leaves it once.
 
 local internal = ...
 local raise = internal.raise
@@ -64,11 +65,19 @@ end
 
 -- Making --------------------------------------------------------------------------------------------------------------------
 
+--- Where an association begins or leads to: the source of a class or of a common table; nil for anything else.
+local function source_of(value)
+  if internal.is_record_class(value) then return internal.request_source(value) end
+  if internal.is_request(value) then return value.node.op == "common table" and value.node.source or nil end
+  return type(value) == "table" and rawget(value, "is_common_table") and value or nil
+end
+
 local function new_root(kind, owner, target, options)
-  local source = internal.request_source(target)
+  local source = source_of(target)
   local root = request.new_node(nil, "association", 0)
   root.root, root.source, root.kind = root, source, kind
-  root.owner, root.target, root.options, root.name = owner, target, options, options.name
+  root.owner_source, root.owner, root.target, root.options, root.name = source_of(owner), owner, source.class, options, options.name
+  if not source.class then root.all = target end
   root.metatable = association.metatable(source)
   roots[#roots + 1] = root
   root.tag = #roots
@@ -86,17 +95,17 @@ local function check_through(method, owner, target, options)
       raise("argument", method .. ": `" .. name .. "` is an association, got " .. internal.describe(value))
     end
   end
-  if second.node.root.target ~= target then
+  if second.node.root.source ~= source_of(target) then
     raise("argument", method .. ": `using` leads to `" .. second.node.root.source.table .. "`, not to `"
-      .. internal.request_source(target).table .. "`")
+      .. source_of(target).table .. "`")
   end
 end
 
 --- Makes a method of classes that makes associations.
 local function define(kind)
   association[kind] = function(owner, target, options)
-    if not internal.is_record_class(target) then
-      raise("argument", kind .. ": argument 1: expected a record class, got " .. internal.describe(target)
+    if not source_of(target) then
+      raise("argument", kind .. ": argument 1: expected a record class or a common table, got " .. internal.describe(target)
         .. (type(target) == "string" and ("; write perilune.record(%q)"):format(target) or ""))
     end
     options = check_options(kind, options)
@@ -118,7 +127,7 @@ function internal.name_association(class, name, value)
   local root = value.node.root
   if root.name == nil then
     if root.owner ~= class then
-      raise("argument", "`" .. name .. "` is an association of `" .. internal.request_source(root.owner).table
+      raise("argument", "`" .. name .. "` is an association of `" .. root.owner_source.table
         .. "`, not of `" .. internal.request_source(class).table .. "`")
     end
     root.name = name
@@ -182,7 +191,7 @@ end
 --- What to write instead of using an association as if its rows were there.
 local function raise_not_fetched(self, use)
   local root = self.node.root
-  local owner, name = internal.request_source(root.owner).table, name_of(self)
+  local owner, name = root.owner_source.table, name_of(self)
   local include = root.kind == "has_many" and "including_all" or "including_optional"
   raise("not_fetched", use .. ": the association `" .. name .. "` of this `" .. owner .. "` was not fetched: write "
     .. include .. "(Class." .. name .. ") when fetching, or record:" .. name .. "() for its request")
@@ -213,7 +222,7 @@ function association.metatable(source)
       return internal.load("association_records").request_of(self, record, ...)
     end,
     __tostring = function(self)
-      return "association " .. internal.request_source(self.node.root.owner).table .. "." .. name_of(self)
+      return "association " .. self.node.root.owner_source.table .. "." .. name_of(self)
     end,
   }
   return source.association_metatable
@@ -229,6 +238,16 @@ local function check_association(method, value, index)
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. internal.describe(value) .. cure)
 end
 
+--- Only records have fields for rows of associations, and only records come into them.
+local function check_includes(self, method, other)
+  for _, source in ipairs{ self.node.root.source, other.node.root.source } do
+    if not source.class then
+      raise("argument", method .. ": rows of the common table `" .. source.table .. "` are no records; join them (joining_required), "
+        .. "or take their columns (annotated_with_required)")
+    end
+  end
+end
+
 for method, op in pairs{
   including_required = "include required", including_optional = "include optional",
   joining_required = "join required", joining_optional = "join optional",
@@ -239,6 +258,7 @@ for method, op in pairs{
     for index = 1, select("#", ...) do
       local other = select(index, ...)
       check_association(method, other, index)
+      if op:find("^include") then check_includes(self, method, other) end
       self = request.derive_with_request(self, op, other)
     end
     return self
@@ -253,6 +273,7 @@ function derivations:including_all(...)
   local index = 1
   while index <= given.n do
     check_association("including_all", given[index], index)
+    check_includes(self, "including_all", given[index])
     local depth = math.type(given[index + 1]) == "integer" and given[index + 1] or nil
     self = request.derive_with_request(self, "include all", given[index], depth)
     index = index + (depth and 2 or 1)

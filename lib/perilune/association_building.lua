@@ -12,7 +12,7 @@ local association_building = {}
 
 --- The rows that a class stands for; values of its default scope are part of it.
 local function build_target(root, context)
-  local all = internal.class_request(root.target)
+  local all = root.all or internal.class_request(root.target)
   return request_building.build_node(all.node, { db = context.db, next = 1, values = all })
 end
 
@@ -30,9 +30,18 @@ function steps.association(root, _, context)
       .. "option name")
   end
   if root.options.through then return build_through(root, context) end
-  local owner = internal.request_source(root.owner).table
+  local source = root.owner_source
+  local owner = source.class and source.table or source:declaration(context.db)
   return sql[root.kind](context.db, owner, build_target(root, context), root.name, root.tag, root.options.columns,
     root.options.referenced, root.options.singular)
+end
+
+--- What belongs to one record; its values of the columns come behind those of the association.
+function steps.associated(root, _, context)
+  local association = request_building.build_node(root.other, context)
+  local values = {}
+  for index = 1, root.key_count do values[index] = expression_building.builders.slot(nil, context) end
+  return sql.associated(association, values)
 end
 
 function steps.named(node, built) return sql.named(built, node.detail) end

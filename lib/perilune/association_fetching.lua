@@ -130,44 +130,68 @@ end
 
 -- Keys --------------------------------------------------------------------------------------------------------------------------
 
---- A key as one value, equal for equal keys; nil if a part is NULL.
-local function key_of(readers_of_key, record)
-  if #readers_of_key == 1 then
-    local value = readers_of_key[1](record)
-    if value == true then return 1 elseif value == false then return 0 end
-    return value
+--- What makes one value of all that SQLite takes for equal, by the form that the compiler names.
+local forms = {}
+
+function forms.number(value)
+  if type(value) ~= "string" or not value:find("^%s*[+-]?[%d.]+[eE]?[+-]?%d*%s*$") then return value end
+  return tonumber(value) or value
+end
+
+function forms.text(value)
+  if math.type(value) == "float" then
+    local text = ("%.15g"):format(value)
+    return text:find("[^%d-]") and text or text .. ".0"
   end
-  local parts = {}
+  return tostring(value)
+end
+
+function forms.textNoCase(value) return (forms.text(value):gsub("%u", string.lower)) end
+function forms.textTrimmed(value) return (forms.text(value):gsub(" +$", "")) end
+function forms.same(value) return value end
+
+--- The values of a key; nil if one is NULL. Booleans are stored as numbers.
+local function values_of(readers_of_key, record)
+  local values = {}
   for index, read in ipairs(readers_of_key) do
     local value = read(record)
     if value == nil then return nil end
-    parts[index] = math.type(value) == "float" and math.tointeger(value) and tostring(math.tointeger(value)) or tostring(value)
-    parts[index] = #parts[index] .. ":" .. parts[index]
+    if type(value) == "boolean" then value = value and 1 or 0 end
+    values[index] = value
   end
-  return table.concat(parts)
-end
-
-local function values_of(readers_of_key, record)
-  local values = {}
-  for index, read in ipairs(readers_of_key) do values[index] = read(record) end
   return values
 end
 
---- The keys of all parents, each once; and the parents by key.
+--- A key as one value, the same for keys that are equal.
+-- @tparam ?table key_forms nil where only SQLite can tell
+local function identity(values, key_forms)
+  if #values == 1 then return key_forms and forms[key_forms[1]](values[1]) or values[1] end
+  local parts = {}
+  for index, value in ipairs(values) do
+    if key_forms then value = forms[key_forms[index]](value) end
+    parts[index] = type(value) == "string" and "s" .. #value .. ":" .. value or tostring(math.tointeger(value) or value)
+  end
+  return table.concat(parts, " ")
+end
+
+--- The keys of all parents, each once, as lists of values; and the parents by key, or by its number where only SQLite can tell
+-- which are equal.
 local function collect_keys(prefetch, parents)
-  local by_key, keys = {}, {}
+  local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
   for _, parent in ipairs(parents) do
-    local key = parent and key_of(prefetch.parent_readers, parent)
-    if key ~= nil then
-      local list = by_key[key]
-      if list then list[#list + 1] = parent
-      else
-        by_key[key] = { parent }
-        keys[#keys + 1] = values_of(prefetch.parent_readers, parent)
+    local values = parent and values_of(prefetch.parent_readers, parent)
+    if values then
+      local exact = identity(values)
+      if not known[exact] then
+        keys[#keys + 1] = values
+        local group = key_forms and identity(values, key_forms) or #keys
+        groups[group] = groups[group] or {}
+        known[exact] = groups[group]
       end
+      table.insert(known[exact], parent)
     end
   end
-  return keys, by_key
+  return keys, groups
 end
 
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
@@ -200,14 +224,8 @@ end
 
 local fetch_plan
 
---- A key that was written otherwise than that of the parent, but is equal to it for SQLite: 1 and "1", "a" and "A".
-local function find_parents(by_key, key)
-  local found = by_key[key] or by_key[tostring(key)] or type(key) == "string" and by_key[tonumber(key)]
-  if found or type(key) ~= "string" then return found end
-  for other, parents in pairs(by_key) do
-    if type(other) == "string" and other:lower() == key:lower() then return parents end
-  end
-end
+--- For how many keys one statement fetches: SQLite binds 250,000 values at most.
+local most_keys = 50000
 
 local function put(parents, prefetch, record)
   for _, parent in ipairs(parents) do
@@ -267,7 +285,7 @@ local function distribute(children, keys, name, lists)
   for index = 1, #children do
     local child = children[index]
     local key
-    if name then key = rawget(child, name) else key = keys[index] end
+    if name then key = rawget(child, name) else key = keys[index][1] end
     local list = lists[key] or lists[tonumber(key)]
     if list then list[#list + 1] = child end
   end
@@ -275,7 +293,9 @@ end
 
 --- Returns whether it was the usual case, and so is done.
 local function prefetch_simply(self, db, prefetch, parents)
-  if not (prefetch.is_plural and prefetch.parent_name) then return false end
+  if not prefetch.is_plural or not prefetch.parent_name or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then
+    return false
+  end
   local keys, lists, others = collect_simple(prefetch, parents)
   if #keys == 0 then return true end
   local json = json_of_integers(keys)
@@ -297,14 +317,16 @@ local function prefetch_into(self, db, prefetch, parents)
     end
   end
   if prefetch_simply(self, db, prefetch, parents) then return end
-  local keys, by_key = collect_keys(prefetch, parents)
-  if #keys == 0 then return end
-  local json = json_keys(keys)
-  local plan = json and prefetch.plan or prefetch.plan_for_keys(keys)
-  local children, keys_of_children = fetch_plan(self, db, plan, prefetch.class, json)
-  for index, child in ipairs(children) do
-    local found = find_parents(by_key, keys_of_children[index])
-    if found then put(found, prefetch, child) end
+  local keys, groups = collect_keys(prefetch, parents)
+  for first = 1, #keys, most_keys do
+    local some = table.move(keys, first, math.min(first + most_keys - 1, #keys), 1, {})
+    local json = not prefetch.has_blob_key and json_keys(some)
+    local plan = json and prefetch.plan or prefetch.plan_for_keys(some)
+    local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
+    for index, child in ipairs(children) do
+      local values = child_keys[index]
+      put(groups[prefetch.key_forms and identity(values, prefetch.key_forms) or first - 1 + values[1]], prefetch, child)
+    end
   end
 end
 
@@ -340,7 +362,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
     or records.fetch_records(db, plan.sql, plan.layout, arguments)
   local known, child_keys = {}, {}
   if plan.key_readers[1] and not (plan.key_name and is_simple) then
-    for index, record in ipairs(rows) do child_keys[index] = key_of(plan.key_readers, record) or false end
+    for index, record in ipairs(rows) do child_keys[index] = values_of(plan.key_readers, record) end
   end
   for _, prefetch in ipairs(plan.prefetches) do
     prefetch_into(self, db, prefetch, records_of(plan, rows, prefetch.segment, known))

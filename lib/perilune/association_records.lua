@@ -45,33 +45,43 @@ local function check_record(root, record)
     if ancestor.class == root.owner then return end
   end
   raise("argument", ("`%s`: expected a record of `%s`, got %s; write record:%s()"):format(root.name or "association",
-    internal.request_source(root.owner).table, internal.name_of(record), root.name or "association"))
+    root.owner_source.table, internal.name_of(record), root.name or "association"))
 end
 
---- The rows that an association through others leads to: those that the second one finds from rows of the first.
-local function through(root, rows, record)
-  local first, second = root.options.through, root.options.using
-  local middle = association_records.request_of(first, record)
-  local owner_columns, target_columns = columns_of(second.node.root)
-  if second.node.root.options.through or #owner_columns > 1 then
-    raise("argument", "`" .. root.name .. "`: rows through several tables, or by keys of several columns, are fetched by including_all")
+--- The node of the request for what belongs to one record, through other tables.
+local function node_through(node, key_count)
+  local found = node.for_records
+  if not found then
+    local root = node.root.source.root
+    found = request.new_node(nil, "associated", node.count + key_count)
+    found.root, found.source, found.make_metatable, found.metatable = found, root.source, root.make_metatable, root.metatable
+    found.other, found.key_count = node, key_count
+    node.for_records = found
   end
-  local source = internal.request_source(root.target)
-  return rows:filter(source:column(target_columns[1]):is_in(middle:select(owner_columns[1])))
+  return found
+end
+
+local function through(self, record, owner_columns)
+  local node = node_through(self.node, #owner_columns)
+  local result = { node = node, link = { root = self.node.root, record = record } }
+  local count = self.node.count
+  for index = 1, count do result[index] = self[index] end
+  for index, name in ipairs(owner_columns) do
+    local value = rawget(record, name)
+    if value == nil then return internal.class_request(self.node.root.target):none() end
+    result[count + index] = value
+  end
+  return setmetatable(result, node.metatable)
 end
 
 --- The request for the rows that belong to a record.
 function association_records.request_of(self, record)
   local root = self.node.root
   check_record(root, record)
-  local rows = request_for_node(self.node, self)
-  if root.options.through then
-    local found = through(root, rows, record)
-    rawset(found, "link", { root = root, record = record })
-    return found
-  end
+  if not root.target then raise("argument", "`" .. root.name .. "`: rows of a common table are found by joining them") end
   local owner_columns, target_columns = columns_of(root)
-  local source = root.source
+  if root.options.through then return through(self, record, owner_columns) end
+  local rows, source = request_for_node(self.node, self), root.source
   for index, name in ipairs(owner_columns) do
     local value = rawget(record, name)
     if value == nil then return rows:none() end

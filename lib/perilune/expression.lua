@@ -495,6 +495,13 @@ function expression.column(name, table_name, alias, convert)
   return setmetatable({ shape = shape }, metatable)
 end
 
+--- The expression of a column of a common table.
+function expression.common_column(name, source, alias)
+  local shape = new_shape("column", {}, name)
+  shape.common, shape.alias = source, alias
+  return setmetatable({ shape = shape }, metatable)
+end
+
 --- The names of the parameters in SQL text, outside of texts, names and comments.
 local function parameters_of(text)
   if not text:find("[:@$]") then return {} end

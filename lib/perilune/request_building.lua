@@ -47,7 +47,7 @@ local function build_term(term, built, context)
   if shape.op == "sql" and not is_descending and nulls_first == nil then
     return sql.order_text(shape.detail, building.build_all(shape.operands, context))
   end
-  local is_name = shape.op == "column" and not shape.table
+  local is_name = shape.op == "column" and not shape.table and not shape.common
   local expression = is_name and internal.sql_expressions.order_column(built, shape.detail) or build(shape, context)
   return sql.ordering(expression, is_descending, nulls_first)
 end

@@ -121,7 +121,7 @@ end
 -- where they are found without a call.
 local function request_members(source, alias)
   return setmetatable({}, { __index = function(members, name)
-    local method = verbs[name] or derivations[name]
+    local method = verbs[name] or derivations[name] or source.members and source.members[name]
     if method ~= nil then
       members[name] = method
       return method

@@ -4,16 +4,16 @@ internal import PeriluneRecords
 /// Associations, and requests with them, as the Lua part builds them.
 extension RequestBinding {
     func defineAssociations(in table: LuaTable) throws {
-        // database, table of the origin, request, name, tag, columns, referenced columns, singular name
+        // database, table of the origin (its name, or what declares a common table), request, name, tag, columns, referenced columns, singular name
         try defineAssociation("belongs_to", in: table) { call in
             try .belongsTo(
-                call.string(4), from: call.table(call.string(2), of: 1), to: call.request(3), columns: call.optionalStrings(6),
+                call.string(4), from: call.origin(2), to: call.request(3), columns: call.optionalStrings(6),
                 referenced: call.optionalStrings(7), tag: Int(call.integer(5)), singularName: call.optionalString(8))
         }
         for (name, isPlural) in [("has_one", false), ("has_many", true)] {
             try defineAssociation(name, in: table) { call in
                 try .has(
-                    call.string(4), many: isPlural, from: call.table(call.string(2), of: 1), to: call.request(3),
+                    call.string(4), many: isPlural, from: call.origin(2), to: call.request(3),
                     columns: call.optionalStrings(6), referenced: call.optionalStrings(7), tag: Int(call.integer(5)),
                     singularName: call.optionalString(8))
             }
@@ -31,6 +31,11 @@ extension RequestBinding {
             try result.set(1, names.origin.toLua(in: call.core.openState()))
             try result.set(2, names.first.toLua(in: call.core.openState()))
             return .table(result)
+        }
+        // association, values of the row in its columns
+        try defineValue("associated", in: table) { call in
+            let request = try Request.associated(call.association(1), withExpressions: call.expressions(2))
+            return .userdata(try call.binding.derivables.make(.request(request)))
         }
         try defineAssociation("named", in: table) { call in try call.association(1).named(call.string(2)) }
     }
@@ -71,6 +76,12 @@ extension RequestBinding {
 }
 
 extension RequestCall {
+    /// The table that an association begins at; the database is the first argument.
+    func origin(_ position: CInt) throws -> TableSchema {
+        if case .string = value(position) { return try table(string(position), of: 1) }
+        return try derivable(position).request.table
+    }
+
     func optionalStrings(_ position: CInt) throws -> [String]? {
         if case .table = value(position) { try strings(position) } else { nil }
     }

@@ -17,6 +17,13 @@ extension RequestBinding {
             guard let position = schema.column(named: name) else { throw RequestError.unknownColumn(name, in: schema) }
             return .column(position, of: schema, alias: try call.optionalString(4))
         }
+        // what declares a common table, column, alias
+        try define("common_column", in: table) { call in
+            let schema = try call.derivable(1).request.table
+            let name = try call.string(2)
+            guard let position = schema.column(named: name) else { throw RequestError.unknownColumn(name, in: schema) }
+            return .column(position, of: schema, alias: try call.optionalString(3))
+        }
         // A name without a table, for definitions of tables.
         try define("name", in: table) { call in
             .column(0, of: try CommonTable("table", columns: [call.string(1)]).table)
@@ -86,7 +93,7 @@ extension RequestBinding {
         // The list is one value: a JSON array.
         try define("is_in_json", in: table) { call in
             try .sql(
-                Array("? IN (SELECT value FROM json_each(?))".utf8), .positional([call.expression(1), call.expression(2)]))
+                Array("? IN (SELECT +value FROM json_each(?))".utf8), .positional([call.expression(1), call.expression(2)]))
         }
         try define("is_in_request", in: table) { call in try call.expression(1).isIn(call.derivable(2).request) }
         try define("exists", in: table) { call in try .exists(call.request(1)) }

@@ -49,21 +49,33 @@ extension RequestBinding {
             guard let operation = Self.compoundOperators[name] else { throw BindingError("argument", "no operator `\(name)`") }
             return try request.compound(operation, call.request(3))
         }
-        // name, request
-        try defineValue("common_table", in: table) { call in
-            let common = try CommonTable(call.string(1), as: call.derivable(2).request)
-            return .userdata(try call.binding.derivables.make(.request(common.request)))
-        }
-        // name, columns, SQL text, arguments
-        try defineValue("common_table_of_sql", in: table) { call in
-            let declared = try CommonTable(call.string(1), columns: call.strings(2))
-            let common = try declared.defined(asSQL: call.bytes(3), .positional(call.expressions(4)))
-            return .userdata(try call.binding.derivables.make(.request(common.request)))
-        }
+        try defineCommonTables(in: table)
         try defineValue("column_names", in: table) { call in
             try call.derivable(1).request.table.columns.map(\.name).toLua(in: call.core.openState())
         }
         try derive("nested", in: table) { request, _ in try request.nested() }
+    }
+
+    /// All that belongs to one common table is made of the request that declares it, so that it is known to be the same table.
+    private func defineCommonTables(in table: LuaTable) throws {
+        func define(_ name: String, _ body: @escaping (RequestCall) throws -> CommonTable) throws {
+            try defineValue(name, in: table) { call in
+                .userdata(try call.binding.derivables.make(.request(body(call).request)))
+            }
+        }
+        // name, a request with the columns or their names
+        try define("declare_common_table") { call in
+            if case .table = call.value(2) { return try CommonTable(call.string(1), columns: call.strings(2)) }
+            return try CommonTable(call.string(1), like: call.derivable(2).request)
+        }
+        // what declares it, request
+        try define("define_common_table") { call in
+            try CommonTable.declared(by: call.derivable(1).request).defined(as: call.derivable(2).request)
+        }
+        // what declares it, SQL text, arguments
+        try define("define_common_table_by_sql") { call in
+            try CommonTable.declared(by: call.derivable(1).request).defined(asSQL: call.bytes(2), .positional(call.expressions(3)))
+        }
     }
 
     /// Expressions, and at another position their names or false.

@@ -43,7 +43,7 @@ package struct RequestCompiler {
         let description = describe(second, second.layout)
         let plan = Plan(
             sql: text.sql, slots: text.slots, root: description.root, booleanColumns: description.booleanColumns,
-            keyColumns: second.layout?.keyColumns ?? [])
+            keyColumns: second.layout?.keyColumns ?? [], numbersKeys: second.layout?.numbersKeys ?? false)
         plans.keep(plan, of: shape)
         return (plan, walk)
     }
@@ -90,12 +90,17 @@ package struct RequestCompiler {
                 result.append(
                     CompiledPrefetch(
                         prefetch.association, segmentIndex: own, parentKeyColumns: columns,
-                        child: try compile(prefetch.association, .open)))
+                        child: try compile(prefetch.association)))
             }
             for child in segment.children { try visit(child) }
         }
         try visit(root)
         return result
+    }
+
+    /// Compiles the request for rows associated with those whose keys are given when it runs.
+    private func compile(_ association: Association) throws -> CompiledRequest {
+        try compile(association, association.keyForms == nil ? .openNumbered : .open)
     }
 
     /// Compiles the request for rows associated with others.
@@ -116,7 +121,7 @@ extension Layout {
     var booleanColumns: [Int] {
         items.indices.filter { index in
             switch items[index] {
-            case .column: false
+            case .column, .keyNumber: false
             case .selected(let column, _): column.expression.isBoolean
             }
         }

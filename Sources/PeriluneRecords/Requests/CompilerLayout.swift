@@ -5,12 +5,16 @@ struct Layout {
         case column(Int, Int)
         /// With the number of the source whose columns it means first.
         case selected(SelectedColumn, Int)
+        /// The number of the key by which the row was found.
+        case keyNumber
     }
 
     private(set) var items: [Item] = []
     let root: SegmentDraft
     /// Where the keys of parents are, for rows that are fetched for others.
     private(set) var keyColumns: [Int] = []
+    /// Whether these are numbers of keys.
+    private(set) var numbersKeys = false
     private let isDistinct: Bool
 
     init(_ request: Request, _ frame: CompilerWalk.Frame, in walk: CompilerWalk) throws {
@@ -19,10 +23,19 @@ struct Layout {
         try add(root, frame.joins, walk)
         try addKeys(of: root, walk)
         if let reach = request.parts.values.reach, reach.carriesKey {
-            let first = frame.reach[0]
-            for pair in reach.association.hops[0].columns {
-                keyColumns.append(try hidden(walk.current(pair.to, of: reach.association.hops[0].table, in: first), first))
-            }
+            try addKey(reach, frame.reach[0], walk)
+        }
+    }
+
+    /// What tells to which row a fetched one belongs.
+    private mutating func addKey(_ reach: Reach, _ number: Int, _ walk: CompilerWalk) throws {
+        guard !reach.numbersKeys else {
+            numbersKeys = true
+            keyColumns = [items.count]
+            return items.append(.keyNumber)
+        }
+        for pair in reach.association.hops[0].columns {
+            keyColumns.append(try hidden(walk.current(pair.to, of: reach.association.hops[0].table, in: number), number, isSame: true))
         }
     }
 
@@ -86,7 +99,8 @@ struct Layout {
         for child in segment.children { try addKeys(of: child, walk) }
     }
 
-    private mutating func hidden(_ position: Int, _ number: Int) throws -> Int {
+    /// - Parameter isSame: Whether it is the same for all rows of which distinct() leaves one.
+    private mutating func hidden(_ position: Int, _ number: Int, isSame: Bool = false) throws -> Int {
         for (index, item) in items.enumerated() {
             switch item {
             case .column(position, number): return index
@@ -95,7 +109,7 @@ struct Layout {
             default: break
             }
         }
-        if isDistinct {
+        if isDistinct, !isSame {
             throw RequestError.argument(
                 "distinct() needs the key columns of what it includes among the selected ones, or rows would be told apart by them")
         }

@@ -9,6 +9,8 @@ package final class Plan: Sendable {
     package let booleanColumns: [Int]
     /// For rows that are fetched for others: the columns with the key of the row that each belongs to.
     package let keyColumns: [Int]
+    /// Whether that is one column with the number of the key, from 1.
+    package let numbersKeys: Bool
 
     package enum Slot: Sendable, Equatable {
         /// The value at that position of ``CompiledRequest/values``.
@@ -60,13 +62,14 @@ package final class Plan: Sendable {
     }
 
     init(
-        sql: String, slots: [Slot], root: Segment?, booleanColumns: [Int], keyColumns: [Int]
+        sql: String, slots: [Slot], root: Segment?, booleanColumns: [Int], keyColumns: [Int], numbersKeys: Bool
     ) {
         self.sql = sql
         self.slots = slots
         self.root = root
         self.booleanColumns = booleanColumns
         self.keyColumns = keyColumns
+        self.numbersKeys = numbersKeys
     }
 }
 
@@ -91,8 +94,9 @@ package final class CompiledRequest: Sendable {
 /// A request for the rows that are associated with rows that have been fetched.
 ///
 /// Run it once for all rows: collect the values of ``parentKeyColumns`` of each row (leaving out those with a NULL), run ``child``
-/// with them in its slot `.keys` if ``canBindAsJSON(_:)``, else the request of ``request(forKeys:by:)``; the rows that come belong to
-/// the rows whose key equals the columns `plan.keyColumns` of the child's.
+/// with them in its slots `.keys` if ``canBindAsJSON(_:)``, else the request of ``request(forKeys:by:)``. The columns
+/// `plan.keyColumns` say to which key a row that comes belongs: by its number where the plan `numbersKeys`, else by a key that is
+/// equal to it by ``keyForms``.
 package final class CompiledPrefetch: Sendable {
     /// The field.
     package let name: String
@@ -123,8 +127,13 @@ package final class CompiledPrefetch: Sendable {
         keys.first?.count == 1 ? ValueList.jsonArray(keys.lazy.map { $0[0] }) : ValueList.jsonArray(rows: keys)
     }
 
-    /// The request for any keys, each bound by itself.
+    package var keyForms: [Association.KeyForm]? { association.keyForms }
+
+    /// Whether keys are read from columns that are declared BLOB.
+    package var blobColumns: [Bool] { association.blobColumns }
+
+    /// The request for any keys, of which there is at least one, each bound by itself.
     package func request(forKeys keys: [[Value]], by compiler: RequestCompiler) throws -> CompiledRequest {
-        try compiler.compile(association, .keys(keys))
+        try compiler.compile(association, keyForms == nil ? .numberedKeys(keys) : .keys(keys))
     }
 }

@@ -36,6 +36,7 @@ struct Tokens {
         case with, withRecursive, union, unionAll, intersect, except, values
         case jsonList, jsonExtract, fromJSON, rowNumber, rowNumberName, above, upTo, noRows, one
         case update, set, equals, deleteFrom, returning, selectStarFrom, distinctArgument
+        case selectKeyNumber, orTextKeys, areNoTexts, asKeys, keyNumber, keyValue
         case updateAbort, updateFail, updateIgnore, updateReplace, updateRollback
     }
 
@@ -128,9 +129,16 @@ extension Tokens.Word {
         case .intersect: " INTERSECT "
         case .except: " EXCEPT "
         case .values: "VALUES "
-        case .jsonList: "SELECT \"value\" FROM json_each("
+        // With + it has no affinity: that of the column which it is compared with counts.
+        case .jsonList: "SELECT +\"value\" FROM json_each("
         case .jsonExtract: "json_extract(\"value\", "
         case .fromJSON: " FROM json_each("
+        case .selectKeyNumber: "SELECT \"key\" + 1 AS \"perilune_number\""
+        case .orTextKeys: " UNION ALL SELECT \"key\" + 1, +CAST(\"value\" AS TEXT) FROM json_each("
+        case .areNoTexts: ") WHERE \"type\" <> 'text'"
+        case .asKeys: " AS \"perilune_keys\" ON "
+        case .keyValue: "+\"value\""
+        case .keyNumber: "\"perilune_number\""
         case .rowNumber: "row_number() OVER (PARTITION BY "
         case .noRows: "0"
         case .one: "1"

@@ -34,7 +34,10 @@ extension CompilerWalk {
         tokens.add(.from)
         try source(frame.own)
         if request.parts.isNone { return }
-        if let reach = request.parts.values.reach { try wayBack(reach, frame) }
+        if let reach = request.parts.values.reach {
+            try wayBack(reach, frame)
+            if reach.numbersKeys { joinKeys(reach, frame.reach[0]) }
+        }
         for node in frame.joins { try join(node, to: frame.own) }
     }
 
@@ -175,7 +178,7 @@ extension CompilerWalk {
                 if index > 0 { tokens.add(.and) }
                 column(pair.to, of: number)
                 tokens.add(.equals)
-                value(values[index])
+                try expression(values[index], Precedence.bits)
             }
         case .open:
             keyColumns(pairs, number)
@@ -183,7 +186,8 @@ extension CompilerWalk {
             tokens.add(.open)
             jsonKeys(pairs.count) { $0.tokens.add(.keys) }
             tokens.add(.close)
-        case .keys(let rows): try keys(rows, pairs, number)
+        case .keys(let rows): keys(rows, pairs, number)
+        case .openNumbered, .numberedKeys: break
         }
     }
 
@@ -193,8 +197,7 @@ extension CompilerWalk {
         if pairs.count > 1 { tokens.add(.close) }
     }
 
-    private mutating func keys(_ rows: [[Value]], _ pairs: [(from: Int, to: Int)], _ number: Int) throws {
-        if rows.isEmpty { return tokens.add(.noRows) }
+    private mutating func keys(_ rows: [[Value]], _ pairs: [(from: Int, to: Int)], _ number: Int) {
         keyColumns(pairs, number)
         tokens.add(.in)
         tokens.add(.open)

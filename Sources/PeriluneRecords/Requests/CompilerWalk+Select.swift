@@ -116,6 +116,7 @@ extension CompilerWalk {
         try list(layout.items) { walk, item in
             switch item {
             case .column(let position, let number): walk.column(position, of: number)
+            case .keyNumber: walk.tokens.add(.keyNumber)
             case .selected(let column, let number):
                 let before = walk.setOwn(number)
                 try walk.selected(column)
@@ -142,8 +143,10 @@ extension CompilerWalk {
             isFirst = false
         }
         if let reach = parts.reach {
-            next(&self)
-            try anchor(reach, frame.reach[0])
+            if !reach.numbersKeys {
+                next(&self)
+                try anchor(reach, frame.reach[0])
+            }
             if let filter = request.filter {
                 next(&self)
                 try expression(filter, Precedence.and)
@@ -225,8 +228,11 @@ extension CompilerWalk {
 
     private mutating func rowNumber(_ request: Request, _ frame: Frame) throws {
         tokens.add(.rowNumber)
-        list(request.parts.values.reach!.association.hops[0].columns) { walk, pair in
-            walk.column(pair.to, of: frame.reach[0])
+        let reach = request.parts.values.reach!
+        if reach.numbersKeys {
+            tokens.add(.keyNumber)
+        } else {
+            list(reach.association.hops[0].columns) { walk, pair in walk.column(pair.to, of: frame.reach[0]) }
         }
         try order(request, frame)
         tokens.add(.close)

@@ -35,17 +35,28 @@ struct Reach: Sendable {
         /// With the row of the request around.
         case outer
         /// With the row that has these values in the columns of the association.
-        case values([Value])
+        case values([Expression])
         /// With the rows whose keys are given when the request runs; the key comes with each row.
         case open
         /// With the rows of these keys; the key comes with each row.
         case keys([[Value]])
+        /// The same two for keys of which only SQLite can say whether they are equal: the number of the key, from 1, comes with
+        /// each row.
+        case openNumbered
+        case numberedKeys([[Value]])
     }
 
     var carriesKey: Bool {
         switch anchor {
-        case .open, .keys: true
+        case .open, .keys, .openNumbered, .numberedKeys: true
         case .outer, .values: false
+        }
+    }
+
+    var numbersKeys: Bool {
+        switch anchor {
+        case .openNumbered, .numberedKeys: true
+        case .open, .keys, .outer, .values: false
         }
     }
 }
@@ -115,16 +126,20 @@ extension Request {
     ///
     /// - Parameter values: What the row has in ``Association/originColumns``.
     package static func associated(_ association: Association, with values: [Value]) throws -> Request {
+        if values.contains(where: \.isNull) { return try association.request.none() }
+        return try associated(association, withExpressions: try values.map { try Expression.value($0) })
+    }
+
+    package static func associated(_ association: Association, withExpressions values: [Expression]) throws -> Request {
         guard values.count == association.originColumns.count else {
             throw RequestError.argument("`\(association.name)`: expected \(association.originColumns.count) values")
         }
         let request = association.request
-        if values.contains(where: \.isNull) { return try request.none() }
         guard association.hops.count == 1 else {
             return request.with { $0.reach = Reach(association: association, anchor: .values(values)) }
         }
         return try zip(association.hops[0].columns, values).reduce(request) { request, pair in
-            try request.filter(request.source.column(pair.0.to).binary(.equal, .value(pair.1)))
+            try request.filter(request.source.column(pair.0.to).binary(.equal, pair.1))
         }
     }
 

@@ -42,7 +42,7 @@ extension Request {
             }
             return TableSchema.Column(
                 name: name, type: column.type, isNotNull: false, defaultSQL: nil, primaryKeyPosition: nil, generation: nil,
-                isHidden: false)
+                isHidden: false, collation: nil)
         }
         return TableSchema(databaseName: "", name: name, kind: .request, columns: columns)
     }
@@ -95,17 +95,25 @@ package final class CommonTable: Sendable {
             }
             return TableSchema.Column(
                 name: column, type: "", isNotNull: false, defaultSQL: nil, primaryKeyPosition: nil, generation: nil,
-                isHidden: false)
+                isHidden: false, collation: nil)
         }
         self.init(TableSchema(databaseName: "", name: name, kind: .request, columns: columns), nil)
     }
 
     /// The rows of a request, with its columns.
     package convenience init(_ name: String, as request: Request) throws {
+        self.init(try CommonTable(name, like: request).table, .request(request))
+    }
+
+    /// Declares one with the columns of a request.
+    package convenience init(_ name: String, like request: Request) throws {
         try Expression.checkName(name, of: "a common table")
         try request.checkIsPlain("a common table")
-        self.init(try request.resultTable(named: name), .request(request))
+        self.init(try request.resultTable(named: name), nil)
     }
+
+    /// The common table that a request reads.
+    package static func declared(by request: Request) -> CommonTable { CommonTable(request.table, nil) }
 
     package func defined(as request: Request) throws -> CommonTable {
         try request.checkColumnCount(table.columns.count, for: "the common table `\(table.name)`")

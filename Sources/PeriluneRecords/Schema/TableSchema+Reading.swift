@@ -1,4 +1,5 @@
 package import GRDB
+internal import GRDBSQLite
 
 extension TableSchema {
     /// Reads what a table or view looks like, with table-valued PRAGMA functions.
@@ -56,18 +57,25 @@ private struct TableReader {
         let rows = try rows("pragma_table_xinfo", of: name)
         // A view that cannot be used has no columns here: let SQLite say why.
         if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }
-        let columns = rows.map(Self.column)
+        let columns = rows.map(column)
         let key = columns.indices.filter { columns[$0].primaryKeyPosition != nil }
         return (columns, key.sorted { columns[$0].primaryKeyPosition! < columns[$1].primaryKeyPosition! })
     }
 
-    private static func column(_ row: Row) -> TableSchema.Column {
+    private func column(_ row: Row) -> TableSchema.Column {
         let position: Int = row["pk"]
         let hidden: Int = row["hidden"]
         return TableSchema.Column(
             name: row["name"], type: row["type"], isNotNull: row["notnull"], defaultSQL: row["dflt_value"],
             primaryKeyPosition: position > 0 ? position : nil,
-            generation: hidden == 2 ? .virtual : hidden == 3 ? .stored : nil, isHidden: hidden == 1)
+            generation: hidden == 2 ? .virtual : hidden == 3 ? .stored : nil, isHidden: hidden == 1,
+            collation: collation(of: row["name"]))
+    }
+
+    private func collation(of column: String) -> String? {
+        var collation: UnsafePointer<CChar>?
+        let code = sqlite3_table_column_metadata(db.sqliteConnection, database, name, column, nil, &collation, nil, nil, nil)
+        return code == SQLITE_OK ? collation.map { String(cString: $0).uppercased() } : nil
     }
 
     // MARK: - Keys

@@ -45,6 +45,8 @@ package final class TableSchema: Sendable {
         package let generation: Generation?
         /// Left out by `*`: of virtual tables.
         package let isHidden: Bool
+        /// Upper case for those of SQLite; `nil` where SQLite does not tell it: for views and for what only requests have.
+        package let collation: String?
 
         package enum Generation: String, Sendable { case virtual, stored }
     }

@@ -76,6 +76,56 @@ test("common tables from requests", function()
   fails("argument", function() perilune.common_table("french", 5) end)
 end)
 
+local function employees()
+  db:execute[[INSERT INTO employee VALUES (1, 'Ada', NULL), (2, 'Bob', 1), (3, 'Cy', 2), (4, 'Di', NULL), (5, 'Ed', 3)]]
+  local top = Employee:filter{ boss_id = perilune.null, name = "Ada" }
+  return perilune.common_table("tree", top:select("id", "name", perilune.value(0):as("level")), function(tree)
+    local boss = Employee:belongs_to(tree, { name = "boss_in_tree", columns = "boss_id", referenced = "id" })
+    return Employee:joining_required(boss):filter(tree.c.level:lt(2)):select("id", "name", tree.c.level + 1)
+  end)
+end
+
+test("recursive common tables, made of requests", function()
+  local tree = employees()
+  local found = {}
+  for _, row in ipairs(tree:order("level"):fetch_all()) do found[#found + 1] = row.name .. row.level end
+  equal(found, { "Ada0", "Bob1", "Cy2" })
+  equal(tree:fetch_count(), 3)
+  equal(tree:filter{ level = 1 }:pluck("name"), { "Bob" })
+  equal(tree:max("level"), 2)
+end)
+
+test("common tables are joined by associations, to records and from them", function()
+  local tree = employees()
+  Employee.place = Employee:belongs_to(tree, { columns = "id", referenced = "id" })
+  equal(Employee:joining_required(Employee.place):order(tree.c.level:desc()):pluck("name"), { "Cy", "Bob", "Ada" })
+  equal(Employee:joining_required(Employee.place:filter(tree.c.level:gt(0))):fetch_count(), 2)
+  local all = Employee:annotated_with_optional(Employee.place:select("level")):order("id"):fetch_all()
+  equal({ all[3].level, all[4].level, Employee:is(all[3]) }, { 2, nil, true })
+  local employee = tree:belongs_to(Employee, { name = "employee", columns = "id", referenced = "id" })
+  equal(tree:joining_required(employee:filter{ boss_id = 1 }):pluck("name"), { "Bob" })
+  -- Several times in one statement, with the same values.
+  equal(Employee:joining_required(Employee.place:filter(tree.c.level:ge(1))):filter(Employee.c.id:is_in(tree:filter{ level = 2 }:select("id")))
+    :pluck("name"), { "Cy" })
+end)
+
+test("mistakes with common tables", function()
+  local tree = employees()
+  Employee.place = Employee:belongs_to(tree, { columns = "id", referenced = "id" })
+  matches(fails("argument", function() Employee:including_required(Employee.place) end), "annotated_with_required")
+  fails("argument", function() Employee:including_all(Employee.place) end)
+  fails("argument", function() tree:including_required(tree:belongs_to(Employee, { name = "e", columns = "id" })) end)
+  fails("argument", function() Employee:find(1):place() end)
+  fails("argument", function() Employee.other = Employee:belongs_to(tree, { columns = "id" }) end)
+  fails("no_foreign_key", function() Employee.other = Employee:belongs_to(tree) end)
+  fails("argument", function() perilune.common_table("t", Employee:select("id"), function() return 5 end) end)
+  fails("argument", function() perilune.common_table("t", Employee:select("id"), function(t) return t:limit(1) end) end)
+  fails("argument", function() perilune.common_table("t", Employee:select("id"), function(t) return t:select("id", "id") end) end)
+  fails("argument", function() perilune.common_table("t", Employee:select("id", "id")) end)
+  fails("unknown_column", function() return tree.c.lvel end)
+  fails("argument", function() tree:find(1) end)
+end)
+
 test("recursive common tables, in SQL", function()
   db:execute("INSERT INTO employee VALUES (1, 'Ada', NULL), (2, 'Bob', 1), (3, 'Cy', 2), (4, 'Di', NULL)")
   local tree = perilune.common_table("tree", { "id", "level" }, [[

@@ -121,7 +121,7 @@ import Testing
         let v = try sample.all("v")
         let list = try v.column("x").isIn(values: numbers.map { .integer($0) } + texts.map { .text($0) })
         let compiled = try v.filter(list).compiled(by: sample.compiler)
-        #expect(compiled.plan.sql == #"SELECT * FROM "v" WHERE "v"."x" IN (SELECT "value" FROM json_each(?))"#)
+        #expect(compiled.plan.sql == #"SELECT * FROM "v" WHERE "v"."x" IN (SELECT +"value" FROM json_each(?))"#)
         #expect(try sample.rows(v.filter(list), .count) == ["\(numbers.count + texts.count)"])
         #expect(try sample.rows(v.filter(list).filter(v.column("n").equal(.integer(3))), .count) == ["0"])
         #expect(try sample.rows(v.filter(list.unary(.not)), .count) == ["3"])

@@ -1,0 +1,63 @@
+/// Which keys of rows are equal, as SQLite compares the columns of an association.
+extension Association {
+    /// What equal keys have in common, so that they can be told without SQLite.
+    package enum KeyForm: String, Sendable {
+        /// Texts that look like numbers are these numbers.
+        case number
+        /// Numbers are texts.
+        case text
+        /// Texts whose ASCII letters differ by case are equal; those that differ by spaces at the end.
+        case textNoCase, textTrimmed
+        /// Values as they are.
+        case same
+    }
+
+    /// Those of the columns, or `nil` if only SQLite can tell which keys are equal.
+    package var keyForms: [KeyForm]? {
+        let forms = hops[0].columns.map { form(Affinity($0.from, of: origin), $0.to) }
+        return forms.contains(nil) ? nil : forms.compactMap { $0 }
+    }
+
+    private func form(_ origin: Affinity, _ position: Int) -> KeyForm? {
+        let table = hops[0].table
+        let target = Affinity(position, of: table)
+        if target == .number { return .number }
+        if target == .none, origin == .number { return nil }
+        switch (target, table.columns[position].collation) {
+        case (.none, "BINARY"): return .same
+        case (.text, "BINARY"): return .text
+        case (.text, "NOCASE"): return .textNoCase
+        case (.text, "RTRIM"): return .textTrimmed
+        default: return nil
+        }
+    }
+
+    /// Whether numbers may meet texts that look like them, which SQLite takes for equal where a column of numbers is compared with
+    /// one without a type.
+    var comparesNumbersWithAnything: Bool {
+        let pair = hops[0].columns[0]
+        return hops[0].columns.count == 1 && Affinity(pair.from, of: origin) == .number && Affinity(pair.to, of: hops[0].table) == .none
+    }
+
+    /// For columns of the origin that are declared BLOB: their values are no texts.
+    package var blobColumns: [Bool] {
+        hops[0].columns.map { $0.from >= 0 && origin.columns[$0.from].type.uppercased().contains("BLOB") }
+    }
+}
+
+/// What SQLite makes of values before it compares them with those of a column.
+private enum Affinity {
+    case number, text, none
+
+    /// - SeeAlso: SQLite, "Datatypes", 3.1.
+    init(_ position: Int, of table: TableSchema) {
+        let type = position < 0 ? "INT" : table.columns[position].type.uppercased()
+        if type.contains("INT") {
+            self = .number
+        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
+            self = .text
+        } else {
+            self = type.isEmpty || type.contains("BLOB") ? .none : .number
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// The keys of rows for which associated rows are fetched, as a table that is joined. The number of the key tells which row an
+/// associated row belongs to. Its columns are named so that SQL text of a script never means them.
+extension CompilerWalk {
+    mutating func joinKeys(_ reach: Reach, _ number: Int) {
+        let pairs = reach.association.hops[0].columns
+        tokens.add(.join)
+        tokens.add(.open)
+        if case .numberedKeys(let rows) = reach.anchor {
+            valueKeys(rows, pairs.count)
+        } else {
+            jsonKeys(pairs.count)
+            if reach.association.comparesNumbersWithAnything {
+                tokens.add(.orTextKeys)
+                tokens.add(.keys)
+                tokens.add(.areNoTexts)
+            }
+        }
+        tokens.add(.close)
+        tokens.add(.asKeys)
+        for (index, pair) in pairs.enumerated() {
+            if index > 0 { tokens.add(.and) }
+            column(pair.to, of: number)
+            tokens.add(.equals)
+            tokens.add(.name, Self.keyName(index).utf8)
+        }
+    }
+
+    private static func keyName(_ index: Int) -> String { "perilune_key_\(index)" }
+
+    private mutating func jsonKeys(_ count: Int) {
+        tokens.add(.selectKeyNumber)
+        for index in 0..<count {
+            tokens.add(.comma)
+            if count == 1 {
+                tokens.add(.keyValue)
+            } else {
+                tokens.add(.jsonExtract)
+                tokens.add(.element)
+                tokens.add(number: index)
+                tokens.add(.close)
+            }
+            tokens.add(.as)
+            tokens.add(.name, Self.keyName(index).utf8)
+        }
+        tokens.add(.fromJSON)
+        tokens.add(.keys)
+        tokens.add(.close)
+    }
+
+    /// The keys themselves, each with its number before it.
+    private mutating func valueKeys(_ rows: [[Value]], _ count: Int) {
+        tokens.add(.select)
+        list(0...count) { walk, index in
+            walk.tokens.add(.name, "column\(index + 1)".utf8)
+            walk.tokens.add(.as)
+            if index == 0 { walk.tokens.add(.keyNumber) } else { walk.tokens.add(.name, Self.keyName(index - 1).utf8) }
+        }
+        tokens.add(.from)
+        tokens.add(.open)
+        tokens.add(.values)
+        list(rows.indices) { walk, index in
+            walk.tokens.add(.open)
+            walk.tokens.add(.text, "\(index + 1)".utf8)
+            for value in rows[index] {
+                walk.tokens.add(.comma)
+                walk.value(value)
+            }
+            walk.tokens.add(.close)
+        }
+        tokens.add(.close)
+    }
+}

@@ -1,0 +1,148 @@
+--- What is prefetched finds its parents where a join would find it, whatever the keys are.
+
+--- Two tables, `parent` with a key of some type and `child` with a column for it, and the association between them.
+local function family(parent_type, child_type)
+  db:execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, key " .. parent_type .. ")")
+  db:execute("CREATE TABLE child (id INTEGER PRIMARY KEY, value " .. child_type .. ")")
+  local Parent, Child = perilune.record("parent"), perilune.record("child")
+  Parent.children = Parent:has_many(Child, { columns = "value", referenced = "key" })
+  Child.parent = Child:belongs_to(Parent, { columns = "value", referenced = "key" })
+  return Parent, Child
+end
+
+--- The pairs of ids that are prefetched, as text; they must be those of a join in SQL, in both directions.
+local function check(Parent, Child, expected)
+  local function gather(list)
+    local found = {}
+    for _, parent in ipairs(list) do
+      for _, child in ipairs(parent.children) do found[#found + 1] = parent.id .. "-" .. child.id end
+    end
+    return table.concat(found, " ")
+  end
+  local joined = db:fetch_values[[
+    SELECT parent.id || '-' || child.id FROM parent JOIN child ON child.value = parent.key ORDER BY parent.id, child.id]]
+  equal(table.concat(joined, " "), expected)
+  equal(gather(Parent:including_all(Parent.children:order("id")):order("id"):fetch_all()), expected)
+  equal(gather(Parent:including_all(Parent.children:order("id"):limit(100)):order("id"):fetch_all()), expected)
+  local found = {}
+  for _, child in ipairs(Child:including_all(Child.parent):order("id"):fetch_all()) do
+    if child.parent then found[child.id] = child.parent.key end
+  end
+  for pair in expected:gmatch("%d+%-(%d+)") do equal(found[tonumber(pair)] ~= nil, true) end
+end
+
+test("texts that differ by case only, in columns that do not tell them apart", function()
+  local Parent, Child = family("TEXT COLLATE NOCASE", "TEXT COLLATE NOCASE")
+  db:execute("INSERT INTO parent VALUES (1, 'US'), (2, 'fr'), (3, 'it')")
+  db:execute("INSERT INTO child VALUES (1, 'us'), (2, 'US'), (3, 'FR'), (4, 'xx'), (5, NULL)")
+  check(Parent, Child, "1-1 1-2 2-3")
+  local first = Parent:including_all(Parent.children:order("id"):limit(1)):order("id"):fetch_all()
+  equal({ #first[1].children, #first[2].children, #first[3].children }, { 1, 1, 0 })
+end)
+
+test("texts that differ by case, in columns that tell them apart", function()
+  local Parent, Child = family("TEXT", "TEXT")
+  db:execute("INSERT INTO parent VALUES (1, 'a'), (2, 'A'), (3, 'b ')")
+  db:execute("INSERT INTO child VALUES (1, 'A'), (2, 'a'), (3, 'b'), (4, 'B ')")
+  check(Parent, Child, "1-2 2-1")
+end)
+
+test("numbers and texts that look like them", function()
+  local Parent, Child = family("INTEGER", "TEXT")
+  db:execute("INSERT INTO parent VALUES (1, 1), (2, 22)")
+  db:execute("INSERT INTO child VALUES (1, 1), (2, '22'), (3, 'x')")
+  check(Parent, Child, "1-1 2-2")
+end)
+
+test("texts and numbers that they look like", function()
+  local Parent, Child = family("TEXT", "INTEGER")
+  db:execute("INSERT INTO parent VALUES (1, '1'), (2, '2'), (3, 'x')")
+  db:execute("INSERT INTO child VALUES (1, 1), (2, 2), (3, 3)")
+  check(Parent, Child, "1-1 2-2")
+end)
+
+test("numbers and whatever is in a column without a type", function()
+  local Parent, Child = family("INTEGER", "")
+  db:execute("INSERT INTO parent VALUES (1, 1), (2, 2), (3, 3)")
+  db:execute("INSERT INTO child VALUES (1, '1'), (2, 2), (3, 3.0), (4, '4')")
+  check(Parent, Child, "1-1 2-2 3-3")
+end)
+
+test("floats, and integers that are equal to them", function()
+  local Parent, Child = family("REAL", "REAL")
+  db:execute("INSERT INTO parent VALUES (1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)")
+  db:execute("INSERT INTO child VALUES (1, 0.1), (2, 1), (3, 1e300), (4, 123456.789012345678)")
+  check(Parent, Child, "1-1 2-2 3-3 4-4")
+  db:execute("DROP TABLE child")
+  db:execute("CREATE TABLE child (id INTEGER PRIMARY KEY, value INTEGER); INSERT INTO child VALUES (1, 1), (2, 1.0), (3, 0.1)")
+  check(Parent, Child, "1-3 2-1 2-2")
+end)
+
+test("blobs, and texts of the same bytes", function()
+  local Parent, Child = family("BLOB", "BLOB")
+  db:execute("INSERT INTO parent VALUES (1, x'0001ff'), (2, x'61'), (3, x'')")
+  db:execute("INSERT INTO child VALUES (1, x'61'), (2, x'0001ff'), (3, x''), (4, 'a')")
+  check(Parent, Child, "1-2 2-1 3-3")
+end)
+
+test("texts with NUL bytes, quotes, and bytes that are not UTF-8", function()
+  local Parent, Child = family("TEXT", "TEXT")
+  local keys = { "a\0b", "\xff\xfe", [["q\]], "'", "é", "" }
+  for id, key in ipairs(keys) do
+    db:execute("INSERT INTO parent VALUES (?, ?)", id, key)
+    db:execute("INSERT INTO child VALUES (?, ?)", id, key)
+  end
+  check(Parent, Child, "1-1 2-2 3-3 4-4 5-5 6-6")
+end)
+
+test("dates and booleans", function()
+  local Parent, Child = family("DATETIME", "DATETIME")
+  db:execute("INSERT INTO parent VALUES (1, '2026-03-01 10:00:00.000'), (2, '2026-03-02')")
+  db:execute("INSERT INTO child VALUES (1, '2026-03-02'), (2, '2026-03-01 10:00:00.000'), (3, '2026-03-01')")
+  check(Parent, Child, "1-2 2-1")
+  db:execute("DROP TABLE parent; DROP TABLE child; CREATE TABLE parent (id INTEGER PRIMARY KEY, key BOOLEAN)")
+  db:execute("CREATE TABLE child (id INTEGER PRIMARY KEY, value BOOLEAN)")
+  db:execute("INSERT INTO parent VALUES (1, 0), (2, 1); INSERT INTO child VALUES (1, 1), (2, 0), (3, 1)")
+  check(Parent, Child, "1-2 2-1 2-3")
+end)
+
+test("large integers are not rounded", function()
+  local Parent, Child = family("INTEGER", "INTEGER")
+  db:execute("INSERT INTO parent VALUES (1, 9223372036854775807), (2, 9007199254740993), (3, -9223372036854775808)")
+  db:execute("INSERT INTO child VALUES (1, 9223372036854775807), (2, 9007199254740993), (3, 9007199254740992)")
+  check(Parent, Child, "1-1 2-2")
+end)
+
+test("SQL text of an association means the columns of its table", function()
+  local Parent, Child = family("TEXT", "TEXT")
+  db:execute("INSERT INTO parent VALUES (1, 'a'); INSERT INTO child VALUES (1, 'a'), (2, 'a')")
+  local parent = Parent:including_all(Parent.children:filter("id > 1 AND value = 'a'"):order("value, id")):fetch_one()
+  equal(#parent.children, 1)
+end)
+
+test("keys of several columns, in any type", function()
+  db:execute[[
+    CREATE TABLE parent (a TEXT COLLATE NOCASE, b INTEGER, name TEXT, PRIMARY KEY (a, b)) WITHOUT ROWID;
+    CREATE TABLE child (id INTEGER PRIMARY KEY, x TEXT COLLATE NOCASE, y INTEGER, FOREIGN KEY (x, y) REFERENCES parent);
+    INSERT INTO parent VALUES ('a', 1, 'one'), ('a', 2, 'two'), ('1', 12, 'three'), ('11', 2, 'four');
+    INSERT INTO child VALUES (1, 'A', 1), (2, 'a', 2), (3, 'a', 2), (4, '1', 12), (5, '11', 2), (6, 'a', NULL), (7, NULL, 1)]]
+  local Parent, Child = perilune.record("parent"), perilune.record("child")
+  Parent.children, Child.parent = Parent:has_many(Child), Child:belongs_to(Parent)
+  local found = {}
+  for _, parent in ipairs(Parent:including_all(Parent.children:order("id")):fetch_all()) do
+    for _, child in ipairs(parent.children) do found[#found + 1] = parent.name .. child.id end
+  end
+  table.sort(found)
+  equal(table.concat(found, " "), "four5 one1 three4 two2 two3")
+  equal(Child:including_all(Child.parent):find(1).parent.name, "one")
+  equal(Child:including_all(Child.parent):find(6).parent, nil)
+end)
+
+test("more keys than SQLite can bind values", function()
+  local Parent, Child = family("REAL", "REAL")
+  db:execute[[WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 60000)
+    INSERT INTO parent SELECT i, i + 0.5 FROM n]]
+  db:execute("INSERT INTO child VALUES (1, 2.5), (2, 59999.5), (3, 2.5)")
+  local parents = Parent:including_all(Parent.children):order("id"):fetch_all()
+  equal({ #parents[2].children, #parents[59999].children, #parents[3].children }, { 2, 1, 0 })
+end)

@@ -1,0 +1,369 @@
+--- Random requests with associations give the rows that nested loops in Lua give. The loops share nothing with the compiler: they know
+-- the rows, which columns belong together, and the three values of SQL's logic (true, false, nil).
+
+-- Random numbers that are the same everywhere --------------------------------------------------------------------------------
+
+local state = 20261121
+
+local function random(count)
+  state = (state * 1103515245 + 12345) % 2147483648
+  return (state >> 8) % count + 1
+end
+
+local function chance(percent) return random(100) <= percent end
+local function pick(list) return list[random(#list)] end
+
+-- A random schema -------------------------------------------------------------------------------------------------------------
+
+--- Tables t1, t2, ...: each with an id, a number, a text and columns that refer to other tables, or to itself. Their rows are kept here
+-- as they are stored.
+local function make_schema()
+  local tables = {}
+  for number = 1, 4 do
+    local references = {}
+    for index = 1, random(2) do references[index] = { column = "r" .. index, to = random(number) } end
+    local columns = { "id INTEGER PRIMARY KEY", "n INTEGER", "s TEXT COLLATE " .. pick{ "BINARY", "NOCASE" } }
+    for _, reference in ipairs(references) do
+      columns[#columns + 1] = reference.column .. " INTEGER REFERENCES t" .. reference.to
+    end
+    db:execute("CREATE TABLE t" .. number .. " (" .. table.concat(columns, ", ") .. ")")
+    tables[number] = { name = "t" .. number, references = references, rows = {}, associations = {} }
+  end
+  return tables
+end
+
+local function fill(tables)
+  for _, t in ipairs(tables) do
+    local count = random(7) + 2
+    for id = 1, count do
+      local row = { id = id, n = chance(80) and random(6) - 3 or nil, s = pick{ "a", "b", "c", "" } }
+      for _, reference in ipairs(t.references) do
+        local others = tables[reference.to].rows
+        if #others > 0 and chance(80) then row[reference.column] = pick(others).id end
+      end
+      t.rows[id] = row
+      t.record(row):insert()
+    end
+  end
+end
+
+--- An association with what nested loops need: which rows belong to a row, in the order of their ids.
+local function add(from, to, name, made, rows_of)
+  from.record[name] = made
+  from.associations[#from.associations + 1] = { name = name, to = to, made = from.record[name], rows_of = rows_of, is_plural = made.node.root.kind == "has_many" }
+end
+
+local function associate(tables)
+  for _, t in ipairs(tables) do t.record = perilune.record(t.name) end
+  for number, t in ipairs(tables) do
+    for index, reference in ipairs(t.references) do
+      local other, column = tables[reference.to], reference.column
+      add(t, other, "one" .. index, t.record:belongs_to(other.record, { columns = column }), function(row)
+        local found = {}
+        for _, candidate in ipairs(other.rows) do
+          if candidate.id == row[column] then found[1] = candidate end
+        end
+        return found
+      end)
+      add(other, t, "many" .. number .. index, other.record:has_many(t.record, { columns = column, singular = "m" .. number .. index }),
+        function(row)
+          local found = {}
+          for _, candidate in ipairs(t.rows) do
+            if candidate[column] == row.id then found[#found + 1] = candidate end
+          end
+          return found
+        end)
+    end
+  end
+end
+
+--- Associations through others: from a row over those of one association to those of another, each way once.
+local function associate_through(tables)
+  for _, t in ipairs(tables) do
+    for index, first in ipairs({ table.unpack(t.associations) }) do
+      local second = pick(first.to.associations)
+      if #t.associations < 9 and not second.is_through and not first.is_through then
+        local name = "through" .. index
+        local kind = (first.is_plural or second.is_plural) and "has_many" or "has_one"
+        add(t, second.to, name, t.record[kind](t.record, second.to.record, { through = first.made, using = second.made, singular = name }),
+          function(row)
+            local found = {}
+            for _, middle in ipairs(first.rows_of(row)) do
+              for _, last in ipairs(second.rows_of(middle)) do found[#found + 1] = last end
+            end
+            return found
+          end)
+        t.associations[#t.associations].is_through = true
+        t.associations[#t.associations].is_plural = kind == "has_many"
+      end
+    end
+  end
+end
+
+-- Conditions --------------------------------------------------------------------------------------------------------------------
+
+local comparisons = {
+  eq = function(a, b) return a == b end, ne = function(a, b) return a ~= b end, lt = function(a, b) return a < b end,
+  ge = function(a, b) return a >= b end,
+}
+
+--- A condition on the columns of a table, and what it is for a row.
+local function condition(columns)
+  local kind = random(4)
+  if kind == 1 then return columns.n:is_null(), function(row) return row.n == nil end end
+  if kind == 2 then
+    local text = pick{ "a", "b" }
+    return columns.s:eq(text), function(row) return row.s == text end
+  end
+  local how, value = pick{ "eq", "ne", "lt", "ge" }, random(6) - 3
+  return columns.n[how](columns.n, value), function(row)
+    if row.n == nil then return nil end
+    return comparisons[how](row.n, value)
+  end
+end
+
+local function kept(rows, holds)
+  local list = {}
+  for _, row in ipairs(rows) do
+    if holds(row) then list[#list + 1] = row end
+  end
+  return list
+end
+
+-- Requests that are evaluated twice: `make` derives a request (or association), `loops` changes what was found so far ----------------
+
+local function by_id(list)
+  table.sort(list, function(a, b) return a.id < b.id end)
+  return list
+end
+
+--- What is asked of the rows of an association: an association that is derived, and a function from a row to what belongs to it.
+local function derived(t, association, can_limit)
+  local made, rows_of = association.made, association.rows_of
+  if chance(50) then
+    local filter, holds = condition(association.to.record.c)
+    made = made:filter(filter)
+    local before = rows_of
+    rows_of = function(row) return kept(before(row), holds) end
+  end
+  if can_limit then
+    made = made:order("id")
+    local before = rows_of
+    rows_of = function(row) return by_id(before(row)) end
+    if chance(30) then
+      local limit, offset = random(3), random(2) - 1
+      made = made:limit(limit, offset)
+      local sorted = rows_of
+      rows_of = function(row)
+        local list = sorted(row)
+        return table.move(list, offset + 1, math.min(#list, offset + limit), 1, {})
+      end
+    end
+  end
+  return made, rows_of
+end
+
+local function numbers(rows)
+  local list = {}
+  for _, row in ipairs(rows) do
+    if row.n then list[#list + 1] = row.n end
+  end
+  return list
+end
+
+local function reduce(list, combine)
+  local result = list[1]
+  for index = 2, #list do result = combine(result, list[index]) end
+  return result
+end
+
+local aggregates = {
+  function(made, rows_of) return made:count(), function(row) return #rows_of(row) end end,
+  function(made, rows_of) return made:max("n"), function(row) return reduce(numbers(rows_of(row)), math.max) end end,
+  function(made, rows_of) return made:min("n"), function(row) return reduce(numbers(rows_of(row)), math.min) end end,
+  function(made, rows_of)
+    return made:sum("n"), function(row) return reduce(numbers(rows_of(row)), function(a, b) return a + b end) end
+  end,
+  function(made, rows_of)
+    return made:count() * 2 + 1, function(row) return #rows_of(row) * 2 + 1 end
+  end,
+}
+
+--- A row of the result: the stored row and what came with it, as text that is compared.
+local function describe(row, extras)
+  local parts = { tostring(row.id) }
+  for _, extra in ipairs(extras) do parts[#parts + 1] = extra end
+  return table.concat(parts, " ")
+end
+
+local function ids(rows)
+  local list = {}
+  for index, row in ipairs(rows) do list[index] = row.id end
+  return "[" .. table.concat(list, ",") .. "]"
+end
+
+--- One random request: the request, a function that describes a record of its result, and the descriptions that nested loops give.
+local function random_request(tables)
+  local t = pick(tables)
+  local request, rows = t.record:all(), {}
+  for _, row in ipairs(t.rows) do rows[#rows + 1] = { row = row, extras = {} } end
+  local readers, used = {}, {}
+  local function unused(wanted)
+    local list = {}
+    for _, association in ipairs(t.associations) do
+      if not used[association.name] and wanted(association) then list[#list + 1] = association end
+    end
+    local found = #list > 0 and pick(list)
+    if found then used[found.name] = true end
+    return found
+  end
+  for _ = 1, random(3) do
+    local kind = random(7)
+    if kind == 1 then
+      local filter, holds = condition(t.record.c)
+      request, rows = request:filter(filter), kept(rows, function(one) return holds(one.row) end)
+    elseif kind == 2 then
+      -- The row that belongs to each, which may have to be there.
+      local association = unused(function(a) return not a.is_plural end)
+      if association then
+        local made, rows_of = derived(t, association)
+        local is_required = chance(50)
+        request = is_required and request:including_required(made) or request:including_optional(made)
+        local name, result = association.name, {}
+        for _, one in ipairs(rows) do
+          local found = rows_of(one.row)[1]
+          one.extras[#one.extras + 1] = name .. "=" .. (found and found.id or "nil")
+          if found or not is_required then result[#result + 1] = one end
+        end
+        rows = result
+        readers[#readers + 1] = function(record)
+          local found = rawget(record, name)
+          return name .. "=" .. (found and found.id or "nil")
+        end
+      end
+    elseif kind == 3 then
+      -- Rows come once for each that is joined; optional joins of several rows too.
+      local association = unused(function() return true end)
+      if association then
+        local made, rows_of = derived(t, association)
+        local is_required, result = chance(60), {}
+        request = is_required and request:joining_required(made) or request:joining_optional(made)
+        for _, one in ipairs(rows) do
+          local count = #rows_of(one.row)
+          if not is_required then count = math.max(count, 1) end
+          for _ = 1, count do result[#result + 1] = { row = one.row, extras = { table.unpack(one.extras) } } end
+        end
+        rows = result
+      end
+    elseif kind == 4 then
+      local association = unused(function(a) return a.is_plural end)
+      if association then
+        local made, rows_of = derived(t, association, true)
+        local nested = #association.to.associations > 0 and chance(40) and pick(association.to.associations)
+        if nested and nested.is_plural then made = made:including_all(nested.made:order("id")) else nested = nil end
+        request = request:including_all(made)
+        local name = association.name
+        local function describe_list(list, rows_of_nested)
+          local parts = { ids(list) }
+          if nested then
+            for _, row in ipairs(list) do parts[#parts + 1] = ids(rows_of_nested(row)) end
+          end
+          return name .. "=" .. table.concat(parts, ";")
+        end
+        for _, one in ipairs(rows) do
+          one.extras[#one.extras + 1] = describe_list(rows_of(one.row), function(row) return by_id(nested.rows_of(row)) end)
+        end
+        readers[#readers + 1] = function(record)
+          return describe_list(record[name], function(row) return row[nested.name] end)
+        end
+      end
+    elseif kind == 5 then
+      local association = pick(t.associations)
+      local made, rows_of = derived(t, association, association.is_plural and chance(30))
+      local aggregate, value_of = pick(aggregates)(made, rows_of)
+      local name = "x" .. #readers
+      request = request:annotated_with(aggregate:as(name))
+      for _, one in ipairs(rows) do one.extras[#one.extras + 1] = name .. "=" .. tostring(value_of(one.row)) end
+      readers[#readers + 1] = function(record) return name .. "=" .. tostring(record[name]) end
+    elseif kind == 6 then
+      local association = pick(t.associations)
+      local made, rows_of = derived(t, association)
+      if chance(40) then
+        request, rows = request:having(made:is_empty()), kept(rows, function(one) return #rows_of(one.row) == 0 end)
+      else
+        local least = random(3) - 1
+        request = request:having(made:count():ge(least))
+        rows = kept(rows, function(one) return #rows_of(one.row) >= least end)
+      end
+    else
+      -- EXISTS by hand: rows whose column is one of those that a sub-request gives.
+      local reference = pick(t.references)
+      local other = tables[reference.to]
+      local filter, holds = condition(other.record.c)
+      request = request:filter(t.record.c[reference.column]:is_in(other.record:filter(filter):select("id")))
+      rows = kept(rows, function(one)
+        local found = other.rows[one.row[reference.column]]
+        return found and holds(found)
+      end)
+    end
+  end
+  return t, request, rows, readers
+end
+
+--- The order: by n (NULL first), then by id; rows that come several times stand together.
+local function ordered(t, request, rows)
+  local descends = chance(50)
+  request = request:order(descends and t.record.c.n:desc() or t.record.c.n, t.record.c.id)
+  table.sort(rows, function(a, b)
+    local left, right = a.row.n or -1000, b.row.n or -1000
+    if left ~= right then return (left < right) ~= descends end
+    return a.row.id < b.row.id
+  end)
+  if chance(30) then
+    local limit, offset = random(5), random(3) - 1
+    request = request:limit(limit, offset)
+    rows = table.move(rows, offset + 1, math.min(#rows, offset + limit), 1, {})
+  end
+  return request, rows
+end
+
+local function check(seed, schemas, count)
+  state = seed
+  for _ = 1, schemas do
+    local tables = make_schema()
+    associate(tables)
+    associate_through(tables)
+    fill(tables)
+    db:read(function()
+      for number = 1, count do
+        local t, request, rows, readers = random_request(tables)
+        request, rows = ordered(t, request, rows)
+        local got, expected = {}, {}
+        for index, record in ipairs(request:fetch_all()) do
+          local extras = {}
+          for position, read in ipairs(readers) do extras[position] = read(record) end
+          got[index] = describe(record, extras)
+        end
+        for index, one in ipairs(rows) do expected[index] = describe(one.row, one.extras) end
+        if table.concat(got, "\n") ~= table.concat(expected, "\n") then
+          error(("request %d: %s\n\nexpected:\n%s\n\ngot:\n%s"):format(number, request:sql(), table.concat(expected, "\n"),
+            table.concat(got, "\n")))
+        end
+        equal(request:fetch_count(), #rows)
+        equal(request:is_empty(), #rows == 0)
+      end
+      -- What belongs to one record, through other tables too.
+      for _ = 1, count // 4 do
+        local t = pick(tables)
+        local association, row = pick(t.associations), pick(t.rows)
+        local made, rows_of = derived(t, association, true)
+        equal(ids(made(t.record:find(row.id)):fetch_all()), ids(rows_of(row)))
+      end
+    end)
+    for number = 4, 1, -1 do db:execute("DROP TABLE t" .. number) end
+  end
+end
+
+test("600 random requests with associations give the rows of nested loops", function() check(1, 6, 100) end)
+test("600 others", function() check(4711, 6, 100) end)
+test("600 more", function() check(99991, 6, 100) end)
