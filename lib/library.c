@@ -31,6 +31,9 @@ static const module modules[] = {
     {"belonging", (const char[]){
 #embed "perilune/belonging.lua"
         , 0}},
+    {"collations", (const char[]){
+#embed "perilune/collations.lua"
+        , 0}},
     {"column_definition", (const char[]){
 #embed "perilune/column_definition.lua"
         , 0}},

@@ -51,13 +51,27 @@ local function describe(plan, class)
   return list
 end
 
+--- A class over the same table whose fields hold what was stored.
+local raw_classes = setmetatable({}, { __mode = "k" })
+
+local function raw_class(class)
+  local schema = internal.record.description(class).schema
+  local known = raw_classes[class]
+  if known and known.schema == schema then return known.class end
+  local types = {}
+  for _, column in ipairs(schema.columns) do types[column.name] = "any" end
+  known = { schema = schema, class = internal.perilune.record(internal.class_table(class), { types = types }) }
+  raw_classes[class] = known
+  return known.class
+end
+
 --- How the value of a column of the result is found in a record of a segment: a function.
 local function reader(list, plan, segment_index, column)
   local segment = plan.segments[segment_index]
   local name = segment.plain[column]
   if name then return function(record) return rawget(record, name) end end
   local field = key_field(#list)
-  list[#list + 1] = { class = segment.class, first = column, count = 1, parent = segment_index, field = field }
+  list[#list + 1] = { class = raw_class(segment.class), first = column, count = 1, parent = segment_index, field = field }
   plan.hidden[#plan.hidden + 1] = { segment = segment_index, field = field }
   return function(record)
     local holder = rawget(record, field)
@@ -369,6 +383,10 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
   end
   drop_hidden(plan, rows, known)
   awaken(plan, rows, known)
+  if plan.booleans[1] then
+    local convert_booleans = internal.load("request_results").convert_booleans
+    for index in ipairs(plan.segments) do convert_booleans(records_of(plan, rows, index, known), plan, index) end
+  end
   make_rows(plan, rows, known)
   return rows, child_keys
 end

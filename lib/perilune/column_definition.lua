@@ -117,9 +117,10 @@ end
 
 local plain_collations = { binary = true, nocase = true, rtrim = true }
 
---- How text is compared: "nocase", "rtrim", "binary", or a collation that was added.
+--- How text is compared: "nocase", "rtrim", "binary", "localized_case_insensitive", or a collation that was added.
 function modifiers:collate(name)
   local place = check_open(self, "collate")
+  name = internal.load("collations").name(name)
   local quoted = sql_text.name(name, place)
   local names = self.definition.db:fetch_values("SELECT name FROM pragma_collation_list ORDER BY name")
   for _, existing in ipairs(names) do

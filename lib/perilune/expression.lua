@@ -309,7 +309,10 @@ define_text_search("ends_with", "%", "")
 function methods:is_in(list) return internal.load("subquery").is_in(self, list, "column:is_in") end
 function methods:is_not_in(list) return ~self:is_in(list) end
 
-function methods:collating(name) return unary(self, "collate", check_string("column:collating", name, "a collation")) end
+--- Compared and ordered as a collation says: "nocase", "rtrim", "localized_case_insensitive" (as people read it), or one that was added.
+function methods:collating(name)
+  return unary(self, "collate", internal.load("collations").name(check_string("column:collating", name, "a collation")))
+end
 
 function methods:as(name) return unary(self, "as", check_string("column:as", name, "a name")) end
 
@@ -489,9 +492,10 @@ end
 -- @tparam ?string table the table, or nil for a column of that name wherever it is found
 -- @tparam ?string alias which of several sources of the table
 -- @tparam ?function convert what turns values of the script into those of the database
-function expression.column(name, table_name, alias, convert)
+-- @tparam ?boolean is_json whether these are JSON documents
+function expression.column(name, table_name, alias, convert, is_json)
   local shape = new_shape("column", {}, name)
-  shape.table, shape.alias, shape.convert = table_name, alias, convert
+  shape.table, shape.alias, shape.convert, shape.is_json = table_name, alias, convert, is_json
   return setmetatable({ shape = shape }, metatable)
 end
 

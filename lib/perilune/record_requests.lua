@@ -30,7 +30,8 @@ end
 
 -- What writes values ----------------------------------------------------------------------------------------------------------
 
---- What makes values of a column as the database stores them, for columns whose type the class has named; or nil.
+--- What makes values of a column as the database stores them, for columns whose type the class has named, and whether these are
+-- JSON documents, so that a table is one value; or nil.
 function internal.column_writer(class, name)
   local info = record.info(class)
   local types
@@ -45,7 +46,7 @@ function internal.column_writer(class, name)
     local written, message = converter.write(value)
     if written == nil then column_types.fail(schema, name, message) end
     return written
-  end
+  end, converter.name == "json"
 end
 
 -- Members of classes ------------------------------------------------------------------------------------------------------------

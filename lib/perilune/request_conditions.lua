@@ -12,10 +12,17 @@ local function all_of(left, right)
   return expression.join(expression.shape_with_shape(left.shape, "and", right.shape), left, right)
 end
 
+--- Whether a table is one value of a column: a JSON document, or what the column's own type makes of a table with names.
+local function is_one_value(column, value)
+  local shape = column.shape
+  return shape.is_json or shape.convert and #value == 0 and next(value) ~= nil
+end
+
 --- `column = value` of a table of conditions.
 local function compare(column, value, place)
   local kind = type(value)
   if kind == "table" and getmetatable(value) == nil and not expression.is_storable(value) then
+    if is_one_value(column, value) then return column:eq(value) end
     return internal.load("subquery").is_in(column, value, place)
   elseif kind == "table" and internal.is_request(value) then
     return internal.load("subquery").is_in(column, value, place)
@@ -46,19 +53,25 @@ local function sorted_names(condition, method)
   return names
 end
 
+--- The column that a name means in a request: one of its table, or of what it has selected where several were put together.
+local function column_of(self, name)
+  local node = self.node
+  if node.is_result then return expression.name(name) end
+  return node.root.source:column(name, node.alias)
+end
+
 --- `{ column = value, ... }`: all of them.
 local function of_table(self, method, condition)
-  local source, alias = self.node.root.source, self.node.alias
   local first, value = next(condition)
   if first == nil then
     raise("argument", method .. "{}: an empty table is no condition; leave it out, or write all()")
   elseif next(condition, first) == nil then
     check_key(first, method)
-    return compare(source:column(first, alias), value, first)
+    return compare(column_of(self, first), value, first)
   end
   local result
   for _, name in ipairs(sorted_names(condition, method)) do
-    result = all_of(result, compare(source:column(name, alias), condition[name], name))
+    result = all_of(result, compare(column_of(self, name), condition[name], name))
   end
   return result
 end

@@ -5,13 +5,29 @@ local request_plans = internal.load("request_plans")
 
 local request_results = {}
 
+--- The fields that hold conditions which were selected: for each segment the names.
+local function boolean_fields(plan)
+  if plan.boolean_fields then return plan.boolean_fields end
+  local fields = {}
+  for index, segment in ipairs(plan.segments) do
+    fields[index] = {}
+    for _, column in ipairs(plan.booleans) do
+      local name = segment.extras[column] or segment.names[column - segment.first + 1]
+      if name then table.insert(fields[index], name) end
+    end
+  end
+  plan.boolean_fields = fields
+  return fields
+end
+
 --- Conditions that were selected are true or false, not 1 or 0.
-local function convert_booleans(rows, plan)
-  local names = {}
-  for index, column in ipairs(plan.booleans) do names[index] = plan.segments[1].names[column] end
+-- @tparam ?integer segment by default the first
+local function convert_booleans(rows, plan, segment)
+  local names = boolean_fields(plan)[segment or 1]
+  if not names[1] then return rows end
   for _, row in ipairs(rows) do
     for _, name in ipairs(names) do
-      if name and math.type(rawget(row, name)) == "integer" then row[name] = row[name] ~= 0 end
+      if row and math.type(rawget(row, name)) == "integer" then row[name] = row[name] ~= 0 end
     end
   end
   return rows

@@ -34,9 +34,9 @@ local function new_column(self, name, alias)
   return expression.column(name, self.table, alias, self:converter(name))
 end
 
---- What writes values of a column to the database, or nil.
+--- What writes values of a column to the database, or nil; and whether they are JSON documents.
 function Source:converter(name)
-  return internal.column_writer and internal.column_writer(self.class, name)
+  if internal.column_writer then return internal.column_writer(self.class, name) end
 end
 
 --- The expression of a column if the table has one of that name, in any case.

@@ -144,6 +144,9 @@ private struct PlanTable {
             try names.set(.integer(Int64(index + 1)), name.map { .string(LuaString($0)) } ?? false)
         }
         try table.set("names", .table(names))
+        let extras = try state.makeTable()
+        for extra in segment.extras { try extras.set(.integer(Int64(extra.column + 1)), .string(LuaString(extra.name))) }
+        try table.set("extras", .table(extras))
         try list.set(.integer(Int64(own)), .table(table))
         for child in segment.children { try add(child, to: list, parent: own, count: &count) }
     }

@@ -50,7 +50,8 @@ package final class Plan: Sendable {
             self.index = index
             columns = draft.start..<draft.start + draft.names.count
             names = draft.names
-            isWhole = draft.request.parts.values.selection == nil
+            // Rows of several requests that selected columns look like no table.
+            isWhole = draft.request.parts.values.selection == nil && draft.table.kind != .request
             extras = draft.extras.map { ($0.name ?? "", $0.column) }
             isOptional = draft.isOptional
             presence = draft.presence

@@ -169,6 +169,12 @@ extension CompilerWalk {
     private mutating func order(_ request: Request, _ frame: Frame) throws {
         var isFirst = true
         try order(request.orders, &isFirst)
+        // Rows that are found through other tables: those of these in their order.
+        for (hop, number) in zip(request.parts.values.reach?.association.hops.dropLast() ?? [], frame.reach) {
+            let before = setOwn(number)
+            try order(hop.request.orders, &isFirst)
+            setOwn(before)
+        }
         try order(of: frame.joins, &isFirst)
     }
 

@@ -99,11 +99,25 @@ struct CompilerWalk {
         }
         if own >= 0, alias == nil || sources[own].source.alias?.foldedName == alias!.foldedName,
             sources[own].table === table {
+            try checkMeaning(table, position, alias)
             column(position, of: own)
             return
         }
         let number = try findSource(table, alias)
         column(try current(position, of: table, in: number), of: number)
+    }
+
+    /// A column without an alias, where the request's own table has one and a request around reads the same table without: it could be
+    /// either.
+    private func checkMeaning(_ table: TableSchema, _ position: Int, _ alias: String?) throws {
+        guard alias == nil, let ownAlias = sources[own].source.alias, scopes.count > 1 else { return }
+        guard visible[..<scopes[scopes.count - 1].start].contains(where: { sources[$0].table === table && sources[$0].source.alias == nil })
+        else { return }
+        let column = position >= 0 ? table.columns[position].name : "rowid"
+        throw RequestError(
+            "ambiguous",
+            "`\(column)` may be that of `\(ownAlias)` or that of `\(table.name)` in the request around: take it from the request with the "
+                + "alias, and give the request around an alias too", fields: ["table": table.name])
     }
 
     @inline(__always)
@@ -162,6 +176,12 @@ struct CompilerWalk {
     }
 
     private func notFound(_ table: TableSchema, _ alias: String?) -> RequestError {
+        if alias == nil, visible.contains(where: { sources[$0].table.kind == .request && sources[$0].table.name == table.name }) {
+            return RequestError(
+                "not_joined",
+                "a column of `\(table.name)` is used, but the request reads what was selected of it: name the column as it was "
+                    + "selected, perilune.column(\"name\")", fields: ["table": table.name])
+        }
         let names = visible.map { sources[$0].source.alias ?? sources[$0].table.name }
         return RequestError(
             "not_joined",
