@@ -1,7 +1,7 @@
 /* Arguments: from the stack or a table of the script to the parameters of a statement. */
 #include <stdarg.h>
 
-#include "rows_internal.h"
+#include "records.h"
 
 /* Longer strings are refused before SQLite is asked: it would refuse them too, at its own limit. */
 static const size_t longest_string = 1u << 30;
@@ -141,11 +141,13 @@ static int fail_conversion(lua_State *L, const perilune_arguments *arguments) {
 }
 
 static int raise_count(lua_State *L, const perilune_arguments *arguments, lua_Integer expected) {
-    bool has_list = arguments->table != 0;
+    const char *hint = "";
+    if (arguments->table && perilune_shape_at(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
+    else if (arguments->table && arguments->list_count < expected) {
+        hint = " (a nil ends a list: write perilune.null, or give the list a field n)";
+    }
     return fail(L, arguments, "%s: expected %I argument%s for the statement, got %I%s", arguments->verb, expected,
-                expected == 1 ? "" : "s", arguments->list_count,
-                has_list && arguments->list_count < expected
-                    ? " (a nil ends a list: write perilune.null, or give the list a field n)" : "");
+                expected == 1 ? "" : "s", arguments->list_count, hint);
 }
 
 static int fail_value(lua_State *L, const perilune_arguments *arguments, lua_Integer position, const char *expected,

@@ -190,6 +190,12 @@ static int find_with(lua_State *L, const char *verb, bool is_required) {
         perilune_check_fit(L, work.call.rows);
         return 1;
     }
+    if (lua_type(L, 3) == LUA_TSTRING) {
+        perilune_push_record_function(L, "check_key");
+        lua_pushstring(L, verb);
+        lua_pushvalue(L, 3);
+        lua_call(L, 2, 0);
+    }
     if (!is_required) return 0;
     perilune_push_record_function(L, "raise_key_not_found");
     lua_getiuservalue(L, work.plan, PLAN_SCHEMA);

@@ -127,7 +127,12 @@ int perilune_raise_error(lua_State *L) {
 
 int perilune_add_error_fields(lua_State *L) {
     lua_settop(L, 2);
-    if (perilune_is_error(L, 1) && lua_type(L, 2) == LUA_TTABLE) add_fields(L);
+    if (perilune_is_error(L, 1) && lua_type(L, 2) == LUA_TTABLE) {
+        lua_pushvalue(L, 1);
+        if (lua_getfield(L, 2, "message") == LUA_TSTRING) perilune_set_error_field(L, "message");
+        lua_settop(L, 2);
+        add_fields(L);
+    }
     lua_settop(L, 1);
     return 1;
 }

@@ -176,6 +176,7 @@ import Testing
         let folder = try TestFolder(["migrations/README.md": ""])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect((result.status, result.output, result.errors) == (0, "", "there are no migrations in migrations\n"))
+        #expect(!folder.exists("x.sqlite"))
     }
 
     @Test func `mistakes in the folder are told`() throws {
@@ -204,7 +205,8 @@ import Testing
         holder.interrupt()
         #expect(try holder.wait().status == 130)
         #expect(result.status == 75)
-        #expect(result.errors.contains("nothing was applied\nerror: database is locked\n"))
+        #expect(result.errors.contains("nothing was applied\nthe database is as it was: the copy is removed again\n"))
+        #expect(result.errors.contains("\nerror: database is locked\n"))
     }
 
     @Test func `a file that is no database is bad data`() throws {
@@ -287,16 +289,36 @@ import Testing
 
     // MARK: - Copies
 
-    @Test func `a database that holds something is copied before, and copies are kept`() throws {
-        let folder = try migrated(["migrations/0003_x.sql": "CREATE TABLE c (x); DROP TABLE book; SELECT nothing"])
-        for _ in 1...2 { #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 1) }
-        #expect(try copies(folder) == ["x.sqlite.before-0003_x-2.sqlite", "x.sqlite.before-0003_x.sqlite"])
-        try folder.write("DROP TABLE book", to: "migrations/0003_x.sql")
+    @Test func `a database that holds something is copied before`() throws {
+        let folder = try migrated(["migrations/0003_x.sql": "DROP TABLE book"])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
-        #expect(result.errors == "copied the database to x.sqlite.before-0003_x-3.sqlite\n")
+        #expect(result.errors == "copied the database to x.sqlite.before-0003_x.sqlite\n")
         #expect(try tables(folder) == "n\r\ngrdb_migrations\r\n")
-        #expect(try tables(folder, "x.sqlite.before-0003_x-3.sqlite") == "n\r\nbook grdb_migrations\r\n")
-        #expect(!folder.exists("x.sqlite.before-0003_x-3.sqlite-wal"))
+        #expect(try tables(folder, "x.sqlite.before-0003_x.sqlite") == "n\r\nbook grdb_migrations\r\n")
+        #expect(!folder.exists("x.sqlite.before-0003_x.sqlite-wal"))
+    }
+
+    @Test func `a copy is removed again if nothing was applied, and kept if something was`() throws {
+        let folder = try migrated(["migrations/0003_x.sql": "CREATE TABLE c (x); DROP TABLE book; SELECT nothing"])
+        for _ in 1...2 {
+            let result = try folder.perilune("migrate", "--database", "x.sqlite")
+            #expect(result.status == 1)
+            #expect(
+                result.errors.hasPrefix(
+                    """
+                    copied the database to x.sqlite.before-0003_x.sqlite
+                    0003_x was rolled back; nothing was applied
+                    the database is as it was: the copy is removed again
+
+                    """))
+            #expect(try copies(folder) == [])
+        }
+        try folder.write("CREATE TABLE c (x)", to: "migrations/0003_x.sql")
+        try folder.write("SELECT nothing", to: "migrations/0004_y.sql")
+        let result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("0004_y was rolled back; applied: 0003_x\n"))
+        #expect(try copies(folder) == ["x.sqlite.before-0003_x.sqlite"])
     }
 
     @Test func `a database in WAL mode is copied with what is in its log`() throws {
@@ -341,11 +363,101 @@ import Testing
         #expect(failed.errors.hasPrefix("0004_y was rolled back; applied: 0003_x\nthis was a dry run"))
     }
 
+    // MARK: - Previews
+
+    @Test func `a preview shows what pending migrations would change, and changes nothing`() throws {
+        let folder = try migrated([
+            "migrations/0003_isbn.lua": """
+            return function(db)
+              db:alter_table("book", function(t) t:add_column("isbn", "text") end)
+              db:create_index("book_on_isbn", { on = "book", columns = { "isbn" } })
+            end
+            """,
+            "migrations/0004_fill.sql": "UPDATE book SET pages = 326 WHERE title = 'Typee'",
+        ])
+        try folder.write("db:execute[[INSERT INTO book (title) VALUES ('Typee'), ('Omoo')]]", to: "fill.lua")
+        try #require(folder.perilune("run", "fill.lua", "--database", "x.sqlite").status == 0)
+        let before = try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite"))
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
+        #expect((result.status, result.errors) == (0, ""))
+        #expect(
+            result.output == """
+                Would run 0003_isbn, 0004_fill
+                Would change in x.sqlite: 1 row updated, 2 objects of the schema
+
+                book  ~1
+                  ┌───┬────┬───────┬────────────┬──────┐
+                  │   │ id │ title │      pages │ isbn │
+                  ├───┼────┼───────┼────────────┼──────┤
+                  │ ~ │  1 │ Typee │ NULL → 326 │ NULL │
+                  └───┴────┴───────┴────────────┴──────┘
+
+                schema
+                  ~ table book
+                      - CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER)
+                      + CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, pages INTEGER, "isbn" TEXT)
+                  + index book_on_isbn on book
+
+                """)
+        #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
+        #expect(try copies(folder) == [])
+        let first = try folder.perilune("migrate", "--database", "x.sqlite", "--preview", "--to", "0003_isbn")
+        #expect(first.output.hasPrefix("Would run 0003_isbn\nWould change in x.sqlite: 2 objects of the schema\n"))
+    }
+
+    @Test func `a preview can be read by programs`() throws {
+        let folder = try migrated(["migrations/0003.lua": "return function(db) print('hello') db:execute('CREATE TABLE c (x)') end"])
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview", "--format", "json")
+        #expect((result.status, result.errors) == (0, "hello\n"))
+        let object = try JSONSerialization.jsonObject(with: Data(result.output.utf8)) as? [String: Any]
+        let schema = try #require(object?["schema"] as? [[String: Any]])
+        #expect(schema.map { $0["name"] as? String } == ["c"])
+        #expect((object?["tables"] as? [Any])?.isEmpty == true)
+    }
+
+    @Test func `a preview of a database that is not there is one of an empty one`() throws {
+        let folder = try folder()
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
+        #expect(result.status == 0)
+        #expect(
+            result.output == """
+                Would run 0001_create, 0002_pages
+                Would change in x.sqlite: 1 object of the schema
+
+                schema
+                  + table book
+
+                """)
+        #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `a preview of nothing says so, and one that fails shows what came before`() throws {
+        let folder = try migrated()
+        let nothing = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
+        #expect((nothing.status, nothing.output, nothing.errors) == (0, "", "nothing is pending\n"))
+        try folder.write("CREATE TABLE c (x)", to: "migrations/0003.sql")
+        try folder.write("CREATE TABLE d (x); UPDATE bok SET pages = 1", to: "migrations/0004.sql")
+        let failed = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
+        #expect(failed.status == 1)
+        #expect(
+            failed.output == """
+                Would run 0003, 0004
+                Before one failed, the migrations would have changed in x.sqlite: 1 object of the schema
+
+                schema
+                  + table c
+
+                """)
+        #expect(failed.errors.hasPrefix("0004 was rolled back; applied: 0003\nerror: no such table: bok\n"))
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+    }
+
     // MARK: - Usage
 
     @Test(arguments: [
         [], ["--database", ":memory:"], ["--database", ""], ["", "--database", "x.sqlite"],
         ["--database", "x.sqlite", "--to", ""], ["--database", "x.sqlite", "--dry-run", "--check"],
+        ["--database", "x.sqlite", "--preview", "--status"], ["--database", "x.sqlite", "--preview", "--format", "csv"],
     ])
     func `wrong usage is told`(arguments: [String]) throws {
         let folder = try folder()
@@ -353,6 +465,18 @@ import Testing
         #expect(result.status == 64)
         #expect(result.errors.hasPrefix("error: "))
         #expect(!folder.exists("x.sqlite"))
+    }
+
+    @Test func `mistakes on the command line are told with what was probably meant`() throws {
+        let folder = try migrated()
+        let misspelt = try folder.perilune("migrate", "--databse", "x.sqlite")
+        #expect(misspelt.status == 64)
+        #expect(misspelt.errors.hasPrefix("error: Unknown option '--databse'. Did you mean '--database'?\n"))
+        let misplaced = try folder.perilune("migrate", "x.sqlite")
+        #expect(misplaced.status == 64)
+        #expect(
+            misplaced.errors.hasPrefix(
+                "error: expected --database with the path of a file: did you mean `perilune migrate --database x.sqlite`?\n"))
     }
 
     @Test func `what is used is said on request`() throws {

@@ -108,12 +108,15 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
     }
 
-    @Test func `the names that are suggested exist`() throws {
+    @Test func `the names that are suggested exist, and all of the library are among them`() throws {
         func quoted(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
         let folder = try TestFolder([
             "a.lua": """
             for _, n in ipairs{ \(quoted(ScriptNames.database)) } do if not db[n] then print(n) end end
             for _, n in ipairs{ \(quoted(ScriptNames.perilune)) } do if not perilune[n] then print(n) end end
+            local known = { \(quoted(ScriptNames.perilune)) }
+            for _, n in ipairs(known) do known[n] = true end
+            for n in pairs(perilune) do if not known[n] then print("missing", n) end end
             """
         ])
         let result = try folder.perilune("run", "a.lua")

@@ -24,6 +24,7 @@ end
 -- @tparam {[string]=string} kinds the options there are, with the type each must have ("any" for what is checked elsewhere)
 function checks.options(place, options, kinds)
   if options == nil then return {} end
+  if type(options) == "function" then checks.fail(place, "the options come before the function") end
   if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. internal.describe(options)) end
   for name, value in pairs(options) do
     if type(name) ~= "string" then checks.fail(place, "options have names, got " .. internal.describe(name)) end

@@ -258,6 +258,10 @@ function json.try_encode(value)
   return attempt(write, value, {}, 0)
 end
 
+for _, metatable in ipairs{ array_metatable, object_metatable } do
+  function metatable.__tostring(value) return json.try_encode(value) or metatable.__name end
+end
+
 --- The value of a text (`perilune.null` for null); or nil and what is wrong with it.
 function json.try_decode(text)
   if type(text) ~= "string" then return nil, "expected JSON, got " .. internal.describe(text) end

@@ -253,12 +253,13 @@ function functions.missing(class, name)
     end
   end
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return nil end
-  local names = known_names(info)
+  local names, methods = known_names(info), {}
   for ancestor in record.ancestors(info) do
-    for member in pairs(ancestor.members) do names[#names + 1] = member end
+    for member in pairs(ancestor.members) do methods[#methods + 1] = member end
   end
-  for verb in pairs(record.instance_verbs) do names[#names + 1] = verb end
-  internal.raise_unknown_column(name, info.table, names)
+  for verb in pairs(record.instance_verbs) do methods[#methods + 1] = verb end
+  table.sort(methods)
+  internal.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
 end
 
 --- Whether a field may be assigned.
@@ -442,6 +443,17 @@ local function may_be_called(value)
   return type(value) == "function" or type(value) == "userdata" or type(value) == "table" and getmetatable(value) ~= nil
 end
 
+--- Raises for a method that is called nearly like a hook: it would never be called.
+local function check_hook(name)
+  local moment, verb = name:match("^(%l+_)(.+)$")
+  local is_moment = moment == "will_" or moment == "did_" or moment == "around_"
+  if not is_moment or record.hooks[name] or name == "did_fetch" then return end
+  local _, err = pcall(internal.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
+  if not err.suggestion then return end
+  local suggestion = moment .. err.suggestion
+  raise("unknown_hook", ("no hook `%s`; did you mean `%s`?"):format(name, suggestion), { name = name, suggestion = suggestion })
+end
+
 --- Defines a method, or what else classes may have.
 local function define(class, name, value)
   local info = infos[class]
@@ -456,6 +468,7 @@ local function define(class, name, value)
     raise("argument", ("the hook `%s` of the record class %s: expected a function, got %s")
       :format(name, info.name, internal.describe(value)))
   end
+  if value ~= nil then check_hook(name) end
   rawset(info.members, name, value)
   rawset(info.lookup, name, value)
   if record.hooks[name] and value ~= nil then records.set_model(info.model, true) end
@@ -481,8 +494,9 @@ end
 
 setmetatable(record.class_verbs, {
   __index = function(_, name)
-    local names = {}
-    for verb in pairs(record.class_verbs) do names[#names + 1] = verb end
+    local verbs, names = record.request_methods(), {}
+    for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
+    for verb in pairs(verbs) do names[#names + 1] = verb end
     table.sort(names)
     internal.raise_unknown("method", name, names)
   end,
@@ -521,10 +535,10 @@ local function read_options(info, options)
   end
   local names = {}
   for name in pairs(record.class_options) do names[#names + 1] = name end
+  table.sort(names)
   for name in pairs(options) do
     if not record.class_options[name] then internal.raise_unknown("option", name, names) end
   end
-  table.sort(names)
   for _, name in ipairs(names) do
     if options[name] ~= nil then record.class_options[name](info, options[name]) end
   end

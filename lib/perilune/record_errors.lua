@@ -81,8 +81,17 @@ local function referring_table(info, record, db)
 end
 
 --- SQLite only says that there is one: what is there tells which.
-function explanations.constraint_foreign_key(info, record, db)
-  return missing_parent(info, record, db) or referring_table(info, record, db)
+function explanations.constraint_foreign_key(info, record, db, message)
+  local found = missing_parent(info, record, db)
+  if found then
+    found.message = ("%s: `%s` has no row for %s"):format(message, found.referenced_table, table.concat(found.columns, ", "))
+    return found
+  end
+  found = referring_table(info, record, db)
+  if found then
+    found.message = ("%s: rows of `%s` refer to this one of `%s`"):format(message, found.referring_table, info.schema.name)
+  end
+  return found
 end
 
 --- Adds to an error of a constraint what is known of it: `table`, `key`, `columns`, `constraint`, `referenced_table`,

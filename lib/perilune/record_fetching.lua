@@ -187,6 +187,15 @@ local function plain_key(value)
   return type(value) ~= "table" or getmetatable(value) ~= nil
 end
 
+--- Raises for a key that no row has had because it is SQL.
+function functions.check_key(verb, key)
+  if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
+  local text = key:lower()
+  if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
+    raise("argument", verb .. ": expected a key, got SQL: Class:from_sql(sql, ...):fetch_one() fetches by SQL")
+  end
+end
+
 --- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
 local function fetch_by_key(verb, class, db, key)
   local info = record.info(class)
@@ -205,7 +214,9 @@ local function fetch_by_key(verb, class, db, key)
     end
     local column = description.columns[description.keys[1]]
     if column.is_blob and type(key) == "string" then key = internal.perilune.blob(key) end
-    return awaken_one(info, records.fetch_record(db, description.find, class, key))
+    local found = awaken_one(info, records.fetch_record(db, description.find, class, key))
+    if found == nil then functions.check_key(verb, key) end
+    return found
   end
   local description, where, arguments = key_condition(verb, class, db, key)
   return awaken_one(info, records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))

@@ -49,6 +49,13 @@ function internal.column_writer(class, name)
   end, converter.name == "json"
 end
 
+--- The methods that classes have of requests: another table with them by name.
+function record.request_methods()
+  local methods = {}
+  for name, method in pairs(internal.load("request_class").methods) do methods[name] = method end
+  return methods
+end
+
 -- Members of classes ------------------------------------------------------------------------------------------------------------
 
 --- What a class has that it has not been given: methods of requests, its columns, its named requests.

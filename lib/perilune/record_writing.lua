@@ -28,6 +28,7 @@ function writing.read_options(verb, options)
     if not known[name] then
       local names = {}
       for known_name in pairs(known) do names[#names + 1] = known_name end
+      table.sort(names)
       internal.raise_unknown("option", name, names)
     end
     known[name](value, parsed, verb)
@@ -69,6 +70,10 @@ local function check_record(info, verb, value, db)
   if type(value) ~= "table" or getmetatable(value) ~= nil then
     raise("argument", ("%s: expected a record of %s or a table of columns, got %s")
       :format(verb, info.name, internal.describe(value)))
+  end
+  if value[1] ~= nil then
+    raise("argument", ("%s: expected one record of %s or a table of columns, got a list%s"):format(verb, info.name,
+      verb == "insert" and ": insert_all takes lists" or ""))
   end
   if db then know_names(info, value, db) end
   return info.class(value)

@@ -46,30 +46,25 @@ for _, kind in ipairs{ "table", "view", "index", "trigger" } do
   end
 end
 
---- Raises if there is no such table or view, naming the nearest.
-local function require_table(db, method, name)
+--- What is known of a table or view, which is read again if somebody has changed it. Raises if there is none, naming the nearest.
+local function table_of(db, method, name)
   check_name(method, "a table", name)
-  if exists(db, "table", name) or exists(db, "view", name) then return end
-  if db:fetch_value("SELECT 1 FROM pragma_table_info(?)", name) then return end
-  local names, views = names_of(db, "table"), names_of(db, "view")
-  internal.raise_unknown("table", name, table.move(views, 1, #views, #names + 1, names))
+  -- Reads the file, which shows whether the schema is another one.
+  exists(db, "table", name)
+  return internal.table_schema(db, name)
+end
+
+local function copy(list)
+  return table.move(list, 1, #list, 1, {})
 end
 
 --- The columns of a table or view in order: tables with name, type, not_null, default (SQL text, or nil), primary_key
 -- (the position in the key from 1, or nil), hidden and generated ("virtual" or "stored", or nil).
 function database:columns(name)
-  require_table(self, "columns", name)
   local columns = {}
-  for _, info in ipairs(self:fetch_all("SELECT * FROM pragma_table_xinfo(?)", name)) do
-    columns[#columns + 1] = {
-      name = info.name,
-      type = info.type,
-      not_null = info.notnull ~= 0,
-      default = info.dflt_value,
-      primary_key = info.pk ~= 0 and info.pk or nil,
-      hidden = info.hidden == 1,
-      generated = info.hidden == 2 and "virtual" or info.hidden == 3 and "stored" or nil,
-    }
+  for index, column in ipairs(table_of(self, "columns", name).columns) do
+    columns[index] = {}
+    for field, value in pairs(column) do columns[index][field] = value end
   end
   return columns
 end
@@ -77,22 +72,14 @@ end
 --- The primary key of a table: a table with `columns` (their names in the order of the key) and `rowid`, whether the key
 -- is the row id itself. A table without a key has `columns = {}`.
 function database:primary_key(name)
-  require_table(self, "primary_key", name)
-  local columns = self:fetch_values("SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk", name)
-  local is_rowid = false
-  if #columns == 1 then
-    local type_name = self:fetch_value("SELECT type FROM pragma_table_info(?) WHERE pk = 1", name)
-    -- An INTEGER PRIMARY KEY has no index of its own, unless it is the DESC form or the table is WITHOUT ROWID.
-    is_rowid = type_name:upper() == "INTEGER"
-      and not self:fetch_value("SELECT 1 FROM pragma_index_list(?) WHERE origin = 'pk'", name)
-  end
-  return { columns = columns, rowid = is_rowid }
+  local key = table_of(self, "primary_key", name).primary_key
+  return { columns = copy(key.columns), rowid = key.rowid }
 end
 
 --- The indexes of a table, by name: tables with name, columns (false stands for an expression), unique, partial and
 -- origin ("create index", "unique" or "primary key").
 function database:indexes(name)
-  require_table(self, "indexes", name)
+  table_of(self, "indexes", name)
   local origins = { c = "create index", u = "unique", pk = "primary key" }
   local indexes = {}
   for _, info in ipairs(self:fetch_all("SELECT * FROM pragma_index_list(?) ORDER BY name", name)) do
@@ -134,25 +121,12 @@ end
 --- The foreign keys of a table: tables with table (the other one), columns, referenced_columns, on_update, on_delete
 -- ("no action", "restrict", "set null", "set default" or "cascade").
 function database:foreign_keys(name)
-  require_table(self, "foreign_keys", name)
-  local keys, by_id = {}, {}
-  for _, info in ipairs(self:fetch_all("SELECT * FROM pragma_foreign_key_list(?) ORDER BY id DESC, seq", name)) do
-    local key = by_id[info.id]
-    if not key then
-      key = {
-        table = info.table, columns = {}, referenced_columns = {},
-        on_update = info.on_update:lower(), on_delete = info.on_delete:lower(),
-      }
-      by_id[info.id], keys[#keys + 1] = key, key
-    end
-    key.columns[#key.columns + 1] = info.from
-    key.referenced_columns[#key.referenced_columns + 1] = info.to
-  end
-  for _, key in ipairs(keys) do
-    -- A key that names no columns means the other table's primary key.
-    if #key.referenced_columns == 0 and exists(self, "table", key.table) then
-      key.referenced_columns = self:primary_key(key.table).columns
-    end
+  local keys = {}
+  for index, key in ipairs(table_of(self, "foreign_keys", name).foreign_keys) do
+    keys[index] = {
+      table = key.table, columns = copy(key.columns), referenced_columns = copy(key.referenced_columns),
+      on_update = key.on_update, on_delete = key.on_delete,
+    }
   end
   return keys
 end
@@ -163,7 +137,7 @@ end
 function database:foreign_key_violations(name)
   local source = "SELECT \"table\", rowid, parent AS referenced_table, fkid + 1 AS key FROM pragma_foreign_key_check"
   if name == nil then return self:fetch_all(source) end
-  require_table(self, "foreign_key_violations", name)
+  table_of(self, "foreign_key_violations", name)
   return self:fetch_all(source .. "(?)", name)
 end
 

@@ -16,6 +16,7 @@ struct MigrateCommand: AsyncParsableCommand {
               perilune migrate --database shop.sqlite
               perilune migrate db/migrations --database shop.sqlite --to 0007_add_prices
               perilune migrate --database shop.sqlite --status
+              perilune migrate --database shop.sqlite --preview
               perilune migrate --database shop.sqlite --check || echo "not up to date"
 
             EXIT STATUS: 0 success, 1 a migration failed, 2 migrations are pending (with --check), 64 wrong usage, 65 a
@@ -40,6 +41,9 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Run the migrations on a private copy of the database, which is thrown away.")
     var dryRun = false
 
+    @Flag(help: "The same, and show what they would change: rows and schema; as JSON with --format json.")
+    var preview = false
+
     @Flag(help: "Do not copy the database before.")
     var noBackup = false
 
@@ -49,37 +53,51 @@ struct MigrateCommand: AsyncParsableCommand {
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        guard try OptionValue.databasePath(database) != nil else {
-            throw ValidationError("expected --database with the path of a file")
-        }
         if folder.isEmpty { throw ValidationError("expected the path of a folder, got nothing") }
         if to?.isEmpty == true { throw ValidationError("--to: expected the name of a migration, got nothing") }
-        if dryRun && (status || check) {
-            throw ValidationError("--dry-run runs migrations; --status and --check do not")
+        if (dryRun || preview) && (status || check) {
+            throw ValidationError("--\(preview ? "preview" : "dry-run") runs migrations; --status and --check do not")
         }
+        if preview, let format, format != .json { throw ValidationError("--preview is written as text, or with --format json") }
+    }
+
+    /// Not in ``validate()``: an option that is misspelt is told first.
+    private func requireDatabase() throws -> String {
+        if let path = try OptionValue.databasePath(database) { return path }
+        let isFile = database == nil && DatabaseFile.isFile(folder)
+        throw ValidationError(
+            "expected --database with the path of a file"
+                + (isFile ? ": did you mean `perilune migrate --database \(folder)`?" : ""))
     }
 
     func run() async throws {
         let colours = CommandOutput.errorColours(common.color)
-        var request = MigrationRequest(
-            folder: Self.trimmed(folder), database: try OptionValue.databasePath(database) ?? "")
+        var request = MigrationRequest(folder: Self.trimmed(folder), database: try requireDatabase())
         request.target = to
         let context = try CommandContext(common.context)
-        request.isDryRun = dryRun || context.context == .preview
-        if !request.isDryRun || status || check { try context.requireLive("migrate", database: request.database) }
+        request.isDryRun = dryRun
+        if preview || context.context == .preview { request.preview = format == .json ? .json : .text }
+        if !(dryRun || request.preview != nil) || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
         if common.verbose {
             CommandOutput.note("database: \(request.database)", colours)
             CommandOutput.note("migrations: \(request.folder)", colours)
         }
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
-        let runner = MigrationCommandRunner(request: request, colours: colours) { columns in
+        let runner = MigrationCommandRunner(
+            request: request, colours: colours, outputColours: CommandOutput.outputColours(common.color)
+        ) { columns in
             format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(common.color))
         }
-        let exitStatus =
-            status || check ? try await runner.show(status: status, check: check) : try await runner.migrate()
+        let exitStatus = try await run(runner, request)
         try StandardStreams.flush()
         if exitStatus != 0 { throw ExitCode(exitStatus) }
+    }
+
+    private func run(_ runner: MigrationCommandRunner, _ request: MigrationRequest) async throws -> Int32 {
+        if status || check { return try await runner.show(status: status, check: check) }
+        if let format = request.preview { return try await runner.preview(format) }
+        return try await runner.migrate()
     }
 
     /// Without slashes at the end, which would show up in the names of files.

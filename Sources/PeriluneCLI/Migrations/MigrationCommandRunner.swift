@@ -9,6 +9,8 @@ internal import Synchronization
 struct MigrationCommandRunner {
     let request: MigrationRequest
     let colours: Colours
+    /// For what is written to standard output.
+    let outputColours: Colours
     /// Gets the names of the columns.
     let makeFormatter: ([String]) -> any ResultFormatter
 
@@ -56,8 +58,12 @@ struct MigrationCommandRunner {
     func migrate() async throws -> Int32 {
         let texts = try readFolder()
         let isNew = !FileManager.default.fileExists(atPath: request.database)
-        // Nothing is made or copied for migrations that cannot be read.
-        if isNew { try await check(open(.inMemory, isReadonly: false, texts).status()) }
+        if isNew {
+            // Nothing is made or copied for migrations that cannot be read, or for none.
+            let status = try await open(.inMemory, isReadonly: false, texts).status()
+            try check(status)
+            if status.names.isEmpty { return noteNothingPending(status) }
+        }
         let copy = try makeCopy(isNew: isNew)
         defer { if let copy { Self.remove(copy) } }
         let database: ScriptHost.Configuration.Database =
@@ -65,28 +71,32 @@ struct MigrationCommandRunner {
         let session = try await open(database, isReadonly: false, texts)
         let status = try await session.status()
         try check(status)
-        let pending = pending(status)
-        if !status.unknown.isEmpty {
-            note("the database has seen migrations that are not in \(request.folder): \(Self.list(status.unknown))")
-        }
-        guard let first = pending.first else {
-            // Refuses to go back.
-            if request.target != nil, let (failure, _) = await session.migrate(didApply: { _, _ in }) { throw failure }
-            note(status.names.isEmpty ? "there are no migrations in \(request.folder)" : "nothing is pending")
-            return ExitStatus.success
-        }
-        try prepare(isNew: isNew, before: first)
-        try await apply(session)
+        guard let first = try await pending(status, session).first else { return noteNothingPending(status) }
+        let backup = try prepare(isNew: isNew, before: first)
+        try await apply(session, backup)
         return ExitStatus.success
     }
 
-    private func pending(_ status: ScriptMigrations.Status) -> [String] {
+    /// The migrations that are to run.
+    ///
+    /// - Throws: ``CommandFailure`` if the database would have to go back.
+    func pending(_ status: ScriptMigrations.Status, _ session: MigrationSession) async throws -> [String] {
+        if !status.unknown.isEmpty {
+            note("the database has seen migrations that are not in \(request.folder): \(Self.list(status.unknown))")
+        }
         guard let target = request.target, let end = status.names.firstIndex(of: target) else { return status.pending }
-        return status.pending.filter(Set(status.names[...end]).contains)
+        let pending = status.pending.filter(Set(status.names[...end]).contains)
+        if pending.isEmpty, let (failure, _) = await session.migrate(didApply: { _, _ in }) { throw failure }
+        return pending
+    }
+
+    func noteNothingPending(_ status: ScriptMigrations.Status) -> Int32 {
+        note(status.names.isEmpty ? "there are no migrations in \(request.folder)" : "nothing is pending")
+        return ExitStatus.success
     }
 
     /// Refuses a target that is none, before a copy is made for nothing.
-    private func check(_ status: ScriptMigrations.Status) throws {
+    func check(_ status: ScriptMigrations.Status) throws {
         guard let target = request.target, !status.names.contains(target) else { return }
         var report = ErrorReport("there is no migration \(target) in \(request.folder)", kind: "usage")
         if let nearest = nearestName(to: target, among: status.names) {
@@ -98,14 +108,20 @@ struct MigrationCommandRunner {
         throw CommandFailure(report)
     }
 
-    private func prepare(isNew: Bool, before first: String) throws {
-        guard !request.isDryRun else { return }
-        if isNew { return note("made the database \(request.database)") }
-        guard request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return }
-        note("copied the database to \(try DatabaseBackup.make(of: request.database, before: first))")
+    /// Returns the path of a copy that was made.
+    private func prepare(isNew: Bool, before first: String) throws -> String? {
+        guard !request.isDryRun else { return nil }
+        if isNew {
+            note("made the database \(request.database)")
+            return nil
+        }
+        guard request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return nil }
+        let copy = try DatabaseBackup.make(of: request.database, before: first)
+        note("copied the database to \(copy)")
+        return copy
     }
 
-    private func apply(_ session: MigrationSession) async throws {
+    private func apply(_ session: MigrationSession, _ backup: String?) async throws {
         let applied = Mutex<[(name: String, seconds: Double)]>([])
         let result = await session.migrate { name, seconds in applied.withLock { $0.append((name, seconds)) } }
         let done = applied.withLock { $0 }
@@ -115,12 +131,16 @@ struct MigrationCommandRunner {
         }
         try StandardStreams.flush()
         if let (_, migration) = result { note(Self.outcome(done.map(\.name), failed: migration)) }
+        if result != nil, done.isEmpty, let backup {
+            Self.remove(backup)
+            note("the database is as it was: the copy is removed again")
+        }
         if request.isDryRun { note("this was a dry run: \(request.database) is as it was") }
         if let (failure, _) = result { throw failure }
     }
 
     /// What is so after a failure.
-    private static func outcome(_ applied: [String], failed: String?) -> String {
+    static func outcome(_ applied: [String], failed: String?) -> String {
         let kept = applied.isEmpty ? "nothing was applied" : "applied: \(list(applied))"
         return failed.map { "\($0) was rolled back; \(kept)" } ?? kept
     }
@@ -130,7 +150,7 @@ struct MigrationCommandRunner {
     // MARK: - Files
 
     /// The texts of the migrations, for reports; fails if the folder cannot be used.
-    private func readFolder() throws -> SourceTexts {
+    func readFolder() throws -> SourceTexts {
         var texts = SourceTexts(moduleFolder: request.folder)
         do {
             for file in try MigrationFolder(request.folder).files { texts.add(try file.read(), named: file.path) }
@@ -160,11 +180,11 @@ struct MigrationCommandRunner {
 
     // MARK: - Saying
 
-    private func note(_ text: String) {
+    func note(_ text: String) {
         CommandOutput.note(text, colours)
     }
 
-    private static func list(_ names: [String]) -> String {
+    static func list(_ names: [String]) -> String {
         names.prefix(8).joined(separator: ", ") + (names.count > 8 ? ", and \(names.count - 8) more" : "")
     }
 }

@@ -7,6 +7,8 @@ struct MigrationRequest: Sendable {
     var target: String?
     /// Whether a copy is migrated, which is thrown away.
     var isDryRun = false
+    /// How the report is written of what would change, on a copy as well; `nil`: no report is asked for.
+    var preview: PreviewFormat?
     /// Whether the database is copied before it is changed.
     var makesBackup = true
 }

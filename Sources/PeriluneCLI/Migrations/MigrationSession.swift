@@ -13,19 +13,31 @@ struct MigrationSession {
     init(
         request: MigrationRequest, texts: SourceTexts, database: ScriptHost.Configuration.Database, isReadonly: Bool
     ) async throws {
-        self.request = request
-        self.texts = texts
-        var configuration = ScriptHost.Configuration(database: database)
+        var configuration = Self.configuration(request)
+        configuration.database = database
         configuration.isReadonly = isReadonly
-        configuration.libraries = .trusted
-        configuration.allowsFiles = true
-        configuration.moduleFolder = request.folder
         do {
-            host = try await ScriptHost(configuration)
+            try await self.init(request: request, texts: texts, host: ScriptHost(configuration))
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
+    }
+
+    /// Uses a host that there is, configured as ``configuration(_:)`` says.
+    init(request: MigrationRequest, texts: SourceTexts, host: ScriptHost) async {
+        self.request = request
+        self.texts = texts
+        self.host = host
         await host.listen(for: SIGUSR2)
+    }
+
+    /// What migrations may do.
+    static func configuration(_ request: MigrationRequest) -> ScriptHost.Configuration {
+        var configuration = ScriptHost.Configuration()
+        configuration.libraries = .trusted
+        configuration.allowsFiles = true
+        configuration.moduleFolder = request.folder
+        return configuration
     }
 
     func status() async throws -> ScriptMigrations.Status {

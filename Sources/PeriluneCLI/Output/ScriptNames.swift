@@ -4,13 +4,14 @@ internal import PeriluneRecords
 enum ScriptNames {
     /// Methods of databases.
     static let database = [
-        "add_aggregate", "add_collation", "add_function", "alter_table", "backup_to", "close", "columns", "create_fts5",
-        "create_index", "create_table", "create_view", "drop_fts5_synchronization", "drop_index", "drop_table",
-        "drop_view", "execute", "explain", "fetch_all", "fetch_one", "fetch_set", "fetch_value", "fetch_value_as",
-        "fetch_values", "fetch_values_as", "foreign_key_violations", "foreign_keys", "has_unique_key", "in_savepoint",
-        "in_transaction", "indexes", "interrupt", "is_inside_transaction", "prepare", "primary_key", "read",
-        "remove_collation", "remove_function", "rename_table", "rows", "schema_sql", "table_exists", "tables",
-        "triggers", "tuples", "views", "write", "write_without_transaction",
+        "add_aggregate", "add_collation", "add_function", "after_next_transaction", "alter_table", "backup_to", "close",
+        "columns", "create_fts5", "create_index", "create_table", "create_view", "drop_fts5_synchronization", "drop_index",
+        "drop_table", "drop_view", "execute", "explain", "fetch_all", "fetch_one", "fetch_optional_values", "fetch_set",
+        "fetch_value", "fetch_value_as", "fetch_values", "fetch_values_as", "foreign_key_violations", "foreign_keys",
+        "has_unique_key", "in_savepoint", "in_transaction", "index_exists", "indexes", "interrupt",
+        "is_inside_transaction", "observe_transactions", "path", "prepare", "primary_key", "read", "remove_collation",
+        "remove_function", "rename_table", "rows", "schema_sql", "table_exists", "tables", "trigger_exists", "triggers",
+        "tuples", "view_exists", "views", "write", "write_without_transaction",
     ]
     /// Methods of migrators.
     static let migrator = [
@@ -19,8 +20,9 @@ enum ScriptNames {
     ]
     /// Functions of `perilune`.
     static let perilune = [
-        "blob", "date", "date_components", "enum", "fts5_pattern", "migrator", "now", "pool", "queue", "storage_class",
-        "value_type",
+        "blob", "case", "column", "common_table", "context", "count", "database", "date", "date_components", "enum",
+        "exists", "fn", "fts5_pattern", "json", "log", "migrator", "now", "null", "parameter", "pool", "queue", "random",
+        "record", "row", "row_type", "single_row", "sql", "storage_class", "uuid", "value", "value_type", "with",
     ]
 
     /// The name that was probably meant in a message such as `attempt to call a nil value (method 'fetch_al')`.

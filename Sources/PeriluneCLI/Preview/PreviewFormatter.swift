@@ -4,8 +4,8 @@ internal import Perilune
 struct PreviewFormatter {
     /// `nil` means a private database in memory.
     let database: String?
-    /// Whether the script failed, so that the report shows only what it had committed.
-    let isIncomplete: Bool
+    /// Who has failed, if anybody, so that the report shows only what was committed before: "Before it failed, the script".
+    let incompleteSubject: String?
     /// Whether obstacles to a plan are worth a line.
     let wantsPlan: Bool
     let colours: Colours
@@ -26,8 +26,7 @@ struct PreviewFormatter {
 
     private func headline(_ report: PreviewReport) -> String {
         let name = database.map { DisplayText.escaped($0) } ?? "an empty database"
-        let subject =
-            isIncomplete ? "Before it failed, the script would have changed in \(name)" : "Would change in \(name)"
+        let subject = incompleteSubject.map { "\($0) would have changed in \(name)" } ?? "Would change in \(name)"
         guard report.hasChanges else { return subject + ": nothing" }
         var parts: [String] = []
         let counts = [

@@ -64,8 +64,8 @@ extension ScriptRunner {
         case .text:
             let colours = CommandOutput.outputColours(self.request.colour)
             let formatter = PreviewFormatter(
-                database: self.request.database, isIncomplete: isIncomplete, wantsPlan: request.planPath != nil,
-                colours: colours)
+                database: self.request.database, incompleteSubject: isIncomplete ? "Before it failed, the script" : nil,
+                wantsPlan: request.planPath != nil, colours: colours)
             try StandardStreams.write(formatter.format(report))
         }
         try StandardStreams.flush()

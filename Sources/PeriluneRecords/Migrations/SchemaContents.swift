@@ -41,14 +41,13 @@ package struct SchemaContents: Equatable, Sendable {
     }
 
     private static func columns(of table: String, _ db: Database) throws -> [Column] {
-        let rows = try Row.fetchAll(db, sql: "SELECT * FROM pragma_table_xinfo(?, 'main')", arguments: [table])
-        return rows.map { row in
-            var parts = [row["type"] as String]
-            if row["notnull"] != 0 { parts.append("NOT NULL") }
-            if let value: String = row["dflt_value"] { parts.append("DEFAULT \(value)") }
-            if row["pk"] != 0 { parts.append("PRIMARY KEY") }
-            if row["hidden"] == 2 || row["hidden"] == 3 { parts.append("GENERATED") }
-            return Column(name: row["name"], definition: parts.filter { !$0.isEmpty }.joined(separator: " "))
+        try TableSchema.columns(of: table, in: db).map { column in
+            var parts = [column.type]
+            if column.isNotNull { parts.append("NOT NULL") }
+            if let value = column.defaultSQL { parts.append("DEFAULT \(value)") }
+            if column.primaryKeyPosition != nil { parts.append("PRIMARY KEY") }
+            if column.generation != nil { parts.append("GENERATED") }
+            return Column(name: column.name, definition: parts.filter { !$0.isEmpty }.joined(separator: " "))
         }
     }
 }

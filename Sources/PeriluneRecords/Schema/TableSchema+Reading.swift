@@ -9,11 +9,18 @@ extension TableSchema {
     /// - Returns: `nil` if there is none.
     /// - Throws: The error of SQLite for a view that cannot be used.
     package static func read(_ name: String, in db: Database) throws -> TableSchema? {
+        // The pragma knows the tables of schemas by their older name alone.
+        let known = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"][name.foldedName]
         let rows = try Row.fetchAll(
             db, sql: "SELECT t.* FROM pragma_table_list(?) AS t, pragma_database_list AS d ON d.name = t.schema "
-                + "ORDER BY d.name <> 'temp', d.seq", arguments: [name])
+                + "ORDER BY d.name <> 'temp', d.seq", arguments: [known ?? name])
         guard let row = rows.first else { return nil }
         return try TableReader(db: db, database: row["schema"], name: row["name"]).read(row)
+    }
+
+    /// The columns of a table or view of the main database.
+    static func columns(of name: String, in db: Database) throws -> [Column] {
+        try TableReader(db: db, database: "main", name: name).readColumns().columns
     }
 
     /// The names of the tables and views, for finding the one that was meant.
@@ -53,7 +60,7 @@ private struct TableReader {
 
     // MARK: - Columns
 
-    private func readColumns() throws -> (columns: [TableSchema.Column], key: [Int]) {
+    func readColumns() throws -> (columns: [TableSchema.Column], key: [Int]) {
         let rows = try rows("pragma_table_xinfo", of: name)
         // A view that cannot be used has no columns here: let SQLite say why.
         if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }

@@ -351,6 +351,16 @@ test("hooks are not called by writes that name no record", function()
   equal(text(log), "")
 end)
 
+test("a method that is called nearly like a hook is refused, others are not", function()
+  local Item = perilune.record "item"
+  local err = fails("unknown_hook", function() function Item:will_isnert() end end)
+  equal({ err.name, err.suggestion }, { "will_isnert", "will_insert" })
+  equal(fails("unknown_hook", function() Item.did_saved = print end).suggestion, "did_save")
+  function Item:did_win() return "yes" end
+  function Item:with_update() return "yes" end
+  function Item:will_rain() return "no" end
+end)
+
 test("a hook is a function, or what can be called", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
   local Item = perilune.record("item")

@@ -81,3 +81,11 @@ test("dates, enums and value types are written as the database has them", functi
   local Color = perilune.enum{ red = 1 }
   equal(encode{ due = perilune.date "2026-03-01", color = Color.red }, '{"color":1,"due":"2026-03-01 00:00:00.000"}')
 end)
+
+test("what was read from JSON shows itself as such", function()
+  db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, data TEXT)"
+  local T = perilune.record("t", { types = { data = "json" } })
+  T{ data = { list = { 1, 2 }, name = "x" } }:insert()
+  equal(tostring(T:find(1)), 't{id = 1, data = {"list":[1,2],"name":"x"}}')
+  equal(tostring(T:find(1).data.list), "[1,2]")
+end)

@@ -140,6 +140,28 @@ test("views", function()
   matches(refused("argument", Label.upsert, Label, { id = 1 }).message, "a view has no keys")
 end)
 
+test("SQL in place of a key, a list in place of a record, a record in place of a value", function()
+  for _, sql in ipairs{ "SELECT * FROM author", " select id from author where 1", "WITH a AS (SELECT 1) SELECT * FROM a" } do
+    matches(refused("argument", Author.fetch_one, Author, sql).message, "fetch_one: expected a key, got SQL: Class:from_sql")
+    matches(refused("argument", Author.find, Author, sql).message, "find: expected a key, got SQL")
+  end
+  equal(Author:fetch_one "with love", nil)
+  refused("record_not_found", Author.find, Author, "selection")
+  matches(refused("argument", Author.insert, Author, { { name = "x" } }).message, "got a list: insert_all takes lists")
+  matches(refused("argument", Author.update, Author, { { name = "x" } }).message, "expected one record of author")
+  local ada = Author:find(1)
+  matches(refused("argument", db.fetch_one, db, "SELECT * FROM author WHERE id = ?", ada).message,
+    "a record is no value: give one of its fields")
+end)
+
+test("methods that classes and records do not have", function()
+  equal(refused("unknown_method", function() Author:fetchall() end).suggestion, "fetch_all")
+  equal(refused("unknown_method", function() Author:filtr{} end).suggestion, "filter")
+  equal(refused("unknown_column", function() Author:find(1):updat() end).suggestion, "update")
+  matches(refused("unknown_option", Author.insert, Author, { name = "x" }, { on_confict = "ignore" }).message,
+    "did you mean `on_conflict`? There are: on_conflict, returning")
+end)
+
 test("an empty insert", function()
   equal(refused("constraint_not_null", Author.insert, Author, {}).columns, { "name" })
   equal(Author:insert_all{}, {})

@@ -103,6 +103,13 @@ test("an error of a foreign key names the tables whose rows are missing", functi
   local Member = make_member()
   local err = fails("constraint_foreign_key", function() Member{ name = "Ann", club_id = 9 }:insert() end)
   equal({ err.table, err.columns, err.referenced_table }, { "member", { "club_id" }, "club" })
+  equal(err.message, "FOREIGN KEY constraint failed: `club` has no row for club_id")
+  local Club = perilune.record "club"
+  local club = Club{ id = 1 }:insert()
+  Member{ name = "Bob", club_id = club.id }:insert()
+  err = fails("constraint_foreign_key", club.delete, club)
+  equal(err.referring_table, "member")
+  equal(err.message, "FOREIGN KEY constraint failed: rows of `member` refer to this one of `club`")
 end)
 
 test("a value of the wrong type in a strict table names the column", function()

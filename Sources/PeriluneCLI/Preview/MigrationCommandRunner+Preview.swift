@@ -1,0 +1,64 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneBindings
+internal import Synchronization
+
+extension MigrationCommandRunner {
+    /// Runs what is pending on a private copy of the database, and writes what that would change.
+    ///
+    /// - Throws: ``CommandFailure``, after the report if a migration failed.
+    func preview(_ format: PreviewFormat) async throws -> Int32 {
+        let texts = try readFolder()
+        let preview = try await openPreview()
+        let session = await MigrationSession(request: request, texts: texts, host: preview.host)
+        let status = try await session.status()
+        try check(status)
+        let pending = try await pending(status, session)
+        guard !pending.isEmpty else { return noteNothingPending(status) }
+        // Programs read the report from standard output, and nothing else.
+        let output = format == .json ? StandardStreams.redirectOutputToErrors() : nil
+        let applied = Mutex<[String]>([])
+        let result = await session.migrate { name, _ in applied.withLock { $0.append(name) } }
+        if let output { StandardStreams.restoreOutput(output) }
+        try await write(preview, format, pending, isIncomplete: result != nil)
+        guard let (failure, migration) = result else { return ExitStatus.success }
+        note(Self.outcome(applied.withLock { $0 }, failed: migration))
+        throw failure
+    }
+
+    private func openPreview() async throws -> ScriptPreview {
+        let isNew = !FileManager.default.fileExists(atPath: request.database)
+        do {
+            return try await ScriptPreview(
+                of: isNew ? .empty : .live(request.database), configuration: MigrationSession.configuration(request))
+        } catch {
+            throw CommandFailure(ErrorReport(opening: request.database, error: error))
+        }
+    }
+
+    private func write(
+        _ preview: ScriptPreview, _ format: PreviewFormat, _ pending: [String], isIncomplete: Bool
+    ) async throws {
+        var report: PreviewReport
+        do {
+            report = try await preview.finish().report
+        } catch {
+            throw CommandFailure(ErrorReport("the changes cannot be looked at: \(error)", kind: "host"))
+        }
+        // Which migrations have run is told anyway.
+        report.tables.removeAll { $0.name == Self.bookkeeping }
+        report.schema.removeAll { $0.table == Self.bookkeeping }
+        switch format {
+        case .json: try StandardStreams.write(Array(report.json().utf8))
+        case .text:
+            let formatter = PreviewFormatter(
+                database: request.database, incompleteSubject: isIncomplete ? "Before one failed, the migrations" : nil,
+                wantsPlan: true, colours: outputColours)
+            try StandardStreams.write(Array("Would run \(Self.list(pending))\n".utf8) + formatter.format(report))
+        }
+        try StandardStreams.flush()
+    }
+
+    /// The table in which GRDB keeps the names of migrations.
+    private static let bookkeeping = "grdb_migrations"
+}
