@@ -94,6 +94,9 @@ static const module modules[] = {
     {"migration_folder", (const char[]){
 #embed "perilune/migration_folder.lua"
         , 0}},
+    {"migration_undoing", (const char[]){
+#embed "perilune/migration_undoing.lua"
+        , 0}},
     {"migrator", (const char[]){
 #embed "perilune/migrator.lua"
         , 0}},
