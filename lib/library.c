@@ -112,8 +112,17 @@ static const module modules[] = {
     {"record_changes", (const char[]){
 #embed "perilune/record_changes.lua"
         , 0}},
+    {"record_columns", (const char[]){
+#embed "perilune/record_columns.lua"
+        , 0}},
+    {"record_description", (const char[]){
+#embed "perilune/record_description.lua"
+        , 0}},
     {"record_errors", (const char[]){
 #embed "perilune/record_errors.lua"
+        , 0}},
+    {"record_failures", (const char[]){
+#embed "perilune/record_failures.lua"
         , 0}},
     {"record_fetching", (const char[]){
 #embed "perilune/record_fetching.lua"
@@ -132,6 +141,9 @@ static const module modules[] = {
         , 0}},
     {"record_requests", (const char[]){
 #embed "perilune/record_requests.lua"
+        , 0}},
+    {"record_sql", (const char[]){
+#embed "perilune/record_sql.lua"
         , 0}},
     {"record_statements", (const char[]){
 #embed "perilune/record_statements.lua"

@@ -11,6 +11,7 @@
 local internal = ...
 local records, raise = internal.records, internal.raise
 local sql_text = internal.load("sql_text")
+local record_description = internal.load("record_description")
 
 local record = {
   --- By name: methods that make the Lua part see every write of their class.
@@ -43,83 +44,6 @@ end
 function record.info_of(value)
   local class = records.class_of(value)
   return class and infos[class]
-end
-
--- Descriptions of tables
-
-local function fold(name)
-  return (name:gsub("%u", string.lower))
-end
-
-local function column_names(schema)
-  local names = {}
-  for index, column in ipairs(schema.columns) do names[index] = column.name end
-  return names
-end
-
---- The names of the columns that find a row: those that the class names, else the primary key, else a column called id.
-local function key_names(info, schema, positions)
-  local wanted = info.primary_key
-  if wanted then
-    for _, name in ipairs(wanted) do
-      if not positions[fold(name)] then
-        internal.raise_unknown_column(name, schema.name, column_names(schema))
-      end
-    end
-    return wanted
-  end
-  if #schema.primary_key.columns > 0 then return schema.primary_key.columns end
-  return positions.id and { "id" } or {}
-end
-
-local function describe_columns(schema)
-  local columns, positions = {}, {}
-  for _, column in ipairs(schema.columns) do
-    if not column.hidden then
-      local folded = fold(column.name)
-      columns[#columns + 1] = {
-        name = column.name,
-        folded = folded,
-        is_blob = column.type:upper():find("BLOB", 1, true) ~= nil,
-        is_boolean = column.type:upper() == "BOOLEAN" or column.type:upper() == "BOOL",
-        is_generated = column.generated ~= nil,
-        has_default = column.default ~= nil and column.default:upper() ~= "NULL",
-      }
-      positions[folded] = #columns
-    end
-  end
-  return columns, positions
-end
-
-local function condition(names)
-  local parts = {}
-  for index, name in ipairs(names) do parts[index] = sql_text.name(name) .. " = ?" end
-  return table.concat(parts, " AND ")
-end
-
---- What the class has to know of a table.
-local function describe(info, schema)
-  local columns, positions = describe_columns(schema)
-  local keys, own_key, key = {}, schema.primary_key, {}
-  for index, name in ipairs(key_names(info, schema, positions)) do
-    keys[index] = positions[fold(name)]
-    columns[keys[index]].is_key = true
-    key[index] = columns[keys[index]].name
-  end
-  local is_own = own_key.rowid and #keys == 1 and fold(own_key.columns[1]) == columns[keys[1]].folded
-  local source = sql_text.name(schema.name)
-  local where = #key > 0 and " WHERE " .. condition(key) or ""
-  return {
-    class = info.class, schema = schema, table = schema.name, source = source, key = key,
-    columns = columns, positions = positions, keys = keys, key_count = #keys, rowid = is_own and keys[1] or nil,
-    is_view = schema.kind == "view", returns = schema.kind == "table",
-    select = "SELECT * FROM " .. source,
-    count = "SELECT COUNT(*) FROM " .. source,
-    delete_all = "DELETE FROM " .. source,
-    find = "SELECT * FROM " .. source .. where,
-    delete = "DELETE FROM " .. source .. where,
-    exists = "SELECT 1 FROM " .. source .. where,
-  }
 end
 
 -- Plans
@@ -190,7 +114,7 @@ local function make_plan(class, db)
     return former
   end
   if count(plans) >= most_plans then records.keep_plan(info.model) end
-  local description = describe(info, schema)
+  local description = record_description.describe(info, schema)
   description.is_batched = batched
   check_methods(info, description.columns)
   for _, describer in ipairs(record.describers) do describer(info, description) end
@@ -237,7 +161,7 @@ end
 
 -- What the row path asks for
 
-local functions = { plan = make_plan }
+local functions = { plan = make_plan, write_sql = internal.load("record_sql") }
 
 function functions.name(class)
   return infos[class].name
@@ -267,174 +191,6 @@ function functions.assign(class, _, name)
   local info = infos[class]
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
   internal.raise_unknown_column(name, info.table, known_names(info))
-end
-
-local function set_of(names)
-  local set = {}
-  for _, name in ipairs(names) do set[name] = true end
-  return set
-end
-
---- The columns that the database fills in, which are read back: positions. All of them if they are asked for.
-local function returned(description, is_written, is_update, is_all)
-  local positions = {}
-  if not description.returns then return nil end
-  for position, column in ipairs(description.columns) do
-    local is_filled = column.has_default and not is_update and not is_written[column.name]
-    if is_all or column.is_generated or is_filled then positions[#positions + 1] = position end
-  end
-  return #positions > 0 and positions or nil
-end
-
-local function returning(description, positions)
-  if not positions then return "" end
-  local names = {}
-  for index, position in ipairs(positions) do names[index] = sql_text.name(description.columns[position].name) end
-  return " RETURNING " .. table.concat(names, ", ")
-end
-
-local function insert_text(description, names, clause, rows)
-  if #names == 0 then return ("INSERT%s INTO %s DEFAULT VALUES"):format(clause, description.source) end
-  local row = "(" .. ("?, "):rep(#names - 1) .. "?)"
-  return ("INSERT%s INTO %s (%s) VALUES %s"):format(clause, description.source, sql_text.names(names),
-    row .. (", " .. row):rep(rows - 1))
-end
-
-local function update_text(description, names, clause)
-  local assignments = {}
-  for index, name in ipairs(names) do assignments[index] = sql_text.name(name) .. " = ?" end
-  return ("UPDATE%s %s SET %s WHERE %s"):format(clause, description.source, table.concat(assignments, ", "),
-    condition(description.key))
-end
-
---- The text of an INSERT ("i") or UPDATE ("u") of some columns, and the positions of those that it returns.
--- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end; "*" after it, or alone: the
---   whole row is returned
--- @param rows how many rows an INSERT has
-function functions.write_sql(description, kind, names, clause, rows)
-  local is_update, is_all = kind == "u", clause ~= nil and clause:sub(-1) == "*"
-  if is_all then clause = clause ~= "*" and clause:sub(1, -2) or nil end
-  local prefix = clause and clause:find("^OR ") and " " .. clause or ""
-  local suffix = clause and prefix == "" and " " .. clause or ""
-  local positions = returned(description, set_of(names), is_update, is_all)
-  local text = (is_update and update_text or insert_text)(description, names, prefix, rows)
-  return text .. suffix .. returning(description, positions), positions
-end
-
---- Whether the fields of a record are columns of the table that it is written to, unless they were none of its own either.
--- @tparam boolean raises whether it is an error if they are not
-function functions.check_fields(values, description, raises)
-  local own, columns = records.record_schema(values)
-  for _, name in ipairs(columns or {}) do
-    local is_column = own.positions[fold(name)] and rawget(values, name) ~= nil
-    if is_column and not description.positions[fold(name)] then
-      if not raises then return false end
-      internal.raise_unknown_column(name, description.table, column_names(description))
-    end
-  end
-  return true
-end
-
--- What records know of their rows
-
---- The fields of a record that has been written, in their order: the columns of a plan that it had or has got, then what is no column.
-local function seen_names(target, description, is_whole)
-  local _, names = records.record_schema(target)
-  local seen, result = set_of(names), {}
-  for _, column in ipairs(description.columns) do
-    if is_whole or seen[column.name] or rawget(target, column.name) ~= nil then result[#result + 1] = column.name end
-  end
-  for _, name in ipairs(names) do
-    if not description.positions[fold(name)] then result[#result + 1] = name end
-  end
-  return result
-end
-
---- Says what the row of a record holds, which may have fewer columns than the table of the plan, or more than the record had before.
--- @param values what is stored
--- @tparam ?boolean is_whole whether all columns of the table are known
-function functions.widen(target, plan, values, is_whole)
-  local names = seen_names(target, records.plan_schema(plan), is_whole)
-  records.adopt_shape(target, records.record_from(plan, names, values))
-end
-
-local function check_fit(value)
-  local description = records.record_schema(value)
-  if not description then return end
-  local info = internal.load("record_info").of(description)
-  for _, column in ipairs(description.columns) do
-    local converter = info.converters[column.name]
-    if converter and converter.name == "boolean" then
-      internal.load("record_values").read(info, value, column.name, rawget(value, column.name))
-    end
-  end
-  for _, field in next, value do
-    if type(field) == "table" then check_fit(field) end
-  end
-end
-
---- Raises for a record, or one in a list, that has a value in a column of booleans which is none.
-function functions.raise_misfit(made)
-  if type(made) ~= "table" then return end
-  if records.class_of(made) then return check_fit(made) end
-  for _, one in ipairs(made) do check_fit(one) end
-end
-
--- Errors
-
---- Raises for a value that the row path cannot store.
-function functions.raise_value(description, target, position, expected, value)
-  local key = target and internal.load("record_values").key(description.schema, target)
-  internal.load("column_types").fail(description.schema, description.columns[position].name,
-    "expected " .. expected .. ", got " .. internal.describe(value), key)
-end
-
---- Adds to an error of a constraint what is known of the record.
-function functions.explain(err, description, target)
-  local info = internal.load("record_info").of(description)
-  internal.load("record_errors").explain(err, info, target, records.default_database())
-end
-
---- A value of a key as messages show it.
-function record.show(value)
-  if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or internal.describe(value) end
-  return type(value) == "table" and internal.describe(value) or tostring(value)
-end
-
-local function key_text(description, key)
-  local parts = {}
-  for index, name in ipairs(description.key) do parts[index] = name .. " = " .. record.show(key[index]) end
-  return table.concat(parts, ", ")
-end
-
---- Raises that a table has no row with a key: a list of values.
-function record.raise_not_found(description, key)
-  local value = key[1]
-  if #description.key ~= 1 then
-    value = {}
-    for index, name in ipairs(description.key) do value[name] = key[index] end
-  end
-  raise("record_not_found", ("no row of `%s` has %s"):format(description.table, key_text(description, key)),
-    { table = description.table, key = value })
-end
-
-function functions.raise_not_found(description, values)
-  local key = {}
-  for index, name in ipairs(description.key) do key[index] = rawget(values, name) end
-  record.raise_not_found(description, key)
-end
-
-function functions.raise_key_not_found(description, key)
-  record.raise_not_found(description, { key })
-end
-
-function functions.raise_no_key(verb, description)
-  if #description.key == 0 then
-    raise("argument", ("%s: `%s` has no primary key: name the columns that tell its rows apart, with the option primary_key of "
-      .. "perilune.record"):format(verb, description.table))
-  end
-  raise("argument", ("%s: the record has no value for the key (%s) of `%s`"):format(verb, table.concat(description.key, ", "),
-    description.table))
 end
 
 -- Classes
@@ -598,7 +354,8 @@ end
 
 --- Makes a class of records.
 -- @tparam string table_name the table or view; it need not exist yet
--- @tparam ?table options track_changes (true), primary_key (a name or a list), extra (fields that are no columns)
+-- @tparam ?table options types (of columns), primary_key (a name or a list), extra (fields that are no columns), on_conflict (a
+--   policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
 function internal.perilune.record(table_name, options)
   sql_text.name(table_name, "perilune.record: argument 1")
   return make_class(table_name, options)
@@ -608,6 +365,8 @@ record.functions = functions
 records.set_record_functions(functions)
 records.set_record_verbs(record.instance_verbs)
 internal.record = record
+internal.load("record_failures")
+internal.load("record_columns")
 internal.load("record_fetching")
 internal.load("record_writing")
 internal.load("record_types")

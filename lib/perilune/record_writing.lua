@@ -2,6 +2,10 @@
 --
 -- What is usual is done by the row path alone (records_writing.c); it comes here with anything else: plain tables in place of
 -- records, options, hooks, converted columns.
+--
+-- A write that fails leaves the record as it was. One that was done and is undone later, because the transaction or savepoint around
+-- it is rolled back, does not: the record keeps the key that it got, and takes its row for what it wrote. `refresh` reads the
+-- row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
 
 local internal = ...
 local records, raise = internal.records, internal.raise
