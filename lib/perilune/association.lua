@@ -139,6 +139,10 @@ function internal.name_association(class, name, value)
   end
 end
 
+local function name_of(self)
+  return self.node.root.name or "?"
+end
+
 -- Aggregates ----------------------------------------------------------------------------------------------------------------
 
 --- The association as an operand: its values, behind the shape of its node.
@@ -174,6 +178,22 @@ for name, function_name in pairs{
   end
 end
 
+--- The association without the default scope of the class that it leads to.
+function members:unscoped()
+  local root = self.node
+  if root.parent then raise("argument", "unscoped: comes first: Class." .. name_of(self) .. ":unscoped():filter(...)") end
+  if not root.unscoped then
+    local copy = request.new_node(nil, "association", 0)
+    for _, field in ipairs{ "source", "kind", "owner_source", "owner", "target", "options", "name", "metatable" } do
+      copy[field] = root[field]
+    end
+    copy.root, copy.is_unscoped = copy, true
+    roots[#roots + 1] = copy
+    copy.tag, root.unscoped = #roots, copy
+  end
+  return from_root(root.unscoped)
+end
+
 --- The same association by another name.
 function members:as(name)
   if type(name) ~= "string" or name == "" then
@@ -183,10 +203,6 @@ function members:as(name)
 end
 
 -- What scripts see ------------------------------------------------------------------------------------------------------------
-
-local function name_of(self)
-  return self.node.root.name or "?"
-end
 
 --- What to write instead of using an association as if its rows were there.
 local function raise_not_fetched(self, use)

@@ -12,12 +12,13 @@ local association_building = {}
 
 --- The rows that a class stands for; values of its default scope are part of it.
 local function build_target(root, context)
-  local all = root.all or internal.class_request(root.target)
+  local all = root.all or root.is_unscoped and internal.unscoped_request(root.target) or internal.class_request(root.target)
   return request_building.build_node(all.node, { db = context.db, next = 1, values = all })
 end
 
 local function build_through(root, context)
   local first, second = root.options.through, root.options.using
+  if root.is_unscoped then second = second:unscoped() end
   local function build(association)
     return request_building.build_node(association.node, { db = context.db, next = 1, values = association })
   end

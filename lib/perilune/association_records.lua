@@ -24,8 +24,7 @@ association_records.columns_of = columns_of
 --- What an association derives, as a request: all rows of the class, with the same conditions.
 local function request_for_node(node, values)
   if not node.parent then
-    local all = internal.class_request(node.root.target)
-    return all
+    return node.root.is_unscoped and internal.unscoped_request(node.root.target) or internal.class_request(node.root.target)
   end
   local before = request_for_node(node.parent, values)
   if node.op == "named" then return before end

@@ -269,6 +269,11 @@ local function list_operation(op, detail, values, place)
   return join_all(shape_of_list(op, shapes, detail), expressions)
 end
 
+--- SQL has no operator for powers.
+function metatable.__pow(left, right)
+  return list_operation("call", "pow", { left, right, n = 2 }, "`^`")
+end
+
 function methods:between(low, high)
   return list_operation("between", nil, { self, low, high, n = 3 }, "column:between")
 end

@@ -82,6 +82,9 @@ local boolean_cure = [[: `==` of Lua gives true or false before SQL sees anythin
 -- @tparam table self the request
 -- @tparam string method the one that got it, for messages
 function conditions.read(self, method, condition, ...)
+  if not internal.is_request(self) and not internal.is_association(self) then
+    raise("argument", method .. " was called on " .. internal.describe(self) .. "; write request:" .. method .. "(...), with a colon")
+  end
   local count = select("#", ...)
   if type(condition) == "string" then return expression.sql(condition, table.pack(...), method) end
   if count > 0 then

@@ -129,7 +129,9 @@ local function request_members(source, alias)
     if name == "c" then return source:columns_table(alias) end
     local named = source.requests[name]
     if named ~= nil then return named end
-    if type(name) == "number" then return nil end
+    if type(name) == "number" then
+      raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()[" .. name .. "]")
+    end
     internal.raise_unknown("method", name, names_of(verbs, derivations, source.all_requests()))
   end })
 end
@@ -186,6 +188,9 @@ end
 function internal.request_source(class)
   local source = sources[class]
   if source then return source end
+  if not internal.is_record_class(class) then
+    raise("argument", "a method of a record class was called on " .. internal.describe(class) .. "; write Class:method(...), with a colon")
+  end
   source = setmetatable({
     class = class, table = internal.class_table(class), columns = {}, aliased = {}, column_tables = {},
   }, Source)

@@ -50,6 +50,9 @@ end
 
 -- Lists -----------------------------------------------------------------------------------------------------------------
 
+--- How many values SQLite binds, less some for the rest of the statement.
+local most_values = 200000
+
 --- From how many values on a list goes as JSON: its SQL is then the same for every length.
 local json_threshold = 17
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
@@ -125,6 +128,10 @@ function subquery.is_in(column, list, place)
     if json then
       return expression.join(expression.shape_with_value(column.shape, "in json"), column, expression.of_value(json))
     end
+  end
+  if #list > most_values then
+    raise("argument", place .. ": a list of " .. #list .. " values, not all of which are integers and texts; at most " .. most_values
+      .. " are possible")
   end
   values.n = #list + 1
   return expression.list_operation("in", nil, values, place)

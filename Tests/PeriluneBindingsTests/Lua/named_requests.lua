@@ -50,6 +50,26 @@ test("a default scope holds for all that begins with the class", function()
   equal(names(Book:joining_required(Book.author):order("id")), { "Typee", "The Plague" })
 end)
 
+test("a default scope holds for associations in every form, unless they are unscoped", function()
+  db:execute("INSERT INTO book VALUES (4, 'Removed', 1); ALTER TABLE book ADD COLUMN removed BOOLEAN; UPDATE book SET removed = id = 4")
+  function Author.requests:default() return self:filter{ deleted_at = perilune.null } end
+  function Book.requests:default() return self:filter{ removed = false } end
+  local author = Author:including_all(Author.books):find(1)
+  equal({ #author.books, author:books():fetch_count(), Author.books(author):fetch_count() }, { 1, 1, 1 })
+  equal(Author:annotated_with(Author.books:count()):find(1).book_count, 1)
+  equal(Author:joining_required(Author.books):order("id"):pluck("id"), { 1, 2 })
+  equal(Book:including_optional(Book.author):find(3).author, nil)
+
+  equal(#Author:including_all(Author.books:unscoped():order("id")):find(1).books, 2)
+  equal(Author.books:unscoped()(author):fetch_count(), 2)
+  equal(Author:annotated_with(Author.books:unscoped():count()):find(1).book_count, 2)
+  equal(Author:unscoped():joining_required(Author.books:unscoped():filter{ removed = true }):pluck("id"), { 1 })
+  equal(Book:including_optional(Book.author:unscoped()):find(3).author.name, "Gone")
+  fails("argument", function() Author.books:filter{ id = 1 }:unscoped() end)
+  Author.siblings = Author:has_many(Author, { through = Author.books, using = Book.author })
+  equal({ Author:having(Author.siblings:count():eq(1)):fetch_count(), Author:having(Author.siblings:unscoped():is_empty()):fetch_count() }, { 2, 0 })
+end)
+
 test("names are checked", function()
   matches(fails("argument", function() function Author.requests:filter() end end), "method of every request")
   fails("argument", function() Author.requests.x = 5 end)

@@ -97,6 +97,42 @@ test("a request is no list, and does not change", function()
   matches(fails("unknown_method", function() request:fliter{ id = 1 } end), "filter")
 end)
 
+test("a dot in place of a colon, numbers in place of methods", function()
+  matches(fails("argument", function() Author.filter{ id = 1 } end), "colon")
+  matches(fails("argument", function() Author:all().filter{ id = 1 } end), "colon")
+  matches(fails("argument", function() return Author:all()[1] end), "fetch_all()[1]")
+  fails("argument", function() for _ in ipairs(Author:all()) do end end)
+  fails("argument", function() Author:limit(0 / 0) end)
+  fails("argument", function() Author:limit("5") end)
+  fails("argument", function() Author:limit(-1) end)
+  fails("argument", function() Author:limit(1, -1) end)
+end)
+
+test("lists of every length and kind", function()
+  local list = {}
+  for number = 1, 300000 do list[number] = number + 0.5 end
+  matches(fails("argument", function() Author:filter{ age = list } end), "200000")
+  equal(Author:filter{ age = table.move(list, 1, 1000, 1, {}) }:fetch_count(), 0)
+  equal(Author:filter{ country = { "France", "US" }, id = { 1 } }:fetch_count(), 1)
+  equal(Author:filter(Author.c.country:is_in{ "France" } | Author.c.country:is_null()):fetch_count(), 2)
+  matches(fails("argument", function() Author:filter(Author.c.country:is_in{ "France", perilune.null }) end), "is_null")
+end)
+
+test("names with quotes, spaces and words of SQL are names", function()
+  db:execute[[CREATE TABLE "we""ird [t]able" ("a""b" INTEGER PRIMARY KEY, "select" TEXT, "x.y" TEXT, "ü ö" INTEGER)]]
+  local Weird = perilune.record('we"ird [t]able')
+  Weird{ ['a"b'] = 1, select = "it's", ["x.y"] = "xy", ["ü ö"] = 1 }:insert()
+  Weird.kids = Weird:has_many(Weird, { columns = "ü ö", referenced = 'a"b', singular = "kid" })
+  equal(Weird:filter{ ['a"b'] = 1, select = "it's" }:order("ü ö"):pluck("x.y"), { "xy" })
+  equal(#Weird:annotated_with(Weird.kids:count()):including_all(Weird.kids):find(1).kids, 1)
+  equal(Weird:aliased('a"; --'):update_all{ ["x.y"] = Weird.c["x.y"] .. '"' }.changed_rows, 1)
+  equal(Weird:group('length("x.y")'):select(perilune.count()):fetch_value(), 1)
+  matches(tostring(Weird:filter{ select = "it's" }), [["select" = 'it''s']])
+  fails("argument", function() Weird:aliased("a\0b") end)
+  fails("unknown_column", function() Weird:filter{ ["a\0b"] = 1 } end)
+  fails("argument", function() Weird:select(perilune.fn["abs(1) --"](1)) end)
+end)
+
 test("deep nesting is refused, long chains are not", function()
   local chain = Author.c.id:eq(0)
   for number = 1, 5000 do chain = chain | Author.c.id:eq(number) end
