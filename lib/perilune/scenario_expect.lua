@@ -89,7 +89,6 @@ end
 
 local function new(value, count, options)
   if count == 0 then internal.raise("argument", "expect: expected a value") end
-  if count > 1 then internal.raise("argument", "expect: expected one value, got " .. count) end
   return setmetatable({
     is_expectation = true, value = value, is_negated = options.is_negated or false, is_soft = options.is_soft or false,
   }, expectation_metatable)

@@ -1,0 +1,64 @@
+-- Associations: what comes along with records, in as few statements as can be.
+group("associations", { template = "shelf", tags = { "associations" } }, function()
+  scenario("books with their authors are one statement", function(t)
+    local Book = t.fix.models.Book
+    local list
+    local queries = t.queries(function() list = Book:including_required(Book.author):order("id"):fetch_all() end)
+    check(list[3].author.name == "Albert Camus")
+    expect(queries):exactly(1)
+  end)
+
+  scenario("authors with all their books are two, never one for each", function(t)
+    local Author = t.fix.models.Author
+    local list
+    local queries = t.queries(function() list = Author:including_all(Author.books:order("year")):order("id"):fetch_all() end)
+    check(#list[1].books == 2 and list[1].books[1].title == "Typee")
+    check(#list[3].books == 0)
+    expect(queries):exactly(2):no_repeats()
+  end)
+
+  scenario("reading what was not fetched is an error, and never a statement", function(t)
+    local author = t.fix.models.Author:find(1)
+    local queries = t.queries(function()
+      expect_error(function() return #author.books end, "including_all")
+    end)
+    expect(queries):exactly(0)
+  end)
+
+  scenario("a loop that asks for each record is what no_repeats finds", { fails = "it shows how a failure looks" }, function(t)
+    local Author = t.fix.models.Author
+    local queries = t.queries(function()
+      for _, author in ipairs(Author:fetch_all()) do author:books():fetch_count() end
+    end)
+    expect(queries):no_repeats()
+  end)
+
+  scenario("the request of one record composes with all others", function(t)
+    local author = t.fix.models.Author:find(1)
+    expect(author:books():before(1850):pluck("title")):equals { "Typee" }
+  end)
+
+  scenario("counts of associations are columns, and conditions", function(t)
+    local Author = t.fix.models.Author
+    expect(Author:annotated_with(Author.books:count()):order("id")):rows [[
+      | name            | book_count |
+      | Herman Melville | 2          |
+      | Albert Camus    | 1          |
+      | Anonymous       | 0          |
+    ]]
+    expect(Author:having(Author.books:count():ge(2)):pluck("name")):equals { "Herman Melville" }
+    expect(Author:having(Author.books:is_empty()):pluck("name")):equals { "Anonymous" }
+  end)
+
+  scenario("books whose authors are from somewhere", function(t)
+    local Book = t.fix.models.Book
+    expect(Book:including_required(Book.author:from("France"))):rows "| title |\n| The Plague |"
+    expect(Book:joining_required(Book.author:from("United States")):order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }
+  end)
+
+  scenario("rows are made with those that they belong to", { template = "library" }, function(t)
+    local books = t.make.book:many(3, { year = 2000 })
+    check(books[1].author_id == books[3].author_id)
+    expect(t.db.author):count(1)
+  end)
+end)

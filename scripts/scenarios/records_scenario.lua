@@ -1,0 +1,249 @@
+-- Records: tables of Lua that stand for rows.
+group("records", { template = "shelf", tags = { "records" } }, function()
+  group("inserting", function()
+    scenario("a record that was inserted knows its key, and what the database filled in", function(t)
+      local Author = t.fix.models.Author
+      local author = Author{ name = "Sappho", country = "Lesbos" }
+      check(author.id == nil)
+      author:insert()
+      check(author.id == 4)
+      check(author.is_alive == false)
+    end)
+
+    scenario("a class inserts tables too, and many at once", function(t)
+      local changes = t.changes(function()
+        local Author = t.fix.models.Author
+        Author:insert{ name = "Sappho" }
+        Author:insert_all{ { name = "Plato" }, { name = "Hypatia", is_alive = true } }
+      end)
+      expect(changes):rows_any_order [[
+        | op     | table  | key | name    | is_alive |
+        | insert | author | 4   | Sappho  | false    |
+        | insert | author | 5   | Plato   | false    |
+        | insert | author | 6   | Hypatia | true     |
+      ]]
+    end)
+
+    scenario("NULL is nil when it is read, and perilune.null where a table must say it", function(t)
+      local author = t.fix.models.Author:insert{ name = "Sappho", country = perilune.null }
+      check(author.country == nil)
+      expect(t.db:query("SELECT country FROM author WHERE id = ?", author.id)):rows "| country |\n| ~ |"
+    end)
+
+    scenario("a conflict policy decides what becomes of a row that is there", {
+      cases = {
+        { policy = "ignore", name = "ignored: nothing is written" },
+        { policy = "replace", name = "replaced: the old row goes" },
+      },
+    }, function(t)
+      local Author = t.fix.models.Author
+      local result = Author{ name = "Anonymous", country = "Nowhere" }:insert{ on_conflict = t.case.policy }
+      if t.case.policy == "ignore" then
+        check(result == false)
+        check(Author:find{ name = "Anonymous" }.country == nil)
+      else
+        check(Author:find{ name = "Anonymous" }.id ~= 3)
+        check(Author:find{ name = "Anonymous" }.country == "Nowhere")
+      end
+      check(Author:fetch_count() == 3)
+    end)
+
+    scenario("an insert returns columns on wish", function(t)
+      local Author = t.fix.models.Author
+      check(Author{ name = "Sappho" }:insert{ returning = "id" } == 4)
+      expect(Author{ name = "Plato" }:insert{ returning = { "id", "is_alive" } }):covers { id = 5, is_alive = false }
+    end)
+  end)
+
+  group("finding", function()
+    scenario("find raises for a row that is not there, fetch_one gives nil", function(t)
+      local Author = t.fix.models.Author
+      check(Author:find(1).name == "Herman Melville")
+      check(Author:find{ name = "Albert Camus" }.id == 2)
+      check(Author:fetch_one(99) == nil)
+      local err = expect_error(function() Author:find(99) end, { code = "record_not_found", table = "author" })
+      check(err.key == 99)
+    end)
+
+    scenario("any SQL makes records, also with columns that the table does not have", function(t)
+      local list = t.fix.models.Author:fetch_all[[
+        SELECT author.*, count(book.id) AS books FROM author LEFT JOIN book ON book.author_id = author.id GROUP BY author.id ORDER BY id]]
+      expect(list):rows [[
+        | name            | books |
+        | Herman Melville | 2     |
+        | Albert Camus    | 1     |
+        | Anonymous       | 0     |
+      ]]
+    end)
+
+    scenario("columns declared as dates and booleans are read as such", function(t)
+      local author = t.fix.models.Author:find(1)
+      check(author.born.year == 1819)
+      check(author.is_alive == false)
+    end)
+
+    scenario("a misspelt field is an error with the nearest", function(t)
+      local author = t.fix.models.Author:find(1)
+      local err = expect_error(function() return author.contry end, { code = "unknown_column" })
+      check(err.suggestion == "country")
+      expect_error(function() author.nmae = "x" end, "did you mean `name`%?")
+      expect_error(function() t.fix.models.Author:insert{ nam = "x" } end, "did you mean `name`%?")
+    end)
+  end)
+
+  group("changing", function()
+    scenario("update writes the row, update_changes what has changed", function(t)
+      local author = t.fix.models.Author:find(1)
+      check(author:has_changes() == false)
+      author.country = "US"
+      expect(author:changes()):equals { country = { old = "United States", new = "US" } }
+      local changes = t.changes(function() check(author:update_changes() == true) end)
+      expect(changes):rows [[
+        | op     | table  | key | country             | name |
+        | update | author | 1   | United States -> US |      |
+      ]]
+      local queries = t.queries(function() check(author:update_changes() == false) end)
+      expect(queries):exactly(0)
+    end)
+
+    scenario("a field that becomes nil is written as NULL", function(t)
+      local author = t.fix.models.Author:find(1)
+      author.country = nil
+      author:update()
+      check(t.db:fetch_value("SELECT country IS NULL FROM author WHERE id = 1") == 1)
+    end)
+
+    scenario("save updates a row that is there, and inserts one that is not", function(t)
+      local author = t.fix.models.Author:find(1)
+      author.country = "US"
+      author:save()
+      t.fix.models.Author{ name = "Sappho" }:save()
+      expect(t.db.author:order("id")):rows [[
+        | name            | country |
+        | Herman Melville | US      |
+        | Albert Camus    | France  |
+        | Anonymous       | ~       |
+        | Sappho          | ~       |
+      ]]
+    end)
+
+    scenario("upsert finds the row by a unique column", function(t)
+      local author = t.fix.models.Author{ name = "Albert Camus", country = "Algeria" }
+      author:upsert{ target = "name" }
+      check(author.id == 2)
+      check(t.db.author:get(2).country == "Algeria")
+    end)
+
+    scenario("delete tells whether there was a row, and takes those along that the schema says", function(t)
+      local author = t.fix.models.Author:find(1)
+      check(author:delete() == true)
+      check(author:delete() == false)
+      expect(t.db.book):rows "| title |\n| The Plague |"
+    end)
+
+    scenario("a record that was written elsewhere is refreshed", function(t)
+      local author = t.fix.models.Author:find(1)
+      t.db:execute("UPDATE author SET country = 'US' WHERE id = 1")
+      author:refresh()
+      check(author.country == "US")
+    end)
+  end)
+
+  group("rules", function()
+    scenario("the constraints of the schema are errors that name table and columns", {
+      cases = {
+        { name = "unique", code = "constraint_unique", column = "author.name", row = { name = "Anonymous" } },
+        { name = "not null", code = "constraint_not_null", column = "author.name", row = { country = "x" } },
+      },
+    }, function(t)
+      local changes = t.changes(function()
+        expect_error(function() t.fix.models.Author:insert(t.case.row) end, { code = t.case.code, column = t.case.column })
+      end)
+      expect(changes):is_empty()
+    end)
+
+    scenario("a book without its author is refused", function(t)
+      expect_error(function() t.fix.models.Book:insert{ author_id = 99, title = "x" } end, { code = "constraint_foreign_key" })
+    end)
+
+    scenario("validate runs before each write, and what is invalid is not written", function(t)
+      local Author = t.fix.models.Author
+      function Author:validate()
+        if not self.name:find("%S") then self:invalid("name", "must not be empty") end
+      end
+      local err = expect_error(function() Author{ name = " " }:insert() end, { code = "validation" })
+      check(err.errors[1].column == "name")
+      expect(err.message):contains("must not be empty")
+      check(Author:fetch_count() == 3)
+    end)
+
+    scenario("hooks run around writes, and an error in one ends the write", function(t)
+      local Author, seen = t.fix.models.Author, {}
+      function Author:will_insert() seen[#seen + 1] = "will" end
+      function Author:did_insert()
+        seen[#seen + 1] = "did " .. self.id
+        if self.name == "bad" then error("not this one") end
+      end
+      Author:insert{ name = "Sappho" }
+      expect(seen):equals { "will", "did 4" }
+      expect_error(function() Author:insert{ name = "bad" } end, "not this one")
+      check(Author:fetch_count() == 4)
+    end)
+  end)
+
+  group("drafts", function()
+    scenario("a draft has the fields of a record and no key", function(t)
+      local Author = t.fix.models.Author
+      local draft = Author.draft{ name = "Sappho" }
+      local author = Author:insert(draft)
+      check(author.id == 4)
+      local edited = Author.draft(author)
+      edited.country = "Lesbos"
+      check(Author:upsert(edited).id == 4)
+      check(Author:find(4).country == "Lesbos")
+    end)
+  end)
+
+  group("transactions", function()
+    scenario("write is all or nothing", function(t)
+      local Author = t.fix.models.Author
+      expect_error(function()
+        t.db:write(function()
+          Author:insert{ name = "Sappho" }
+          error("changed my mind")
+        end)
+      end, "changed my mind")
+      check(Author:fetch_count() == 3)
+    end)
+
+    scenario("a savepoint undoes a part", function(t)
+      local Author = t.fix.models.Author
+      t.db:write(function(db)
+        Author:insert{ name = "Sappho" }
+        db:in_savepoint(function()
+          Author:insert{ name = "Plato" }
+          return "rollback"
+        end)
+      end)
+      check(Author:fetch_one{ name = "Sappho" } ~= nil)
+      check(Author:fetch_one{ name = "Plato" } == nil)
+    end)
+
+    scenario("read forbids writing", function(t)
+      local changes = t.changes(function()
+        expect_error(function() t.db:read(function() t.fix.models.Author:insert{ name = "x" } end) end, { code = "readonly" })
+      end)
+      expect(changes):is_empty()
+    end)
+  end)
+
+  scenario("the clock is that of the scenario, in Lua and in SQL", { clock = "2026-03-31T18:00:00Z" }, function(t)
+    check(perilune.now().year == 2026)
+    check(t.db:fetch_value("SELECT strftime('%Y', 'now')") == "2026")
+    t.clock:advance { days = 1 }
+    expect(t.db:query("SELECT CURRENT_TIMESTAMP AS time, date('now') AS day")):rows [[
+      | time                | day        |
+      | 2026-04-01 18:00:00 | 2026-04-01 |
+    ]]
+  end)
+end)

@@ -1,0 +1,125 @@
+-- Requests: what is to be fetched, as a value.
+group("requests", { template = "shelf", tags = { "requests" } }, function()
+  group("conditions", function()
+    scenario("a table of columns: values, lists, NULL", function(t)
+      local Author = t.fix.models.Author
+      check(Author:filter{ country = "France" }:fetch_one().name == "Albert Camus")
+      check(Author:filter{ id = { 1, 3, 99 } }:fetch_count() == 2)
+      check(Author:filter{ id = {} }:fetch_count() == 0)
+      check(Author:filter{ country = perilune.null }:fetch_one().name == "Anonymous")
+    end)
+
+    scenario("expressions over columns", {
+      cases = {
+        { name = "comparisons", of = function(c) return c.year:ge(1851) & c.year:lt(1900) end, titles = { "Moby-Dick" } },
+        { name = "or and not", of = function(c) return c.year:lt(1850) | ~c.pages:gt(400) end, titles = { "Typee", "The Plague" } },
+        { name = "like", of = function(c) return c.title:like("The%") end, titles = { "The Plague" } },
+        { name = "between", of = function(c) return c.year:between(1846, 1851) end, titles = { "Typee", "Moby-Dick" } },
+        { name = "arithmetic", of = function(c) return (c.pages // 100):eq(6) end, titles = { "Moby-Dick" } },
+      },
+    }, function(t)
+      local Book = t.fix.models.Book
+      expect(Book:filter(t.case.of(Book.c)):order("id"):pluck("title")):equals(t.case.titles)
+    end)
+
+    scenario("SQL with arguments", function(t)
+      expect(t.fix.models.Book:filter("length(title) > ?", 9):pluck("title")):equals { "The Plague" }
+    end)
+
+    scenario("what Lua cannot compare is an error that names the method", function(t)
+      local Book = t.fix.models.Book
+      expect_error(function() return Book.c.year < 1900 end, "lt")
+      expect_error(function() Book:filter{} end)
+      expect_error(function() Book:filter(nil) end)
+      expect_error(function() Book:filter{ titel = "x" } end, "did you mean `title`%?")
+    end)
+  end)
+
+  group("deriving", function()
+    scenario("a request is never changed: each step gives another", function(t)
+      local Book = t.fix.models.Book
+      local all = Book:order("year")
+      local old = all:filter(Book.c.year:lt(1900))
+      check(all:fetch_count() == 3)
+      check(old:fetch_count() == 2)
+      expect(all:reversed():pluck("title")):equals { "The Plague", "Moby-Dick", "Typee" }
+      expect(all:limit(1):offset(1):pluck("title")):equals { "Moby-Dick" }
+    end)
+
+    scenario("what is asked for often has a name, and composes", function(t)
+      local Author, Book = t.fix.models.Author, t.fix.models.Book
+      check(Author:from("France"):fetch_one().name == "Albert Camus")
+      check(Book:before(1900):order("year"):limit(1):fetch_one().title == "Typee")
+    end)
+
+    scenario("groups and what is counted in them", function(t)
+      local Book = t.fix.models.Book
+      local list = Book:select(Book.c.author_id, perilune.count():as("books"), Book.c.pages:sum():as("pages"))
+        :group("author_id"):order("author_id"):fetch_all()
+      expect(list):rows [[
+        | author_id | books | pages |
+        | 1         | 2     | 961   |
+        | 2         | 1     | 308   |
+      ]]
+    end)
+
+    scenario("an empty shelf has no sum, and a total of zero", function(t)
+      local none = t.fix.models.Book:filter{ id = 99 }
+      check(none:is_empty())
+      check(none:sum("pages") == nil)
+      check(none:total("pages") == 0)
+    end)
+  end)
+
+  group("fetching", function()
+    scenario("pages, batches, single values", function(t)
+      local Book = t.fix.models.Book
+      local page = Book:order("id"):page(2, 2)
+      expect(page):covers { count = 3, pages = 2, number = 2 }
+      expect(page.records):rows "| title |\n| The Plague |"
+      check(Book:max("year") == 1947)
+      expect(Book:order("id"):fetch_values("year")):equals { 1846, 1851, 1947 }
+      local sizes = {}
+      for batch in Book:order("id"):in_batches(2) do sizes[#sizes + 1] = #batch end
+      expect(sizes):equals { 2, 1 }
+    end)
+
+    scenario("a prepared request takes its values by name", function(t)
+      local Book = t.fix.models.Book
+      local prepared = Book:filter(Book.c.year:lt(perilune.parameter("year"))):prepare()
+      check(#prepared:fetch_all{ year = 1850 } == 1)
+      check(#prepared:fetch_all{ year = 2000 } == 3)
+    end)
+
+    scenario("values are bound, whatever is in them", function(t)
+      local Author = t.fix.models.Author
+      local name = "Robert'); DROP TABLE author; --"
+      Author:insert{ name = name }
+      check(Author:filter{ name = name }:fetch_count() == 1)
+      check(Author:fetch_count() == 4)
+    end)
+
+    scenario("a request tells how it runs", function(t)
+      local Book = t.fix.models.Book
+      expect(Book:filter{ author_id = 1 }:sql()):contains('"author_id" = ?')
+      local queries = t.queries(function() Book:filter{ author_id = 1 }:fetch_all() end)
+      expect(queries):exactly(1):no_full_scan("book"):no_writes()
+    end)
+  end)
+
+  group("changing many rows", function()
+    scenario("update_all and delete_all are one statement each", function(t)
+      local Book = t.fix.models.Book
+      local changes = t.changes(function()
+        check(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows == 2)
+        check(Book:filter(Book.c.year:gt(1900)):delete_all().changed_rows == 1)
+      end)
+      expect(changes):rows_any_order [[
+        | op     | table | key | pages      |
+        | update | book  | 1   | 326 -> 327 |
+        | update | book  | 2   | 635 -> 636 |
+        | delete | book  | 3   | 308        |
+      ]]
+    end)
+  end)
+end)
