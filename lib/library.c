@@ -205,6 +205,9 @@ static const module modules[] = {
     {"row_type", (const char[]){
 #embed "perilune/row_type.lua"
         , 0}},
+    {"scenario_annotations", (const char[]){
+#embed "perilune/scenario_annotations.lua"
+        , 0}},
     {"scenario_cases", (const char[]){
 #embed "perilune/scenario_cases.lua"
         , 0}},
@@ -294,6 +297,9 @@ static const module modules[] = {
         , 0}},
     {"scenario_tokens", (const char[]){
 #embed "perilune/scenario_tokens.lua"
+        , 0}},
+    {"scenario_types", (const char[]){
+#embed "perilune/scenario_types.lua"
         , 0}},
     {"scenarios", (const char[]){
 #embed "perilune/scenarios.lua"

@@ -12,8 +12,8 @@ end
 local function undoing(list, name)
   local entry = find(list, name)
   if not entry then
-    internal.raise("migration", ("m:migrate_down: the last migration of the database, `%s`, is not one of this migrator"):format(name),
-      { migration = name })
+    internal.raise("migration", ("m:migrate_down: the last migration of the database, `%s`, is not one of this migrator")
+      :format(name), { migration = name })
   elseif entry.down == nil then
     internal.raise("migration", ("m:migrate_down: the migration `%s` does not say how it is undone (`down`)"):format(name),
       { migration = name })
@@ -26,8 +26,8 @@ end
 local function check_foreign_keys(db, name)
   local violation = db:foreign_key_violations()[1]
   if not violation then return end
-  internal.raise("constraint_foreign_key", ("undoing the migration `%s` leaves rows of %s that refer to rows of %s which are not there")
-    :format(name, violation.table, violation.referenced_table), { migration = name })
+  local message = "undoing the migration `%s` leaves rows of %s that refer to rows of %s which are not there"
+  internal.raise("constraint_foreign_key", message:format(name, violation.table, violation.referenced_table), { migration = name })
 end
 
 local function undo(db, name, down)

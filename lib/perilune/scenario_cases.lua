@@ -32,7 +32,7 @@ function scenario_cases.list(name, cases)
   local list, counts = {}, {}
   for index, case in ipairs(cases) do
     if case.name ~= nil and (type(case.name) ~= "string" or case.name == "") then
-      internal.raise("argument", ("case %d: name: expected a string, got %s"):format(index, display.show(case.name)))
+      state.mistake("case %d: name: expected a string, got %s", index, display.show(case.name))
     end
     local filled = scenario_cases.fill(name, case)
     local text = case.name or filled == name and describe(case) or nil
@@ -41,7 +41,9 @@ function scenario_cases.list(name, cases)
     list[index] = { case = case, name = filled, text = text, key = key }
   end
   for index, entry in ipairs(list) do
-    if counts[entry.key] > 1 and not entry.case.name then entry.text = (entry.text and entry.text .. " " or "") .. "#" .. index end
+    if counts[entry.key] > 1 and not entry.case.name then
+      entry.text = (entry.text and entry.text .. " " or "") .. "#" .. index
+    end
   end
   return list
 end
@@ -55,7 +57,7 @@ function scenario_cases.matrix(lists)
   for _, name in ipairs(display.keys(lists)) do
     local values = lists[name]
     if type(name) ~= "string" or type(values) ~= "table" or #values == 0 then
-      internal.raise("argument", ("matrix: %s: expected a list that is not empty, got %s"):format(tostring(name), display.show(values)))
+      state.mistake("matrix: %s: expected a list that is not empty, got %s", tostring(name), display.show(values))
     end
     local longer = {}
     for _, case in ipairs(result) do

@@ -19,7 +19,8 @@ function metatable.__tostring(changes)
     for _, column in ipairs(columns_of(change)) do
       parts[#parts + 1] = column .. ": " .. scenario_changes.show(change, column)
     end
-    lines[index] = ("%s %s %s  %s"):format(change.op, change.table, scenario_changes.show(change, "key"), table.concat(parts, ", "))
+    local key = scenario_changes.show(change, "key")
+    lines[index] = ("%s %s %s  %s"):format(change.op, change.table, key, table.concat(parts, ", "))
   end
   return table.concat(lines, "\n")
 end
@@ -104,8 +105,8 @@ end
 local function check_recorded(changes)
   local tables = changes.unrecorded
   if not tables or #tables == 0 then return end
-  internal.raise("usage", ("changes: rows of %s were written, which has no primary key: what has changed there is not known"):format(
-    table.concat(tables, ", ")))
+  internal.raise("usage", ("changes: rows of %s were written, which has no primary key: what has changed there is not known")
+    :format(table.concat(tables, ", ")))
 end
 
 --- The row source for changes; nil for other values.

@@ -38,7 +38,8 @@ function check.compare(operator, left_source, right_source, left, right, message
   add_operand(details, left_source, left)
   add_operand(details, right_source, right)
   if not is_possible then
-    details[#details + 1] = ("%s and %s cannot be compared by %s"):format(internal.describe(left), internal.describe(right), operator)
+    details[#details + 1] = ("%s and %s cannot be compared by %s")
+      :format(internal.describe(left), internal.describe(right), operator)
   elseif operator == "==" and type(left) == "table" and type(right) == "table" and #differences.of(left, right) == 0 then
     details[#details + 1] = "they have the same content, and are two tables: expect(...):equals(...) compares what is in them"
   elseif operator == "==" and type(left) ~= type(right) and tostring(left) == tostring(right) then

@@ -10,8 +10,8 @@ local clock = {}
 local function seconds(what, value)
   local result = options.seconds(value)
   if result == nil then
-    internal.raise("argument", ('%s: expected a duration ({ hours = 2 }, "90s", a number of seconds), got %s'):format(what,
-      display.show(value)))
+    state.mistake('%s: expected a duration ({ hours = 2 }, "90s", a number of seconds), got %s', what,
+      display.show(value))
   end
   return result
 end
@@ -49,6 +49,6 @@ return setmetatable({}, {
     if clock[name] then return clock[name] end
     internal.raise_unknown("method", name, display.keys(clock))
   end,
-  __newindex = function(_, name) internal.raise("argument", ("t.clock.%s cannot be set: use t.clock:set"):format(tostring(name))) end,
+  __newindex = function(_, name) state.mistake("t.clock.%s cannot be set: use t.clock:set", tostring(name)) end,
   __tostring = function() return "t.clock" end,
 })

@@ -12,13 +12,13 @@ local scenario_context = {}
 
 local function check_name(what, name)
   if type(name) ~= "string" or name == "" then
-    internal.raise("argument", ("%s: argument 1: expected a name, got %s"):format(what, display.show(name)))
+    state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
   end
 end
 
 local function check_function(what, f)
   if type(f) ~= "function" then
-    internal.raise("argument", ("%s: expected a function, got %s"):format(what, internal.describe(f)))
+    state.mistake("%s: expected a function, got %s", what, internal.describe(f))
   end
 end
 
@@ -91,7 +91,7 @@ end
 
 local function check_path(what, path)
   if type(path) ~= "string" or path == "" then
-    internal.raise("argument", ("%s: argument 1: expected the path of a script, got %s"):format(what, display.show(path)))
+    state.mistake("%s: argument 1: expected the path of a script, got %s", what, display.show(path))
   end
 end
 
@@ -111,7 +111,7 @@ end
 local function run(what, path, arguments)
   check_path(what, path)
   if arguments ~= nil and type(arguments) ~= "table" then
-    internal.raise("argument", ("%s: argument 2: expected a table of arguments, got %s"):format(what, internal.describe(arguments)))
+    state.mistake("%s: argument 2: expected a table of arguments, got %s", what, internal.describe(arguments))
   end
   state.require(what)
   local result = state.host("run_script")(path, arguments or {}, true)
@@ -126,9 +126,12 @@ function members.run(path, arguments)
   if result.error == nil then return result end
   local message, file, line = failures.describe(result.error)
   local details = {}
-  if failures.is_error_object(result.error) and result.error.sql then details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ") end
-  if result.output and result.output ~= "" then details[#details + 1] = "it printed  " .. result.output:gsub("%s+$", ""):gsub("\n", "\n            ") end
-  internal.raise("script", ("%s%s"):format(file and ("%s:%s: "):format(file, line or "?") or path .. ": ", message), { details = details })
+  if failures.is_error_object(result.error) and result.error.sql then
+    details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ")
+  end
+  for printed in (result.output or ""):gmatch("[^\n]+") do details[#details + 1] = "it printed  " .. printed end
+  local place = file and ("%s:%s"):format(file, line or "?") or path
+  internal.raise("script", place .. ": " .. message, { details = details })
 end
 
 --- The same; the error of a script is in the field `error` of the result.
@@ -144,7 +147,9 @@ function members.migrate(options)
   end
   for name, value in pairs(options or {}) do
     if name ~= "to" then internal.raise_unknown("option", name, { "to" }) end
-    if type(value) ~= "string" then internal.raise("argument", "t.migrate: option to: expected the name of a migration, got " .. internal.describe(value)) end
+    if type(value) ~= "string" then
+      state.mistake("t.migrate: option to: expected the name of a migration, got %s", internal.describe(value))
+    end
   end
   return state.host("migrate")(options and options.to)
 end
@@ -202,7 +207,8 @@ function values.tmp_dir(current)
   return current.info.tmp_dir or state.host("tmp_dir")()
 end
 
-local function names()
+--- The names of all that `t` has.
+function scenario_context.names()
   local set = { case = true }
   for name in pairs(members) do set[name] = true end
   for name in pairs(values) do set[name] = true end
@@ -217,11 +223,11 @@ function scenario_context.new(current)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
       if name == "case" then return current.scenario.case_values end
-      if not values[name] then internal.raise_unknown("member", name, names()) end
+      if not values[name] then internal.raise_unknown("member", name, scenario_context.names()) end
       made[name] = values[name](current)
       return made[name]
     end,
-    __newindex = function(_, name) internal.raise("argument", ("t.%s cannot be set"):format(tostring(name))) end,
+    __newindex = function(_, name) state.mistake("t.%s cannot be set", tostring(name)) end,
     __tostring = function() return "t" end,
     __name = "t",
   })

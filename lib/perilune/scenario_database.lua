@@ -2,6 +2,7 @@
 -- there are `query`, `schema` and `integrity_check`.
 
 local internal = ...
+local state = internal.load("scenario_state")
 local perilune, database = internal.perilune, internal.database
 
 local scenario_database = {}
@@ -26,7 +27,7 @@ end
 -- @tparam string what who asks
 function scenario_database.require_table(what, name)
   if type(name) ~= "string" then
-    internal.raise("argument", ("%s: expected the name of a table, got %s"):format(what, internal.describe(name)))
+    state.mistake("%s: expected the name of a table, got %s", what, internal.describe(name))
   end
   local db = internal.default_database()
   if not exists(db, name) then internal.raise_unknown("table", name, names_of_tables(db)) end
@@ -38,7 +39,9 @@ function scenario_database.class(name)
   if class then return class end
   class = perilune.record(name)
   local has_column = false
-  for _, column in ipairs(database.columns(internal.default_database(), name)) do has_column = has_column or column.name == "get" end
+  for _, column in ipairs(database.columns(internal.default_database(), name)) do
+    has_column = has_column or column.name == "get"
+  end
   if not has_column then
     --- The record with a key; nil if there is none.
     function class:get(...) return self:fetch_one(...) end
@@ -67,8 +70,8 @@ function database:integrity_check()
   local lines = self:fetch_values("PRAGMA integrity_check")
   if lines[1] == "ok" then lines = {} end
   for _, violation in ipairs(self:foreign_key_violations()) do
-    lines[#lines + 1] = ("row %s of %s refers to a row of %s that is not there"):format(tostring(violation.rowid), violation.table,
-      violation.referenced_table)
+    lines[#lines + 1] = ("row %s of %s refers to a row of %s that is not there")
+      :format(tostring(violation.rowid), violation.table, violation.referenced_table)
   end
   return #lines == 0 and "ok" or table.concat(lines, "\n")
 end

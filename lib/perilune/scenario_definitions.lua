@@ -51,13 +51,13 @@ end
 
 local function check_name(what, name)
   if type(name) ~= "string" or not name:find("%S") then
-    internal.raise("argument", ("%s: argument 1: expected a name, got %s"):format(what, display.show(name)))
+    state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
   end
 end
 
 local function check_function(what, f)
   if type(f) ~= "function" then
-    internal.raise("argument", ("%s: expected a function last, got %s"):format(what, internal.describe(f)))
+    state.mistake("%s: expected a function last, got %s", what, internal.describe(f))
   end
 end
 
@@ -65,7 +65,7 @@ end
 local function read_arguments(what, name, options, body, ...)
   check_name(what, name)
   if body == nil and type(options) == "function" then options, body = nil, options end
-  if select("#", ...) > 0 then internal.raise("argument", ("%s %s: there are too many arguments"):format(what, display.quoted(name))) end
+  if select("#", ...) > 0 then state.mistake("%s %s: there are too many arguments", what, display.quoted(name)) end
   return options, body
 end
 
@@ -82,8 +82,8 @@ end
 local function add(entry, what, options, body, extra)
   local file, line = position()
   local scenario = {
-    id = id_of(entry), name = entry.name, groups = group.names, case = entry.text, case_values = entry.case, file = file, line = line,
-    tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
+    id = id_of(entry), name = entry.name, groups = group.names, case = entry.text, case_values = entry.case,
+    file = file, line = line, tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
     retry = options.retry or 0, fails = options.fails, lock = options.lock, clock = options.clock, seed = options.seed,
     max_queries = options.max_queries, grants = options.grants, body = body, group = group, ordinal = ordinal,
     index = #scenario_definitions.scenarios + 1,
@@ -103,7 +103,9 @@ local function define_scenario(kind, extra, name, ...)
   check_phase(kind)
   local own, body = read_arguments(kind, name, ...)
   local what = kind .. ' "' .. name .. '"'
-  if state.file.is_support then internal.raise("usage", what .. ": scenarios stand in files *_scenario.lua, not in support.lua") end
+  if state.file.is_support then
+    internal.raise("usage", what .. ": scenarios stand in files *_scenario.lua, not in support.lua")
+  end
   if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
   local options = group.options
   if own ~= nil then options = options_of.inherit(options, options_of.read("scenario", what, own)) end
@@ -114,7 +116,7 @@ end
 local scenario = setmetatable({}, {
   __call = function(_, ...) define_scenario("scenario", {}, ...) end,
   __index = function(_, name) internal.raise_unknown("member", name, { "only", "skip", "todo" }) end,
-  __newindex = function(_, name) internal.raise("argument", ("scenario.%s cannot be set"):format(tostring(name))) end,
+  __newindex = function(_, name) state.mistake("scenario.%s cannot be set", tostring(name)) end,
   __tostring = function() return "scenario" end,
 })
 
@@ -124,7 +126,8 @@ rawset(scenario, "only", function(...) define_scenario("scenario.only", { only =
 --- A scenario that is not run: `scenario.skip(reason, name, [options,] function)`.
 rawset(scenario, "skip", function(reason, ...)
   if type(reason) ~= "string" or type((...)) ~= "string" then
-    internal.raise("argument", "scenario.skip: expected the reason and then the name: scenario.skip(\"waits for #12\", \"name\", function(t) ... end)")
+    state.mistake("scenario.skip: expected the reason and then the name: "
+      .. 'scenario.skip("waits for #12", "name", function(t) ... end)')
   end
   define_scenario("scenario.skip", { skip = reason }, ...)
 end)
@@ -176,7 +179,7 @@ function scenario_definitions.template(name, ...)
   local what = "template " .. display.quoted(name)
   check_function(what, body)
   options = options == nil and {} or options
-  if type(options) ~= "table" then internal.raise("argument", what .. ": expected a table of options, got " .. internal.describe(options)) end
+  if type(options) ~= "table" then state.mistake("%s: expected a table of options, got %s", what, internal.describe(options)) end
   for option in pairs(options) do
     if option ~= "on" then internal.raise_unknown("option", option, { "on" }) end
   end
@@ -197,13 +200,14 @@ function scenario_definitions.factory(table_name, columns)
   check_phase("factory")
   check_name("factory", table_name)
   if type(columns) ~= "table" or #columns > 0 then
-    internal.raise("argument", ("factory %s: argument 2: expected a table of columns, got %s"):format(display.quoted(table_name),
-      display.show(columns)))
+    state.mistake("factory %s: argument 2: expected a table of columns, got %s", display.quoted(table_name),
+      display.show(columns))
   end
   local same = scenario_definitions.factories[table_name:lower()]
   local file, line = position()
   if same then
-    internal.raise("duplicate", ("factory %s: there is another one, at %s:%d"):format(display.quoted(table_name), same.file, same.line))
+    internal.raise("duplicate", ("factory %s: there is another one, at %s:%d")
+      :format(display.quoted(table_name), same.file, same.line))
   end
   scenario_definitions.factories[table_name:lower()] = { columns = columns, file = file, line = line }
 end

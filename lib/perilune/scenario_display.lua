@@ -58,56 +58,78 @@ local function key_text(key)
 end
 
 --- The entries of a table as texts: those of the list without their positions.
-local function entries(value, render)
-  local parts, length = {}, #value
-  for index = 1, length do parts[index] = render(value[index]) end
+-- @tparam integer most how many of them
+local function entries(value, most, render)
+  local parts, length, hidden = {}, #value, 0
+  for index = 1, math.min(length, most) do parts[index] = render(value[index]) end
+  hidden = length - #parts
   for _, key in ipairs(scenario_display.keys(value)) do
     if not (math.type(key) == "integer" and key >= 1 and key <= length) then
-      parts[#parts + 1] = key_text(key) .. " = " .. render(rawget(value, key))
+      if #parts < most then parts[#parts + 1] = key_text(key) .. " = " .. render(rawget(value, key)) else hidden = hidden + 1 end
     end
   end
+  if hidden > 0 then parts[#parts + 1] = ("... (%d more)"):format(hidden) end
   return parts
 end
 
-local deepest, most_entries = 6, 40
+local deepest, most_entries, most_at_all, longest = 6, 40, 400, 2000
 
-local function table_text(value, depth, path)
+local render
+
+--- The text of a table on one line.
+-- @tparam table limits `left` entries may be shown; `path`: the tables on the way; `is_whole`: nothing is left out
+local function table_text(value, limits)
+  local path = limits.path
   if path[value] then return "{ itself }" end
-  if depth >= deepest then return "{...}" end
-  path[value] = true
-  local parts = entries(value, function(item) return scenario_display.show(item, depth + 1, path) end)
-  path[value] = nil
+  local depth = #path
+  if not limits.is_whole and (depth >= deepest or limits.left <= 0) then return next(value) == nil and "{}" or "{...}" end
+  path[value], path[depth + 1] = true, value
+  local parts = entries(value, limits.is_whole and math.maxinteger or most_entries, function(item)
+    limits.left = limits.left - 1
+    return render(item, limits)
+  end)
+  path[value], path[depth + 1] = nil, nil
   if #parts == 0 then return "{}" end
-  if #parts > most_entries then
-    local hidden = #parts - most_entries
-    parts = table.move(parts, 1, most_entries, 1, {})
-    parts[#parts + 1] = ("... (%d more)"):format(hidden)
-  end
   return "{ " .. table.concat(parts, ", ") .. " }"
 end
 
---- A value on one line.
-function scenario_display.show(value, depth, path)
-  if type(value) == "string" then return scenario_display.quoted(value) end
+--- The text that a type makes of its value.
+local function own_text(value)
+  local is_made, text = pcall(tostring, value)
+  return is_made and text or internal.describe(value)
+end
+
+function render(value, limits)
+  if type(value) == "string" then
+    if #value <= longest or limits.is_whole then return scenario_display.quoted(value) end
+    return scenario_display.quoted(value:sub(1, longest)) .. ("... (%d bytes)"):format(#value)
+  end
   if type(value) == "number" then return number(value) end
   if value == internal.null then return "null" end
   if type(value) == "userdata" then return date(value) end
   if type(value) ~= "table" then return value == nil and "nil" or tostring(value) end
-  if has_text(value) then return tostring(value) end
-  return table_text(value, depth or 0, path or {})
+  if has_text(value) then return own_text(value) end
+  return table_text(value, limits)
 end
 
+--- A value on one line; of what is long or deep only a part.
+function scenario_display.show(value)
+  return render(value, { left = most_at_all, path = {} })
+end
+
+local widest = 100
+
 local function pretty(value, indent, path)
-  local line = scenario_display.show(value)
-  if type(value) ~= "table" or has_text(value) or #line + #indent <= 100 and not line:find("%.%.%.") or path[value] then return line end
+  local line = render(value, { left = 0, path = {}, is_whole = true })
+  if type(value) ~= "table" or has_text(value) or path[value] or #line + #indent <= widest then return line end
   path[value] = true
   local inner = indent .. "  "
-  local parts = entries(value, function(item) return pretty(item, inner, path) end)
+  local parts = entries(value, math.maxinteger, function(item) return pretty(item, inner, path) end)
   path[value] = nil
   return "{\n" .. inner .. table.concat(parts, ",\n" .. inner) .. ",\n" .. indent .. "}"
 end
 
---- A value on as many lines as it needs.
+--- A value on as many lines as it needs, whole.
 function scenario_display.pretty(value)
   return pretty(value, "", {})
 end

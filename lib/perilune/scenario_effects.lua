@@ -6,7 +6,7 @@ local display = state.lazily("scenario_display")
 
 local function check_name(what, name)
   if type(name) ~= "string" then
-    internal.raise("argument", ("%s: argument 1: expected the name of a function, got %s"):format(what, internal.describe(name)))
+    state.mistake("%s: argument 1: expected the name of a function, got %s", what, internal.describe(name))
   end
 end
 

@@ -1,7 +1,7 @@
 --- `expect(value)`: states what is true of it by matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
 --
--- `expect.no(value)` turns the first matcher around, `expect.soft(value)` notes what is not so and goes on. `expect.extend` adds a
--- matcher: `expect.extend("is_even", function(value) return value % 2 == 0 end)`.
+-- `expect.no(value)` turns the matchers around, `expect.soft(value)` notes what is not so and goes on. `expect.extend` adds one:
+-- `expect.extend("is_even", function(value) return value % 2 == 0 end)`.
 
 local internal = ...
 local state = internal.load("scenario_state")
@@ -28,8 +28,8 @@ local function find(name)
   end
   matchers[name] = function(expectation, ...)
     if not queries.is(expectation.value) then
-      internal.raise("argument", ("%s: expected queries (of t.queries or t.run), got %s"):format(name,
-        internal.describe(expectation.value)))
+      state.mistake("%s: expected queries (of t.queries or t.run), got %s", name,
+        internal.describe(expectation.value))
     end
     return matcher(expectation.value, ...)
   end
@@ -81,7 +81,7 @@ function expectation_metatable.__index(_, name)
   local matcher = find(name)
   return function(expectation, ...)
     if type(expectation) ~= "table" or rawget(expectation, "is_expectation") == nil then
-      internal.raise("argument", ("%s: write a colon before it: expect(...):%s(...)"):format(name, name))
+      state.mistake("%s: write a colon before it: expect(...):%s(...)", name, name)
     end
     return apply(expectation, name, matcher, ...)
   end
@@ -108,15 +108,15 @@ end
 
 --- Adds a matcher for this state.
 -- @tparam string name
--- @tparam function matcher gets the value and the arguments, and returns whether it is so, and a line (or a list of them) that says
---   what is the case instead
+-- @tparam function matcher gets the value and the arguments, and returns whether it is so, and a line (or a list of them) that
+--   says what is the case instead
 function expect.extend(name, matcher)
   if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then
     internal.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. internal.describe(name))
   elseif type(matcher) ~= "function" then
     internal.raise("argument", "expect.extend: argument 2: expected a function, got " .. internal.describe(matcher))
   elseif matchers[name] or queries.matchers[name] then
-    internal.raise("argument", ("expect.extend: there is a matcher `%s` already"):format(name))
+    state.mistake("expect.extend: there is a matcher `%s` already", name)
   end
   matchers[name] = function(expectation, ...)
     local is_so, lines = matcher(expectation.value, ...)
@@ -130,6 +130,6 @@ end
 return setmetatable(expect, {
   __call = function(_, ...) return new((...), select("#", ...), {}) end,
   __index = function(_, name) internal.raise_unknown("member", name, { "no", "soft", "extend" }) end,
-  __newindex = function(_, name) internal.raise("argument", ("expect.%s cannot be set: use expect.extend"):format(tostring(name))) end,
+  __newindex = function(_, name) state.mistake("expect.%s cannot be set: use expect.extend", tostring(name)) end,
   __tostring = function() return "expect" end,
 })

@@ -36,14 +36,16 @@ end
 
 local function check_kind(err, wanted)
   local kind = field(err, "kind")
-  return kind == wanted, ("expected an error of kind %s, got %s"):format(display.show(wanted), kind and display.show(kind) or "one without a kind")
+  local got = kind and display.show(kind) or "one without a kind"
+  return kind == wanted, ("expected an error of kind %s, got %s"):format(display.show(wanted), got)
 end
 
 local function check_pattern(err, wanted)
   return message_of(err):find(wanted) ~= nil, ("expected a message with %s"):format(display.show(wanted))
 end
 
---- What may be said of an error: functions (error, wanted) that return whether it is so, and what was expected. `code` is the kind.
+--- What may be said of an error: functions (error, wanted) that return whether it is so, and what was expected. `code` is the
+-- kind.
 local aspects = {
   code = check_kind, kind = check_kind, pattern = check_pattern, message = check_pattern,
 }
@@ -68,13 +70,13 @@ local function read(what)
   if what == nil then return {} end
   if type(what) == "string" then return { pattern = what } end
   if type(what) ~= "table" then
-    internal.raise("argument", "expect_error: argument 2: expected a Lua pattern, or a table (" .. table.concat(names_of_aspects(), ", ")
-      .. "), got " .. internal.describe(what))
+    state.mistake("expect_error: argument 2: expected a Lua pattern, or a table (%s), got %s",
+      table.concat(names_of_aspects(), ", "), internal.describe(what))
   end
   for name, wanted in pairs(what) do
     if not aspects[name] then internal.raise_unknown("option", name, names_of_aspects()) end
     if type(wanted) ~= "string" then
-      internal.raise("argument", ("expect_error: option %s: expected a string, got %s"):format(name, internal.describe(wanted)))
+      state.mistake("expect_error: option %s: expected a string, got %s", name, internal.describe(wanted))
     end
   end
   return what
@@ -90,7 +92,8 @@ end
 
 --- Calls a function that must raise an error.
 -- @tparam function f
--- @param ?what a Lua pattern that the message must match, or a table of what the error must be: code (its kind), column, table, pattern
+-- @param ?what a Lua pattern that the message must match, or a table of what the error must be: code (its kind), column, table,
+--   pattern
 -- @return the error; one that was raised as text is a table with message, file and line
 return function(f, what)
   if type(f) ~= "function" and not (type(f) == "table" and getmetatable(f)) then

@@ -92,8 +92,8 @@ end
 local function check_path(name, path)
   for _, seen in ipairs(path) do
     if seen == fold(name) then
-      internal.raise("argument", ("t.make: a row of %s needs one of %s: give one of them its column"):format(
-        table.concat(path, ", which needs one of "), name))
+      state.mistake("t.make: a row of %s needs one of %s: give one of them its column",
+        table.concat(path, ", which needs one of "), name)
     end
   end
   local longer = table.move(path, 1, #path, 1, {})
@@ -124,7 +124,8 @@ function make(name, overrides, parents, path)
   if is_made then return result end
   local is_check = type(result) == "userdata" and type(result.kind) == "string" and result.kind:find("^constraint_")
   if is_check and not definitions.factories[fold(name)] then
-    internal.add_error_fields(result, { details = { ("help  factory(%q, { ... }) says which values rows of it have"):format(name) } })
+    local help = ("help  factory(%q, { ... }) says which values rows of it have"):format(name)
+    internal.add_error_fields(result, { details = { help } })
   end
   error(result, 0)
 end
@@ -132,8 +133,8 @@ end
 local function check_overrides(what, overrides)
   if overrides == nil then return {} end
   if type(overrides) ~= "table" or #overrides > 0 then
-    internal.raise("argument", ("%s: expected a table of columns, got %s"):format(what,
-      type(overrides) == "table" and "a list" or internal.describe(overrides)))
+    state.mistake("%s: expected a table of columns, got %s", what,
+      type(overrides) == "table" and "a list" or internal.describe(overrides))
   end
   return overrides
 end
@@ -145,7 +146,7 @@ local function maker(name)
   --- Makes some rows, which refer to the same rows where they must refer to some.
   function methods.many(self, count, overrides)
     if math.type(count) ~= "integer" or count < 0 then
-      internal.raise("argument", ("%s:many: argument 1: expected how many, got %s"):format(what, internal.describe(count)))
+      state.mistake("%s:many: argument 1: expected how many, got %s", what, internal.describe(count))
     end
     overrides = check_overrides(what .. ":many", overrides)
     return scenario_given.in_transaction(function()

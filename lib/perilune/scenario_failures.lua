@@ -70,7 +70,8 @@ end
 function scenario_failures.make(caught, step)
   local value = caught.value
   local message, file, line = scenario_failures.describe(value)
-  file, line = file or caught.file, line or caught.line
+  -- A position in the library says nothing to who writes scenarios.
+  if not file or file:find("^%[") then file, line = caught.file, caught.line end
   local path = file and source.path(file)
   return {
     message = message, kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,

@@ -46,8 +46,8 @@ local function check_foreign_keys(what, db, name)
   if key and violation.rowid then
     local columns = {}
     for index, column in ipairs(key.columns) do columns[index] = '"' .. column:gsub('"', '""') .. '"' end
-    local row = db:fetch_one(("SELECT %s FROM \"%s\" WHERE rowid = ?"):format(table.concat(columns, ", "), (name:gsub('"', '""'))),
-      violation.rowid)
+    local source = '"' .. name:gsub('"', '""') .. '"'
+    local row = db:fetch_one(("SELECT %s FROM %s WHERE rowid = ?"):format(table.concat(columns, ", "), source), violation.rowid)
     if row then found = values_text(row, key.columns) end
   end
   internal.raise("constraint_foreignkey", ("%s: %s refers to a row of %s that is not there"):format(what, found,
@@ -88,7 +88,8 @@ local function insert_text(what, db, class, name, text)
     local record = class:insert(values)
     for head, bound in pairs(unbound) do
       if record[head] == nil then
-        internal.raise("text_table", ("%s: row %d: @%s stands for nothing: column `%s` is NULL"):format(what, number, bound, head))
+        internal.raise("text_table", ("%s: row %d: @%s stands for nothing: column `%s` is NULL")
+          :format(what, number, bound, head))
       end
       names[bound] = record[head]
     end
@@ -104,8 +105,8 @@ local function insert_list(what, class, list)
   local records = {}
   for index, values in ipairs(list) do
     if type(values) ~= "table" then
-      internal.raise("argument", ("%s: expected tables of columns in the list, got %s at position %d"):format(what,
-        internal.describe(values), index))
+      state.mistake("%s: expected tables of columns in the list, got %s at position %d", what,
+        internal.describe(values), index)
     end
     records[index] = class:insert(values)
   end
@@ -122,8 +123,8 @@ function scenario_given.insert(name, rows)
   end
   local class = scenario_database.class(name)
   return in_transaction(function(db)
-    local records
-    if type(rows) == "string" then records = insert_text(what, db, class, name, rows) else records = insert_list(what, class, rows) end
+    local is_text = type(rows) == "string"
+    local records = is_text and insert_text(what, db, class, name, rows) or insert_list(what, class, rows)
     check_foreign_keys(what, db, name)
     return records
   end)

@@ -1,5 +1,5 @@
---- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether it is so, and a function
--- that returns lines which show what is the case.
+--- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether it is so, and a
+-- function that returns lines which show what is the case.
 
 local internal = ...
 local state = internal.load("scenario_state")
@@ -14,13 +14,35 @@ local function show_difference(expected, actual)
   return function() return { "expected " .. display.show(expected), "got      " .. display.show(actual) } end
 end
 
+local most_text = 20
+
+--- That something is not in a text, which is shown as its lines if it has several.
+local function show_absence(what, value)
+  return function()
+    local lines = { what .. " is not in" }
+    if type(value) ~= "string" or not value:find("\n.") then
+      lines[2] = display.show(value)
+      return lines
+    end
+    for line in value:gmatch("[^\n]*") do
+      if #lines > most_text then
+        lines[#lines + 1] = ("  ... (%d bytes)"):format(#value)
+        break
+      end
+      lines[#lines + 1] = "  " .. line
+    end
+    return lines
+  end
+end
+
 -- Values
 
 --- The same value, or tables with the same content.
 function matchers.equals(expectation, expected)
   local list = differences.of(expectation.value, expected)
   return #list == 0, function()
-    if type(expectation.value) == "string" and type(expected) == "string" and (expected .. expectation.value):find("\n", 1, true) then
+    local are_texts = type(expectation.value) == "string" and type(expected) == "string"
+    if are_texts and (expected .. expectation.value):find("\n", 1, true) then
       return internal.load("scenario_text_difference")(expected, expectation.value)
     elseif type(expected) ~= "table" then
       return show_difference(expected, expectation.value)()
@@ -46,7 +68,8 @@ function matchers.near(expectation, expected, tolerance)
   return is_near, function()
     local lines = show_difference(expected, value)()
     if type(value) == "number" then
-      lines[3] = ("they differ by %s, at most %s was expected"):format(display.show(math.abs(value - expected)), display.show(tolerance))
+      lines[3] = ("they differ by %s, at most %s was expected")
+        :format(display.show(math.abs(value - expected)), display.show(tolerance))
     end
     return lines
   end
@@ -63,17 +86,17 @@ function matchers.contains(expectation, part)
   else
     internal.raise("argument", "contains: expected text or a list in expect(...), got " .. internal.describe(value))
   end
-  return is_so, function() return { display.show(part) .. " is not in", display.show(value) } end
+  return is_so, show_absence(display.show(part), value)
 end
 
 --- Text that a Lua pattern finds.
 function matchers.matches(expectation, pattern)
-  if type(pattern) ~= "string" then internal.raise("argument", "matches: expected a Lua pattern, got " .. internal.describe(pattern)) end
+  if type(pattern) ~= "string" then state.mistake("matches: expected a Lua pattern, got %s", internal.describe(pattern)) end
   local value = expectation.value
   if type(value) ~= "string" and type(value) ~= "number" then
     internal.raise("argument", "matches: expected text in expect(...), got " .. internal.describe(value))
   end
-  return tostring(value):find(pattern) ~= nil, function() return { "the pattern " .. display.show(pattern) .. " is not in", display.show(value) } end
+  return tostring(value):find(pattern) ~= nil, show_absence("the pattern " .. display.show(pattern), value)
 end
 
 function matchers.is_nil(expectation)
@@ -119,7 +142,7 @@ local function show_rows(value)
 end
 
 function matchers.count(expectation, expected)
-  if math.type(expected) ~= "integer" then internal.raise("argument", "count: expected a number, got " .. internal.describe(expected)) end
+  if math.type(expected) ~= "integer" then state.mistake("count: expected a number, got %s", internal.describe(expected)) end
   local count = row_source.count("count", expectation.value)
   return count == expected, function()
     return { ("expected %d, got %d"):format(expected, count), table.unpack(show_rows(expectation.value)) }

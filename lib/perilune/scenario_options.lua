@@ -107,15 +107,17 @@ end
 function scenario_options.read(kind, what, options)
   if options == nil then return {} end
   if type(options) ~= "table" then
-    internal.raise("argument", ("%s: expected a table of options before the function, got %s"):format(what, internal.describe(options)))
+    state.mistake("%s: expected a table of options before the function, got %s", what, internal.describe(options))
   end
   local read = {}
   for _, name in ipairs(display.keys(options)) do
     local reader = readers[name]
-    if not reader or kind == "group" and for_scenarios_alone[name] then internal.raise_unknown("option", name, names_for(kind)) end
+    if not reader or kind == "group" and for_scenarios_alone[name] then
+      internal.raise_unknown("option", name, names_for(kind))
+    end
     local value = reader[1](options[name])
     if value == nil then
-      internal.raise("argument", ("%s: option %s: expected %s, got %s"):format(what, name, reader[2], display.show(options[name])))
+      state.mistake("%s: option %s: expected %s, got %s", what, name, reader[2], display.show(options[name]))
     end
     read[name] = value
   end

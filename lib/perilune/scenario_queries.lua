@@ -108,7 +108,7 @@ local matchers = {}
 
 local function check_count(name, count)
   if math.type(count) ~= "integer" or count < 0 then
-    internal.raise("argument", ("%s: expected a number of queries, got %s"):format(name, internal.describe(count)))
+    state.mistake("%s: expected a number of queries, got %s", name, internal.describe(count))
   end
 end
 
@@ -136,7 +136,7 @@ local function has_word(text, word)
 end
 
 function matchers.uses_index(queries, name)
-  if type(name) ~= "string" then internal.raise("argument", "uses_index: expected the name of an index, got " .. internal.describe(name)) end
+  if type(name) ~= "string" then state.mistake("uses_index: expected the name of an index, got %s", internal.describe(name)) end
   for _, query in ipairs(explainable(queries)) do
     for _, detail in ipairs(plan_of(query)) do
       if detail:find("INDEX", 1, true) and has_word(detail, name) then return true, function() return plans{ query } end end

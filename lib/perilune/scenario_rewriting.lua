@@ -23,7 +23,8 @@ end
 --- Whether the `check` at an index is a name that is being declared or assigned.
 local function is_declared(list, index)
   local before, after = text_at(list, index - 1), text_at(list, index + 1)
-  if before == "local" or before == "function" or after == "=" and before ~= "." and before ~= "{" and before ~= "," then return true end
+  if before == "local" or before == "function" then return true end
+  if after == "=" and before ~= "." and before ~= "{" and before ~= "," then return true end
   local is_parameter = before == "(" and (text_at(list, index - 2) == "function" or text_at(list, index - 3) == "function")
   return is_parameter and (after == ")" or after == ",")
 end

@@ -1,6 +1,6 @@
 --- Which rows are those that a text table says: in their order, or in any.
--- What is found is a list of *pairs* { expected, actual, is_match }: positions in the text table and in the rows, either of which may
--- be missing.
+-- What is found is a list of *pairs* { expected, actual, is_match }: positions in the text table and in the rows, either of
+-- which may be missing.
 
 local internal = ...
 local state = internal.load("scenario_state")
@@ -41,10 +41,13 @@ local function bind(comparison, pairs_found)
   return pairs_found
 end
 
+local most_alike = 20000
+
 --- Rows that are left over and lines that are: the most alike become pairs, so that their differences can be shown.
 -- @tparam ?boolean is_gap they stand between the same rows
 local function pair_alike(comparison, expected_left, actual_left, is_gap)
   local found, taken = {}, {}
+  local are_few = #expected_left * #actual_left <= most_alike
   if #expected_left == #actual_left and (is_gap or #expected_left == 1) then
     for index, expected in ipairs(expected_left) do found[index] = { expected = expected, actual = actual_left[index] } end
     return found
@@ -52,7 +55,7 @@ local function pair_alike(comparison, expected_left, actual_left, is_gap)
   for _, expected in ipairs(expected_left) do
     local best, best_count = nil, 0
     for _, actual in ipairs(actual_left) do
-      local count = not taken[actual] and likeness(comparison, expected, actual) or 0
+      local count = are_few and not taken[actual] and likeness(comparison, expected, actual) or 0
       if count > best_count then best, best_count = actual, count end
     end
     if best and best_count * 2 >= #comparison.table.rows[expected] then taken[best] = true else best = nil end
@@ -66,7 +69,7 @@ end
 
 -- In order
 
-local most_aligned = 1000000
+local most_aligned = 250000
 
 --- The lengths of the longest common runs of lines and rows from each position on.
 local function common_lengths(comparison, first, last_expected, last_actual)
@@ -92,10 +95,21 @@ local function range(from, to)
   return list
 end
 
+--- Lines and rows at the same positions: for what is too much to be aligned.
+local function side_by_side(comparison, first, expected_count, actual_count)
+  local found = {}
+  for position = first, math.max(expected_count, actual_count) do
+    local expected, actual = position <= expected_count and position or nil, position <= actual_count and position or nil
+    local is_match = expected and actual and is_tried(comparison, expected, actual)
+    found[#found + 1] = { expected = expected, actual = actual, is_match = is_match or nil }
+  end
+  return found
+end
+
 --- Aligns what comes after the rows that are the same.
 local function align(comparison, first, expected_count, actual_count)
   if (expected_count - first) * (actual_count - first) > most_aligned then
-    return pair_alike(comparison, range(first, expected_count), {})
+    return side_by_side(comparison, first, expected_count, actual_count)
   end
   local lengths = common_lengths(comparison, first, expected_count, actual_count)
   local found, expected, actual = {}, first, first

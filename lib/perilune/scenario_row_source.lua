@@ -71,7 +71,7 @@ end
 local function check_items(what, items)
   for index, item in ipairs(items) do
     if type(item) ~= "table" then
-      internal.raise("argument", ("%s: expected rows, got %s at position %d"):format(what, internal.describe(item), index))
+      state.mistake("%s: expected rows, got %s at position %d", what, internal.describe(item), index)
     end
   end
 end
@@ -85,8 +85,8 @@ function scenario_row_source.of(what, value)
   end
   local items = list_of(value)
   if not items then
-    internal.raise("argument", ("%s: expected rows (a list, a request, changes), got %s"):format(what,
-      type(value) == "table" and display.show(value) or internal.describe(value)))
+    state.mistake("%s: expected rows (a list, a request, changes), got %s", what,
+      type(value) == "table" and display.show(value) or internal.describe(value))
   end
   check_items(what, items)
   local source = { items = items, columns = all_columns(items), what = "column" }
@@ -114,7 +114,7 @@ function scenario_row_source.count(what, value)
   if type(value) == "string" then return utf8.len(value) or #value end
   if type(value) == "table" and (is_row(value) or is_record(value)) then return 1 end
   if type(value) ~= "table" then
-    internal.raise("argument", ("%s: expected a list, a request or changes, got %s"):format(what, internal.describe(value)))
+    state.mistake("%s: expected a list, a request or changes, got %s", what, internal.describe(value))
   end
   if #value > 0 then return #value end
   local count = 0

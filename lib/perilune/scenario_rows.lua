@@ -13,8 +13,8 @@ local function check_cells(what, parsed)
   for number, row in ipairs(parsed.rows) do
     for index, cell in ipairs(row) do
       if cell.kind == "empty" then
-        internal.raise("text_table", ('%s: row %d of the text table: column `%s` is empty: write ~ for NULL, "" for a text without '
-          .. "characters, * for any value"):format(what, number, parsed.names[index]))
+        internal.raise("text_table", ("%s: row %d of the text table: column `%s` is empty: write ~ for NULL, "
+          .. '"" for a text without characters, * for any value'):format(what, number, parsed.names[index]))
       end
     end
   end
@@ -103,7 +103,7 @@ local function align(names, rows)
   return lines
 end
 
-local most_matching, around = 16, 2
+local most_matching, around, most_shown = 16, 2, 100
 
 --- Leaves out rows that match and are far from those that do not.
 local function elide(rows)
@@ -127,6 +127,9 @@ local function elide(rows)
     end
   end
   note()
+  if #kept > most_shown then
+    kept = table.move(kept, 1, most_shown, 1, { [most_shown + 1] = { text = ("  ... and more, of %d rows"):format(#rows) } })
+  end
   return kept
 end
 

@@ -11,6 +11,11 @@ local scenario_state = {
   current = nil,
 }
 
+--- Raises that something was used wrongly: by a format and its values.
+function scenario_state.mistake(format, ...)
+  internal.raise("argument", format:format(...))
+end
+
 --- A module that is loaded when something of it is first used: most scenarios need few.
 function scenario_state.lazily(name)
   return setmetatable({}, {

@@ -7,6 +7,7 @@
 -- quotes), "empty", "bare" (anything else).
 
 local internal = ...
+local state = internal.load("scenario_state")
 
 local scenario_text_table = {}
 
@@ -102,7 +103,7 @@ end
 -- @return { names, rows }: the headings, and for each row a list of cells, shorter if it ends with `...`
 function scenario_text_table.read(what, text)
   if type(text) ~= "string" then
-    internal.raise("argument", ("%s: expected a text table, got %s"):format(what, internal.describe(text)))
+    state.mistake("%s: expected a text table, got %s", what, internal.describe(text))
   end
   local names, rows, number = nil, {}, 0
   for line in (text .. "\n"):gmatch("(.-)\r?\n") do

@@ -81,6 +81,12 @@ function scenarios.definitions()
   return result
 end
 
+--- The types of the tables for editors, as they are in the database at hand, with the fixtures that were loaded: the text of
+-- `schema.d.lua`. What belongs to no project is in `scenario_annotations.lua`.
+function scenarios.types()
+  return internal.load("scenario_types").of_project()
+end
+
 --- Fills the database with the data of a template, in one transaction.
 function scenarios.fill(name)
   local template = definitions.templates_by_name[name]
@@ -94,7 +100,9 @@ end
 -- @tparam ?table info seed, attempt, tmp_dir, update_snapshots
 function scenarios.run(id, info)
   local scenario = definitions.by_id[id]
-  if not scenario or not scenario.body then internal.raise("unknown_scenario", "there is no scenario to run with the id " .. tostring(id)) end
+  if not scenario or not scenario.body then
+    internal.raise("unknown_scenario", "there is no scenario to run with the id " .. tostring(id))
+  end
   return internal.load("scenario_running")(scenario, info or {})
 end
 

@@ -59,7 +59,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
 
       local second = t.run("scripts/examples/music_shop/report.lua")
       expect(second.changes):is_empty()
-      expect(second.output):contains("Herman Melville (United States), born in 1819")
+      expect(second.output):equals(first.output)
     end)
 
     scenario("one playlist is exported in M3U format", function(t)

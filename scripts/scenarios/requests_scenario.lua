@@ -78,7 +78,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       expect(page):covers { count = 3, pages = 2, number = 2 }
       expect(page.records):rows "| title |\n| The Plague |"
       check(Book:max("year") == 1947)
-      expect(Book:order("id"):fetch_values("year")):equals { 1846, 1851, 1947 }
+      expect(Book:order("id"):select("year"):fetch_values()):equals { 1846, 1851, 1947 }
       local sizes = {}
       for batch in Book:order("id"):in_batches(2) do sizes[#sizes + 1] = #batch end
       expect(sizes):equals { 2, 1 }

@@ -46,6 +46,29 @@ test("equals of tables that contain themselves ends", function()
   passes("local a, b = {}, {}\na.self, b.self = a, b\nexpect(a):equals(b)")
 end)
 
+test("of large values a part is shown, of snapshots all", function()
+  language()
+  local display = internal.load("scenario_display")
+  local function nested(depth)
+    local list = {}
+    for index = 1, 30 do list[index] = depth > 1 and nested(depth - 1) or index end
+    return list
+  end
+  local value = nested(4)
+  equal(#display.show(value) < 10000, true)
+  matches(display.show(value), "{...}")
+  equal(display.pretty(nested(2)):find("...", 1, true), nil)
+  matches(display.show(("x"):rep(5000)), "... (5000 bytes)")
+  local list = {}
+  for index = 1, 50 do list[index] = index end
+  matches(display.show(list), "40, ... (10 more) }")
+  local itself = {}
+  itself.a = itself
+  equal(display.show(itself), "{ a = { itself } }")
+  equal(display.pretty(itself), "{ a = { itself } }")
+  equal(display.show(setmetatable({}, { __tostring = function() error("no") end })), "a table")
+end)
+
 test("equals of long texts shows the lines that differ", function()
   local found = failure("expect('a\\nb\\nc'):equals('a\\nx\\nc')")
   equal(found.details, { "  a", "+ x", "- b", "  c" })
@@ -72,6 +95,10 @@ end)
 test("contains looks into text and lists", function()
   passes("expect('some text'):contains('me t')\nexpect({ 1, { a = 2 } }):contains({ a = 2 })")
   equal(failure("expect('text'):contains('z')").details, { '"z" is not in', '"text"' })
+end)
+
+test("a text of several lines is shown as lines", function()
+  equal(failure("expect('a\\nb\\n'):contains('z')").details, { '"z" is not in', "  a", "  b", "  " })
 end)
 
 test("matches takes a pattern of Lua", function()

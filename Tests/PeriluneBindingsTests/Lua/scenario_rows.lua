@@ -152,6 +152,16 @@ test("of many rows those are shown that differ, and their neighbours", function(
   equal(found.details, { "  a", "  ... 17 rows", "  18", "  19", "! 0      a: expected 20", "  21", "  22", "  ... 18 rows" })
 end)
 
+test("many rows that differ are compared side by side", function()
+  local found = failure([=[
+    local rows, lines = {}, { "| a |" }
+    for index = 1, 600 do rows[index], lines[index + 1] = { a = index }, "| " .. index + (index % 2) .. " |" end
+    rows[601] = { a = 7 }
+    expect(rows):rows(table.concat(lines, "\n"))]=])
+  equal(#found.details, 102)
+  equal({ found.details[2], found.details[3], found.details[102] }, { "! 1       a: expected 2", "  2", "  ... and more, of 601 rows" })
+end)
+
 test("rows in any order are matched one to one, where a line may fit several", function()
   passes([=[
     expect({ { a = 1, b = 1 }, { a = 1, b = 2 } }):rows_any_order "| a | b |\n| 1 | * |\n| 1 | 1 |"

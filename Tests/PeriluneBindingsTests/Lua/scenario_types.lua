@@ -1,0 +1,83 @@
+-- Types for editors.
+
+--- Loads the language, with what stands for the runner.
+local function language(host)
+  internal.scenario_host = host or {}
+  local S = internal.load("scenarios")
+  S.install()
+  return S
+end
+
+
+local function types_of(sql)
+  db:execute(sql)
+  local S = language()
+  S.load("support.lua", 'fixture("models", function() end)', true)
+  local text = S.types()
+  assert(load(text))
+  return text
+end
+
+test("a table gives classes of its rows, of what they are made from, and of the table", function()
+  local text = types_of[[
+    CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL);
+    CREATE TABLE invoices (
+      id INTEGER PRIMARY KEY, customer_id INTEGER NOT NULL REFERENCES customers (id), status TEXT NOT NULL CHECK (status IN ('draft', 'sent')),
+      total REAL, is_paid BOOLEAN NOT NULL DEFAULT FALSE, sent_at DATETIME, data BLOB, double REAL AS (total * 2))]]
+  matches(text, [[
+---A row of invoices. customer_id refers to customers.
+---@class (exact) perilune.row.invoices
+---@field id integer
+---@field customer_id integer
+---@field status "draft"|"sent"
+---@field total? number
+---@field is_paid boolean
+---@field sent_at? perilune.date
+---@field data? string
+---@field double? number
+]])
+  matches(text, [[
+---@class (exact) perilune.new.invoices
+---@field id? integer|perilune.null
+---@field customer_id? integer
+---@field status? "draft"|"sent"
+---@field total? number|perilune.null
+---@field is_paid? boolean
+---@field sent_at? perilune.date|string|perilune.null
+---@field data? string|perilune.null
+
+]])
+  matches(text, "---@field get fun(self: perilune.table.invoices, key: integer): perilune.row.invoices?")
+  matches(text, "---@class perilune.db\n---@field customers perilune.table.customers\n---@field invoices perilune.table.invoices\n")
+  matches(text, "---@field invoices perilune.maker.invoices")
+  matches(text, "---@class perilune.fixtures\n---@field models any")
+end)
+
+test("views have types, and names that are no names of Lua have not", function()
+  local text = types_of('CREATE TABLE a (id INTEGER PRIMARY KEY, "two words" TEXT); CREATE VIEW b AS SELECT id FROM a; CREATE TABLE "c d" (x)')
+  matches(text, '---@field ["two words"]? string')
+  matches(text, "---@class (exact) perilune.row.b")
+  equal(text:find("c d", 1, true), nil)
+end)
+
+test("the text is the same each time", function()
+  local text = types_of("CREATE TABLE b (x INTEGER, y TEXT, z REAL); CREATE TABLE a (x)")
+  equal(internal.load("scenarios").types(), text)
+end)
+
+test("all that t and expect have, and all options, are in the annotations", function()
+  language()
+  local file = assert(io.open("lib/perilune/scenario_annotations.lua"))
+  local text = file:read("a")
+  file:close()
+  assert(load(text))
+  local names = internal.load("scenario_context").names()
+  for _, module in ipairs{ internal.load("scenario_matchers"), internal.load("scenario_queries").matchers } do
+    for name in pairs(module) do names[#names + 1] = name end
+  end
+  table.move({ "tags", "template", "database", "cases", "timeout", "retry", "fails", "lock", "clock", "seed", "max_queries", "grants" }, 1, 12, #names + 1, names)
+  for _, name in ipairs(names) do
+    local is_there = text:find("@field " .. name .. "%f[^%w_]") or text:find("function t%." .. name .. "%(")
+    if not is_there then error("no annotation of " .. name) end
+  end
+end)
