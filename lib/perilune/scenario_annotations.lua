@@ -230,7 +230,7 @@ function expect_error(f, what) end
 ---@overload fun(value: any): perilune.expectation
 expect = {}
 
----The next matcher must not hold.
+---The matchers that follow must not hold.
 ---@param value any
 ---@return perilune.expectation
 function expect.no(value) end

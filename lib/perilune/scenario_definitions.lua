@@ -83,7 +83,8 @@ local function add(entry, what, options, body, extra)
   local file, line = position()
   local scenario = {
     id = id_of(entry), name = entry.name, groups = group.names, case = entry.text, case_values = entry.case,
-    file = file, line = line, tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
+    file = file, line = line,
+    tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
     retry = options.retry or 0, fails = options.fails, lock = options.lock, clock = options.clock, seed = options.seed,
     max_queries = options.max_queries, grants = options.grants, body = body, group = group, ordinal = ordinal,
     index = #scenario_definitions.scenarios + 1,

@@ -96,7 +96,7 @@ end
 
 local expect = {}
 
---- The next matcher must not hold.
+--- The matchers that follow must not hold.
 function expect.no(...)
   return new((...), select("#", ...), { is_negated = true })
 end

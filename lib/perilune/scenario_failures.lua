@@ -76,7 +76,7 @@ function scenario_failures.make(caught, step)
   return {
     message = message, kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
     source = path and source.line(path, line), details = details_of(value), trace = caught.trace,
-    last_sql = caught.last_sql,
+    traceback = #caught.trace > 1 and table.concat(caught.trace, " < ") or nil, last_sql = caught.last_sql,
   }
 end
 

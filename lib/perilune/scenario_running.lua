@@ -7,7 +7,7 @@ local failures = internal.load("scenario_failures")
 
 local function new_run(scenario, info)
   local current = {
-    scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {}, warnings = {},
+    scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {},
     deferred = {}, names = {}, shapes = {}, counts = {},
     update_snapshots = info.update_snapshots or "new",
   }
@@ -83,13 +83,14 @@ local function names_of_globals()
   return names
 end
 
-local function warn_of_globals(current, before)
+--- Global variables are most often a `local` that was forgotten. Harmless here: the state is that of this scenario alone.
+local function note_globals(current, before)
   local added = {}
   for name in next, _G do
     if not before[name] then added[#added + 1] = tostring(name) end
   end
   table.sort(added)
-  if #added > 0 then table.insert(current.warnings, "it has set global variables: " .. table.concat(added, ", ")) end
+  if #added > 0 then table.insert(current.notes, "it has set global variables: " .. table.concat(added, ", ")) end
 end
 
 -- The result
@@ -98,7 +99,7 @@ local function result_of(current)
   return {
     outcome = #current.failures > 0 and "failed" or current.is_skipped and "skipped" or "passed", reason = current.skip_reason,
     failures = current.failures, steps = current.steps, notes = current.notes, attachments = current.attachments,
-    snapshots = current.snapshots, warnings = current.warnings,
+    snapshots = current.snapshots,
   }
 end
 
@@ -111,7 +112,7 @@ return function(scenario, info)
   if run_before(current) and not current.is_skipped then call(current, scenario.body) end
   run_after(current)
   check_queries(current, queries_before)
-  warn_of_globals(current, globals)
+  note_globals(current, globals)
   local result = result_of(current)
   state.current, state.phase = nil, "idle"
   return result
