@@ -43,14 +43,14 @@ function members.step(name, f)
   local step = { name = outer and outer .. " > " .. name or name, line = line }
   table.insert(current.steps, step)
   current.step = step.name
-  local results = table.pack(xpcall(f, failures.handler))
+  local is_done, results = failures.protect(f)
   current.step = outer
   step.ms = (elapsed() - begin) * 1000
-  step.outcome = results[1] and #current.failures == failed_before and "passed" or "failed"
-  if results[1] then return table.unpack(results, 2, results.n) end
+  step.outcome = is_done and #current.failures == failed_before and "passed" or "failed"
+  if is_done then return table.unpack(results, 2, results.n) end
   if current.is_skipped then step.outcome = "skipped" end
   -- What is reported of it has to name the innermost step, and the place in it.
-  local caught = results[2]
+  local caught = results
   if not (current.caught and rawequal(current.caught.value, caught.value)) then
     caught.step, current.caught = step.name, caught
   end

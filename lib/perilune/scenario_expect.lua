@@ -52,7 +52,7 @@ local function fail(expectation, name, details)
   local message = message_of(expectation, name, file and source.path(file), line)
   if not expectation.is_soft then failures.raise(message, details) end
   local current = state.require("expect.soft")
-  local _, caught = xpcall(failures.raise, failures.handler, message, details)
+  local _, caught = failures.protect(failures.raise, message, details)
   table.insert(current.failures, failures.make(caught, current.step))
 end
 

@@ -100,11 +100,11 @@ return function(f, what)
     internal.raise("argument", "expect_error: argument 1: expected a function, got " .. internal.describe(f))
   end
   local wanted = read(what)
-  local results = table.pack(xpcall(f, failures.handler))
-  if results[1] then
+  local is_done, results = failures.protect(f)
+  if is_done then
     failures.raise("expect_error: no error was raised", { results_text(table.pack(table.unpack(results, 2, results.n))) })
   end
-  local caught = results[2]
+  local caught = results
   local err = caught.value
   if failures.is_error_object(err) and (err.kind == "expectation" or err.kind == "scenario_skip") then error(err, 0) end
   local details = {}

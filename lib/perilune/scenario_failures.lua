@@ -27,10 +27,20 @@ local function places(text)
 end
 
 --- For xpcall: keeps where an error was raised.
-function scenario_failures.handler(value)
+local function handler(value)
   local file, line = internal.position()
   local last = state.has("last_statement") and state.host("last_statement")() or nil
   return { last_sql = last, value = value, file = file, line = line, trace = places(traceback("", 2)) }
+end
+
+--- Calls a function, and catches what it raises.
+-- @return whether it did not; its results packed, or what was caught: { value, file, line, trace, last_sql }
+function scenario_failures.protect(f, ...)
+  local results = table.pack(xpcall(f, handler, ...))
+  if results[1] then return true, results end
+  -- Where the stack has overflowed there is no room for the handler.
+  if type(results[2]) ~= "table" then return false, { value = results[2], trace = {} } end
+  return false, results[2]
 end
 
 local function is_error_object(value)

@@ -19,7 +19,7 @@ end
 -- @return whether it did not
 local function call(current, f, step)
   current.caught = nil
-  local is_done, caught = xpcall(f, failures.handler, current.context)
+  local is_done, caught = failures.protect(f, current.context)
   if is_done then return true end
   current.step = nil
   local kind = failures.is_error_object(caught.value) and caught.value.kind
