@@ -107,6 +107,37 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
     end)
   end)
 
+  group("compounds", function()
+    scenario("union, intersect, except", function(t)
+      local Book = t.fix.models.Book
+      local old, thick = Book:filter(Book.c.year:lt(1900)), Book:filter(Book.c.pages:gt(600))
+      check(old:union(thick):fetch_count() == 2)
+      expect(old:intersect(thick):fetch_all()):rows "| title |\n| Moby-Dick |"
+      expect(old:except(thick):fetch_all()):rows "| title |\n| Typee |"
+    end)
+
+    scenario("a request can be a part of another", function(t)
+      local Author, Book = t.fix.models.Author, t.fix.models.Book
+      local french = Author:from("France"):select("id")
+      expect(Book:filter(Book.c.author_id:is_in(french)):pluck("title")):equals { "The Plague" }
+    end)
+
+    scenario("a common table may refer to itself", function(t)
+      local count = perilune.common_table("count", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n < ?", 4)
+      expect(count:order("n"):pluck("n")):equals { 1, 2, 3, 4 }
+    end)
+  end)
+
+  group("full text", function()
+    scenario("words are found in any form, the best first", function(t)
+      t.db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
+      local Text = perilune.record("book_text")
+      expect(Text:matching(perilune.fts5_pattern("plagues")):fetch_all()):rows "| title |\n| The Plague |"
+      t.make.book { title = "Plagues and Peoples" }
+      check(Text:matching(perilune.fts5_pattern("plague")):fetch_count() == 2)
+    end)
+  end)
+
   group("changing many rows", function()
     scenario("update_all and delete_all are one statement each", function(t)
       local Book = t.fix.models.Book
