@@ -114,7 +114,7 @@ local function run(what, path, arguments)
     state.mistake("%s: argument 2: expected a table of arguments, got %s", what, internal.describe(arguments))
   end
   state.require(what)
-  local result = state.host("run_script")(path, arguments or {}, true)
+  local result = state.host("run_script")(path, arguments, true)
   result.changes = result.changes and changes.mark(result.changes)
   result.queries = result.queries and queries.mark(result.queries)
   return setmetatable(result, result_metatable)

@@ -109,6 +109,7 @@ return function(scenario, info)
   local globals = names_of_globals()
   local queries_before = scenario.max_queries and state.host("query_count")() or 0
   state.current, state.phase = current, "running"
+  if scenario.clock then state.host("clock_set")(internal.perilune.date(scenario.clock)) end
   if run_before(current) and not current.is_skipped then call(current, scenario.body) end
   run_after(current)
   check_queries(current, queries_before)

@@ -185,6 +185,13 @@ test("the clock is set, advanced and ticks", function()
   matches(failure("t.clock:sett('x')", host).message, "did you mean `set`?")
 end)
 
+test("the clock begins as the scenario says", function()
+  local S = language{ clock_set = function(value) asked = tostring(value) end }
+  S.load("a_scenario.lua", 'scenario("s", { clock = "2026-03-31" }, function(t) end)')
+  S.run("a_scenario.lua > s", {})
+  equal(asked, "2026-03-31 00:00:00.000")
+end)
+
 test("effects are stubbed, and their calls are told", function()
   local host = {
     stub = function(...) asked = { ... } end,
