@@ -25,7 +25,7 @@ end
 local function fail(source, message, details)
   local text = "check(" .. source .. ")"
   if message ~= nil then text = tostring(message) .. ": " .. text end
-  failures.raise(text, details)
+  failures.raise(text, details, true)
 end
 
 local check = {}

@@ -129,7 +129,8 @@ function members.run(path, arguments)
   if failures.is_error_object(result.error) and result.error.sql then
     details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ")
   end
-  for printed in (result.output or ""):gmatch("[^\n]+") do details[#details + 1] = "it printed  " .. printed end
+  local calls = failures.is_error_object(result.error) and failures.places(tostring(result.error.traceback)) or {}
+  if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
   local place = file and ("%s:%s"):format(file, line or "?") or path
   internal.raise("script", place .. ": " .. message, { details = details })
 end

@@ -38,21 +38,20 @@ end
 
 -- Failing
 
+--- What was stated, and whether it is told in the words of the source.
 local function message_of(expectation, name, file, line)
   local text = file and source.expectation(file, line, name)
-  if not text then
-    local kind = expectation.is_negated and "expect.no" or expectation.is_soft and "expect.soft" or "expect"
-    text = ("%s(%s)"):format(kind, internal.describe(expectation.value))
-  end
-  return text .. ":" .. name
+  if text then return text .. ":" .. name, true end
+  local kind = expectation.is_negated and "expect.no" or expectation.is_soft and "expect.soft" or "expect"
+  return ("%s(%s):%s"):format(kind, internal.describe(expectation.value), name)
 end
 
 local function fail(expectation, name, details)
   local file, line = internal.position()
-  local message = message_of(expectation, name, file and source.path(file), line)
-  if not expectation.is_soft then failures.raise(message, details) end
+  local message, quotes_source = message_of(expectation, name, file and source.path(file), line)
+  if not expectation.is_soft then failures.raise(message, details, quotes_source) end
   local current = state.require("expect.soft")
-  local _, caught = failures.protect(failures.raise, message, details)
+  local _, caught = failures.protect(failures.raise, message, details, quotes_source)
   table.insert(current.failures, failures.make(caught, current.step))
 end
 

@@ -12,12 +12,13 @@ local traceback = debug and debug.traceback or function() return "" end
 --- Raises that something is not so.
 -- @tparam string message what was stated: `check(a == b)`
 -- @tparam ?table details lines that show what is the case
-function scenario_failures.raise(message, details)
-  internal.raise("expectation", message, { details = details or {} })
+-- @tparam ?boolean quotes_source whether the message is the source of what was stated
+function scenario_failures.raise(message, details, quotes_source)
+  internal.raise("expectation", message, { details = details or {}, quotes_source = quotes_source })
 end
 
 --- The places in the scenario that a traceback names, innermost first.
-local function places(text)
+function scenario_failures.places(text)
   local list = {}
   for file, line in text:gmatch("\n%s+([^\n]-):(%d+): in") do
     if file:find("^%[lib%].*scenario_running") then break end
@@ -30,7 +31,7 @@ end
 local function handler(value)
   local file, line = internal.position()
   local last = state.has("last_statement") and state.host("last_statement")() or nil
-  return { last_sql = last, value = value, file = file, line = line, trace = places(traceback("", 2)) }
+  return { last_sql = last, value = value, file = file, line = line, trace = scenario_failures.places(traceback("", 2)) }
 end
 
 --- Calls a function, and catches what it raises.
@@ -83,9 +84,10 @@ function scenario_failures.make(caught, step)
   -- A position in the library says nothing to who writes scenarios.
   if not file or file:find("^%[") then file, line = caught.file, caught.line end
   local path = file and source.path(file)
+  local quotes_source = is_error_object(value) and value.quotes_source
   return {
     message = message, kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
-    source = path and source.line(path, line), details = details_of(value), trace = caught.trace,
+    source = not quotes_source and path and source.line(path, line) or nil, details = details_of(value), trace = caught.trace,
     traceback = #caught.trace > 1 and table.concat(caught.trace, " < ") or nil, last_sql = caught.last_sql,
   }
 end
