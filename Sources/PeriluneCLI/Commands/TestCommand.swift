@@ -92,6 +92,10 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Only show which scenarios there are.")
     var list = false
 
+    @Option(
+        help: ArgumentHelp("Write types for editors (LuaCATS) into a folder, and run nothing.", valueName: "folder"))
+    var types: String?
+
     @Flag(help: "With --list: as JSON, one for each line.")
     var json = false
 
@@ -116,7 +120,9 @@ struct TestCommand: AsyncParsableCommand {
         if json, !list { throw ValidationError("--json is for --list") }
         if let coverage, CoverageRequest(coverage) == nil { throw ValidationError("--coverage: expected lcov or lcov:FILE, got \(coverage)") }
         if review, updateSnapshots { throw ValidationError("--review asks for each snapshot; --update-snapshots takes all") }
-        if watch, list || review { throw ValidationError("--watch runs scenarios; --list and --review do not") }
+        if watch, list || review || types != nil {
+            throw ValidationError("--watch runs scenarios; --list, --review and --types do not")
+        }
     }
 
     private static func check(_ pattern: String) throws {
@@ -164,6 +170,7 @@ extension TestCommand {
         (request.onlyFailed, request.onlyChanged) = (failed, onlyChanged)
         (request.isWatching, request.isReviewing) = (watch, review)
         request.listing = list ? (json ? .json : .text) : nil
+        request.typesFolder = types
         request.isVerbose = common.verbose
         return request
     }

@@ -16,6 +16,8 @@ struct TestRequest: Sendable {
     var isReviewing = false
     /// Scenarios are only shown.
     var listing: Listing?
+    /// The folder into which types for editors are written, in place of running scenarios.
+    var typesFolder: String?
     var isVerbose = false
 }
 

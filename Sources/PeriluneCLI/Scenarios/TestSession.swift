@@ -15,6 +15,7 @@ struct TestSession {
     func run() async throws -> Int32 {
         do {
             if let listing = request.listing { return try await list(listing) }
+            if let folder = request.typesFolder { return try await writeTypes(to: folder) }
             return try await runOnce()
         } catch let error as ScenarioUsageError {
             throw CommandFailure(ErrorReport(error.description, kind: "usage"))
@@ -33,6 +34,12 @@ struct TestSession {
             StandardStreams.writeError("error: \(failure.file ?? ""):\(failure.line ?? 1): \(failure.message)\n")
         }
         return plan.failures.isEmpty ? plan.scenarios.isEmpty ? ExitStatus.nothingMatched : 0 : ExitStatus.failure
+    }
+
+    private func writeTypes(to folder: String) async throws -> Int32 {
+        let types = try await ScenarioRun(options(), cache: cache).types()
+        for path in try types.write(to: folder) { StandardStreams.writeError("written: \(path)\n") }
+        return 0
     }
 
     // MARK: - Running

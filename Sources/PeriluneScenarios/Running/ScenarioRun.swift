@@ -9,9 +9,9 @@ internal import Synchronization
 /// let summary = try await run.perform()
 /// ```
 public final class ScenarioRun: Sendable {
-    private let options: ScenarioOptions
-    private let chunks: ChunkCache
-    private let store: TemplateStore
+    let options: ScenarioOptions
+    let chunks: ChunkCache
+    let store: TemplateStore
     private let receive: @Sendable (ScenarioEvent) -> Void
     private let running = Mutex<RunningScenarios?>(nil)
     private let progress: Mutex<Progress>

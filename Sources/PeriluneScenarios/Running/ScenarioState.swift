@@ -38,6 +38,11 @@ final class ScenarioState {
         return try (fields.list("scenarios"), fields.list("templates"))
     }
 
+    /// The types of the tables of the default database, for editors.
+    func types() throws -> String {
+        try LuaString.fromLua(call("types").first ?? .nil).description
+    }
+
     /// Fills the default database with the data of a template.
     func fill(_ template: ScenarioTemplate) throws {
         try call("fill", .string(LuaString(template.name)), state.globals.get("db"))

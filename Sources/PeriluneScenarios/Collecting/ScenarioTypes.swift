@@ -1,0 +1,59 @@
+internal import Foundation
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// What scenario files see, as types for editors (LuaCATS): the words of the language, and the tables of a project.
+public struct ScenarioTypes: Sendable {
+    /// Text by the name of the file that it belongs into.
+    public let files: [String: String]
+
+    /// Writes the files into a folder, which is made if it does not exist.
+    ///
+    /// - Returns: The paths of those that were not the same already.
+    public func write(to folder: String) throws -> [String] {
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+        return try files.sorted { $0.key < $1.key }.compactMap { name, text in
+            let path = folder + "/" + name
+            if FileManager.default.contents(atPath: path) == Data(text.utf8) { return nil }
+            try Data(text.utf8).write(to: URL(filePath: path), options: .atomic)
+            return path
+        }
+    }
+
+    /// The types as the first of the scenarios that begin with a migrated database finds its tables.
+    init(_ plan: ScenarioPlan, databases: ScenarioDatabases, chunks: ChunkCache) throws {
+        let entries = plan.entries.sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
+        guard let entry = entries.first(where: { $0.scenario.database == nil }) ?? entries.first else {
+            throw ScenarioUsageError("types are made from the database of a scenario, and there is none")
+        }
+        let image = try databases.find(for: entry.scenario, in: entry.source).image
+        let stage = try ScenarioStage(.memory, image: image, seed: 0)
+        defer { stage.close() }
+        let state = try ScenarioState(on: stage, limits: .none, chunks: chunks)
+        defer { state.state.close() }
+        try state.load(entry.source.file)
+        files = [
+            "scenarios.d.lua": LibraryModules.source(of: "scenario_annotations") ?? "",
+            "schema.d.lua": try state.types(),
+        ]
+    }
+}
+
+extension ScenarioRun {
+    /// Finds the scenarios and makes their types.
+    ///
+    /// - Throws: ``ScenarioUsageError`` if there is no scenario.
+    public func types() async throws -> ScenarioTypes {
+        let plan = try await plan()
+        let (options, chunks, store) = (options, chunks, store)
+        // Lua's parser recurses: it needs a large stack.
+        return try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread {
+                let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
+                continuation.resume(with: Result { try ScenarioTypes(plan, databases: databases, chunks: chunks) })
+            }
+            thread.stackSize = LuaThread.defaultStackSizeInBytes
+            thread.start()
+        }
+    }
+}

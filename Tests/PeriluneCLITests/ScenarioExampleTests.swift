@@ -1,0 +1,41 @@
+import Foundation
+import Testing
+
+/// The scenarios of this project, and the types that editors get.
+@Suite(.timeLimit(.minutes(5))) struct ScenarioExampleTests {
+    @Test(arguments: ["scripts/scenarios", "scripts/examples/billing/scenarios"])
+    func `the scenarios of this project pass`(folder: String) throws {
+        let result = try TestFolder().shell("cd '\(TestFolder.checkout)' && CI=1 \"$PERILUNE\" test --timeout 60s \(folder)")
+        #expect(result.status == 0, "\(result.output)\(result.errors)")
+        #expect(result.output.contains(" 0 failed"))
+    }
+
+    @Test func `types for editors are made from the schema that scenarios begin with`() throws {
+        let folder = try TestFolder([
+            "migrations/0001.sql": "CREATE TABLE invoices (id INTEGER PRIMARY KEY, status TEXT NOT NULL CHECK (status IN ('draft', 'sent')))",
+            "scenarios/support.lua": "fixture('clerk', function() return 1 end)",
+            "scenarios/a_scenario.lua": "scenario('a', function(t) error('is not run') end)",
+        ])
+        let result = try folder.perilune("test", "--types", "types")
+        #expect((result.status, result.output) == (0, ""))
+        #expect(result.errors == "written: types/scenarios.d.lua\nwritten: types/schema.d.lua\n")
+        let schema = try String(contentsOfFile: folder.path + "/types/schema.d.lua", encoding: .utf8)
+        for line in [
+            "---@class (exact) perilune.row.invoices", "---@field status \"draft\"|\"sent\"",
+            "---@field invoices perilune.table.invoices", "---@field clerk any",
+        ] {
+            #expect(schema.contains(line + "\n"))
+        }
+        let words = try String(contentsOfFile: folder.path + "/types/scenarios.d.lua", encoding: .utf8)
+        #expect(words.hasPrefix("---@meta _\n"))
+        #expect(words.contains("---@class (exact) perilune.t\n"))
+        #expect(try folder.perilune("test", "--types", "types").errors == "")
+    }
+
+    @Test func `types without a scenario are an error`() throws {
+        let folder = try TestFolder(["scenarios/support.lua": ""])
+        let result = try folder.perilune("test", "--types", "types")
+        #expect(result.status == 64)
+        #expect(result.errors.contains("types are made from the database of a scenario, and there is none"))
+    }
+}
