@@ -9,6 +9,7 @@
 
 local internal = ...
 local records, record, raise = internal.records, internal.record, internal.raise
+local column_types = internal.load("column_types")
 local record_info = internal.load("record_info")
 local record_options = internal.load("record_options")
 local record_values = internal.load("record_values")
@@ -58,12 +59,20 @@ end
 
 -- Those of classes
 
+--- What is bound for a field. Raises if that cannot be stored.
+local function bound_value(columns, target, column)
+  local value = record_values.store(columns, target, column.name, rawget(target, column.name))
+  if column.is_blob and type(value) == "string" then value = internal.perilune.blob(value) end
+  local is_storable, err = pcall(sql_text.literal, value)
+  if is_storable then return value end
+  column_types.fail(columns.schema, column.name, err.message, record_values.key(columns.schema, target))
+end
+
 --- The values of a record by column, as they are bound; the names of those that it has.
 local function bound_values(info, target, db)
   local columns, names, values = record_info.of_class(info.class, db), {}, {}
   for _, column in ipairs(columns.description.columns) do
-    local value = record_values.store(columns, target, column.name, rawget(target, column.name))
-    if column.is_blob and type(value) == "string" then value = internal.perilune.blob(value) end
+    local value = bound_value(columns, target, column)
     values[column.name] = value
     if value ~= nil and not column.is_generated then names[#names + 1] = column.name end
   end
@@ -149,11 +158,12 @@ end
 -- @param ... what the verb takes: a database, a record, a draft or a table of columns, and options
 function record_statements.of_class(class, verb, ...)
   record.require_class("statement", class)
+  if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected a verb, got " .. internal.describe(verb)) end
   if verb == "update_all" or verb == "delete_all" then return class:all():statement(verb, ...) end
   if verb == "save" then
     raise("argument", "statement: save may take two statements: write \"insert\", \"update\" or \"upsert\"")
   elseif not makers[verb] then
-    internal.raise_unknown("verb", tostring(verb), { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
+    internal.raise_unknown("verb", verb, { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
   end
   local info, target, db, options = writing.split(verb, class, ...)
   return record_statements.make(makers[verb](info, target, db, options))

@@ -40,6 +40,9 @@ test("values are written as records write them", function()
   equal({ reminder.due, reminder.picture, reminder.tags }, { perilune.date "2026-03-01", "\0\xff", { "a" } })
   equal(db:fetch_value "SELECT typeof(picture) || tags FROM reminder", "blob[\"a\"]")
   equal(fails("conversion", Reminder.statement, Reminder, "insert", { due = "soon" }).column, "due")
+  for _, value in ipairs{ print, 0 / 0, {} } do
+    equal(fails("conversion", Reminder.statement, Reminder, "insert", { title = value }).column, "title")
+  end
 end)
 
 test("an update writes all columns but the key, a delete the row of the key", function()
@@ -96,6 +99,8 @@ end)
 test("mistakes are told", function()
   equal(fails("unknown_verb", Reminder.statement, Reminder, "insrt", {}).suggestion, "insert")
   matches(fails("unknown_verb", function() Reminder:all():statement("delete") end).message, "delete_all")
+  fails("argument", Reminder.statement, Reminder)
+  fails("argument", Reminder.statement, Reminder, {})
   matches(fails("argument", Reminder.statement, Reminder, "save", {}).message, "two statements")
   equal(fails("unknown_column", Reminder.statement, Reminder, "insert", { titel = "a" }).suggestion, "title")
   fails("unknown_option", Reminder.statement, Reminder, "delete", { id = 1 }, { on_conflict = "ignore" })
