@@ -385,6 +385,7 @@ void perilune_push_record_functions(lua_State *L) {
     luaL_setfuncs(L, perilune_shape_functions, 0);
     luaL_setfuncs(L, perilune_record_writes, 0);
     luaL_setfuncs(L, perilune_request_functions, 0);
+    luaL_setfuncs(L, perilune_prefetch_functions, 0);
 }
 
 const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,

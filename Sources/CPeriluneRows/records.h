@@ -255,7 +255,8 @@ int perilune_raise_stale(lua_State *L, struct perilune_call *call);
 
 /* MARK: - Verbs */
 
-extern const luaL_Reg perilune_record_fetches[], perilune_record_writes[], perilune_request_functions[];
+extern const luaL_Reg perilune_record_fetches[], perilune_record_writes[], perilune_request_functions[],
+    perilune_prefetch_functions[];
 
 /* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost
 ** access; else the default one. Sets the access that is open to it, or NULL. */

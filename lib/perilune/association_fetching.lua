@@ -101,6 +101,7 @@ local function prepare(plan, class)
     local fields = plan.segments[prefetch.segment].fields
     fields[#fields + 1] = prefetch.name
     local root = roots[prefetch.tag]
+    for _, slot in ipairs(prefetch.plan.slots) do prefetch.takes_keys = prefetch.takes_keys or slot == "keys" end
     prefetch.class = root.target
     prefetch.root = root
   end
@@ -261,68 +262,21 @@ local function list_metatable(root)
   return root.list_metatable
 end
 
--- The usual case: one column on both sides, read from the records themselves ----------------------------------------------------
-
---- The keys of all parents, each once, as a flat list; the lists that records are put into by key; and, where several parents have
--- one key, all lists of a key but the first.
-local function collect_simple(prefetch, parents)
-  local name, field = prefetch.parent_name, prefetch.name
-  local keys, lists, others, count = {}, {}, nil, 0
-  for index = 1, #parents do
-    local parent = parents[index]
-    local key = parent and rawget(parent, name)
-    if key ~= nil and key ~= false then
-      local list = rawget(parent, field)
-      if not lists[key] then
-        count = count + 1
-        keys[count], lists[key] = key, list
-      else
-        others = others or {}
-        others[key] = others[key] or {}
-        others[key][#others[key] + 1] = list
-      end
-    end
-  end
-  return keys, lists, others
-end
-
---- JSON of keys that are all integers; nil for others.
-local function json_of_integers(keys)
-  for index = 1, #keys do
-    if math.type(keys[index]) ~= "integer" then return nil end
-  end
-  return "[" .. table.concat(keys, ",") .. "]"
-end
-
---- Puts records into the lists of their keys.
-local function distribute(children, keys, name, lists)
-  for index = 1, #children do
-    local child = children[index]
-    local key
-    if name then key = rawget(child, name) else key = keys[index][1] end
-    local list = lists[key] or lists[tonumber(key)]
-    if list then list[#list + 1] = child end
-  end
-end
-
---- Returns whether it was the usual case, and so is done.
+--- The usual case: lists, by one column that holds integers on both sides. Returns whether it was that, and so is done.
 local function prefetch_simply(self, db, prefetch, parents)
-  if not prefetch.is_plural or not prefetch.parent_name or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then
-    return false
-  end
-  local keys, lists, others = collect_simple(prefetch, parents)
-  if #keys == 0 then return true end
-  local json = json_of_integers(keys)
+  local name = prefetch.parent_name
+  if not name or not prefetch.is_plural or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then return false end
+  local json, first = records.prefetch_keys(parents, name)
   if not json then return false end
-  local children, child_keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true)
-  distribute(children, child_keys, prefetch.plan.key_name, lists)
-  for key, more in pairs(others or {}) do
-    for _, list in ipairs(more) do table.move(lists[key], 1, #lists[key], 1, list) end
-  end
+  local children, keys = {}, nil
+  if next(first) ~= nil then children, keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true) end
+  records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root), name, first, children,
+    prefetch.plan.key_name or keys or {})
   return true
 end
 
 local function prefetch_into(self, db, prefetch, parents)
+  if prefetch_simply(self, db, prefetch, parents) then return end
   if prefetch.is_plural then
     local metatable = list_metatable(prefetch.root)
     for index = 1, #parents do
@@ -330,12 +284,12 @@ local function prefetch_into(self, db, prefetch, parents)
       if parent then rawset(parent, prefetch.name, setmetatable({}, metatable)) end
     end
   end
-  if prefetch_simply(self, db, prefetch, parents) then return end
   local keys, groups = collect_keys(prefetch, parents)
   for first = 1, #keys, most_keys do
     local some = table.move(keys, first, math.min(first + most_keys - 1, #keys), 1, {})
     local json = not prefetch.has_blob_key and json_keys(some)
-    local plan = json and prefetch.plan or prefetch.plan_for_keys(some)
+    -- A plan that fetches all rows, because all others were fetched, is for integers only.
+    local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(some)
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
     for index, child in ipairs(children) do
       local values = child_keys[index]

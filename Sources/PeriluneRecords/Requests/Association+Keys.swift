@@ -32,6 +32,9 @@ extension Association {
         }
     }
 
+    /// For rows associated with those whose keys are given when the request runs.
+    var openAnchor: Reach.Anchor { keyForms == nil ? .openNumbered : .open }
+
     /// Whether numbers may meet texts that look like them, which SQLite takes for equal where a column of numbers is compared with
     /// one without a type.
     var comparesNumbersWithAnything: Bool {

@@ -75,32 +75,28 @@ package struct RequestCompiler {
 
     func compileRows(_ request: Request, isFirst: Bool) throws -> CompiledRequest {
         let (plan, walk) = try compile({ Description(request, $1) }, { try $0.select(request, isFirst: isFirst) })
-        let prefetches = try walk.layout.map { try self.prefetches(of: $0.root) } ?? []
+        let prefetches = try walk.layout.map { try self.prefetches(of: $0.root, isFirst) } ?? []
         return CompiledRequest(plan: plan, values: walk.values, prefetches: prefetches, schema: schema)
     }
 
     /// The requests for the rows that come with those of a segment and of those inside it.
-    private func prefetches(of root: SegmentDraft) throws -> [CompiledPrefetch] {
+    private func prefetches(of root: SegmentDraft, _ isFirst: Bool) throws -> [CompiledPrefetch] {
         var result: [CompiledPrefetch] = []
         var index = 0
         func visit(_ segment: SegmentDraft) throws {
             let own = index
             index += 1
             for (prefetch, columns) in zip(segment.request.parts.values.prefetches, segment.prefetchKeys) {
+                let isForAll = own == 0 && !isFirst && prefetch.association.isForAllRows(of: segment.request)
                 result.append(
                     CompiledPrefetch(
                         prefetch.association, segmentIndex: own, parentKeyColumns: columns,
-                        child: try compile(prefetch.association)))
+                        child: try compile(prefetch.association, isForAll ? .all : prefetch.association.openAnchor)))
             }
             for child in segment.children { try visit(child) }
         }
         try visit(root)
         return result
-    }
-
-    /// Compiles the request for rows associated with those whose keys are given when it runs.
-    private func compile(_ association: Association) throws -> CompiledRequest {
-        try compile(association, association.keyForms == nil ? .openNumbered : .open)
     }
 
     /// Compiles the request for rows associated with others.

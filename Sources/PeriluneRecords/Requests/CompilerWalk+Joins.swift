@@ -188,6 +188,12 @@ extension CompilerWalk {
             tokens.add(.close)
         case .keys(let rows): keys(rows, pairs, number)
         case .openNumbered, .numberedKeys: break
+        case .all:
+            for (index, pair) in pairs.enumerated() {
+                if index > 0 { tokens.add(.and) }
+                column(pair.to, of: number)
+                tokens.add(.isNotNull)
+            }
         }
     }
 

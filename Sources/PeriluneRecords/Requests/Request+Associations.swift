@@ -44,11 +44,13 @@ struct Reach: Sendable {
         /// each row.
         case openNumbered
         case numberedKeys([[Value]])
+        /// With any row, because all are there; the key comes with each row.
+        case all
     }
 
     var carriesKey: Bool {
         switch anchor {
-        case .open, .keys, .openNumbered, .numberedKeys: true
+        case .open, .keys, .openNumbered, .numberedKeys, .all: true
         case .outer, .values: false
         }
     }
