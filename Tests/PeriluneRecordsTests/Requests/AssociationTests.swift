@@ -263,7 +263,8 @@ import Testing
     // MARK: - Prefetch
 
     @Test func `including_all is one more request for all rows`() throws {
-        let compiled = try compiled(ordered(authors.includingAll(bookList.map { try ordered($0, by: "title") })))
+        let some = try authors.limit(10)
+        let compiled = try compiled(ordered(some.includingAll(bookList.map { try ordered($0, by: "title") })))
         #expect(compiled.prefetches.count == 1)
         let prefetch = compiled.prefetches[0]
         #expect(prefetch.name == "books" && prefetch.isPlural && prefetch.parentKeyColumns == [0] && prefetch.segmentIndex == 0)
@@ -278,6 +279,19 @@ import Testing
         let exact = try prefetch.request(forKeys: [[.real(1)], [.integer(3)]], by: sample.compiler)
         #expect(exact.values == [.real(1), .integer(3)])
         #expect(try sample.rows(exact).count == 3)
+    }
+
+    @Test func `where all rows are fetched, those that name them by integers are read without asking for keys`() throws {
+        let compiled = try compiled(ordered(authors.includingAll(bookList.map { try ordered($0, by: "title") })))
+        let child = compiled.prefetches[0].child
+        #expect(child.plan.sql == """
+            SELECT "book"."id", "book"."author_id", "book"."title", "book"."year", "book"."price" FROM "book" \
+            WHERE "book"."author_id" IS NOT NULL ORDER BY "book"."title"
+            """)
+        #expect(child.plan.slots == [])
+        #expect(child.plan.keyColumns == [1])
+        let first = try authors.includingAll(bookList).compiled(by: sample.compiler, as: .first)
+        #expect(first.prefetches[0].child.plan.slots == [.keys])
     }
 
     @Test func `a limit counts for each row`() throws {
