@@ -58,7 +58,7 @@ struct Reach: Sendable {
     var numbersKeys: Bool {
         switch anchor {
         case .openNumbered, .numberedKeys: true
-        case .open, .keys, .outer, .values: false
+        case .open, .keys, .all, .outer, .values: false
         }
     }
 }
