@@ -61,6 +61,21 @@ static const module modules[] = {
     {"expression_building", (const char[]){
 #embed "perilune/expression_building.lua"
         , 0}},
+    {"expression_functions", (const char[]){
+#embed "perilune/expression_functions.lua"
+        , 0}},
+    {"expression_making", (const char[]){
+#embed "perilune/expression_making.lua"
+        , 0}},
+    {"expression_methods", (const char[]){
+#embed "perilune/expression_methods.lua"
+        , 0}},
+    {"expression_operators", (const char[]){
+#embed "perilune/expression_operators.lua"
+        , 0}},
+    {"expression_shapes", (const char[]){
+#embed "perilune/expression_shapes.lua"
+        , 0}},
     {"full_text", (const char[]){
 #embed "perilune/full_text.lua"
         , 0}},
@@ -186,6 +201,9 @@ static const module modules[] = {
         , 0}},
     {"request_fetching", (const char[]){
 #embed "perilune/request_fetching.lua"
+        , 0}},
+    {"request_nodes", (const char[]){
+#embed "perilune/request_nodes.lua"
         , 0}},
     {"request_plans", (const char[]){
 #embed "perilune/request_plans.lua"

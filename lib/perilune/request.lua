@@ -12,115 +12,14 @@ local expression = internal.load("expression")
 local collect, is_expression = expression.collect, internal.is_expression
 local math_type, current_generation = math.type, internal.records.current_generation
 
-local request = {}
+local nodes = internal.load("request_nodes")
+local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, nodes.with_detail, nodes.with_node
+
+local request = { new_node = nodes.new_node, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final }
 
 --- The methods of all requests; associations have those of `derivations` too.
 local derivations, verbs = {}, {}
 request.derivations, request.verbs = derivations, verbs
-
-local weak_keys = { __mode = "k" }
-
--- Nodes ---------------------------------------------------------------------------------------------------------------
-
---- The operations that put the rows of several requests together.
-request.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
-
---- A node: `op` and `parent`, what was added (`shapes`, `detail`), `count` (of all values), and the nodes derived from it.
-local function new_node(parent, op, count)
-  local root = parent and parent.root
-  local node = {
-    op = op, parent = parent, count = count, root = root, metatable = parent and parent.metatable,
-    by_shape = {}, by_detail = {}, by_column = {}, by_order = {}, plans = {},
-  }
-  if parent then
-    node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
-    -- The rows of several requests put together have the columns that were selected, not those of a table.
-    node.is_result = parent.is_result or parent.selects and request.compounds[op]
-  end
-  return node
-end
-
-request.new_node = new_node
-
---- How nodes are compiled that stand for a statement, and are derived no further: by their operation.
-request.final = {}
-
---- Before a node is used for the first time Swift builds what it stands for, so that mistakes are told at their line.
-local function checked(node)
-  if request.final[node.op] then return node end
-  internal.load("request_building").check(node)
-  return node
-end
-
---- The node for one more expression.
-local function node_with_shape(parent, op, shape)
-  local others = parent.by_shape[op]
-  if not others then
-    others = setmetatable({}, weak_keys)
-    parent.by_shape[op] = others
-  end
-  local node = others[shape]
-  if not node then
-    node = new_node(parent, op, parent.count + shape.count)
-    node.shape = shape
-    if op == "select" then node.selects = true end
-    others[shape] = checked(node)
-  end
-  return node
-end
-
---- What nodes and those derived from them keep for themselves.
-local own_details = { alias = "alias", limit = "limit", offset = "offset" }
-
---- The node for an operation that text and numbers describe.
-local function node_with_detail(parent, op, detail)
-  local others = parent.by_detail[op]
-  if not others then
-    others = {}
-    parent.by_detail[op] = others
-  end
-  local node = others[detail]
-  if not node then
-    node = new_node(parent, op, parent.count)
-    node.detail = detail
-    if own_details[op] then node[own_details[op]] = detail end
-    local make_metatable = op == "alias" and parent.root.make_metatable
-    if make_metatable then node.metatable = make_metatable(parent.root.source, detail) end
-    -- Texts and numbers are without end: those that are not used any more must go some time.
-    local count = (parent.detail_count or 0) + 1
-    if count > 200 then
-      others, count = {}, 1
-      parent.by_detail = { [op] = others }
-    end
-    parent.detail_count = count
-    others[detail] = checked(node)
-  end
-  return node
-end
-
---- The node for an operation with another request (or association), whose values come behind.
-local function node_with_node(parent, op, other, detail)
-  local key = op .. " " .. (detail or "")
-  local others = parent.by_shape[key]
-  if not others then
-    others = setmetatable({}, weak_keys)
-    parent.by_shape[key] = others
-  end
-  local node = others[other]
-  if not node then
-    node = new_node(parent, op, parent.count + other.count)
-    node.other, node.detail = other, detail
-    others[other] = checked(node)
-  end
-  return node
-end
-
---- The node that is derived from another one in the same way as `model` is from its parent.
-function request.child_like(parent, model)
-  if model.shape then return node_with_shape(parent, model.op, model.shape) end
-  if model.other then return node_with_node(parent, model.op, model.other, model.detail) end
-  return node_with_detail(parent, model.op, model.detail)
-end
 
 -- Deriving ------------------------------------------------------------------------------------------------------------
 
@@ -213,8 +112,8 @@ end
 
 local conditions = internal.load("request_conditions")
 
--- The usual conditions are found again without making an expression: a value for a column or the key, where what is written to the
--- database is the value itself.
+-- The usual conditions are found again without making an expression: a value for a column or the key, where the value itself is
+-- what is written to the database.
 
 local plain_types = { string = true, number = true, boolean = true }
 

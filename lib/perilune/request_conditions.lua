@@ -76,7 +76,8 @@ local function of_table(self, method, condition)
   return result
 end
 
-local boolean_cure = [[: `==` of Lua gives true or false before SQL sees anything; write `column:eq(value)` or { column = value }]]
+local boolean_cure = ": `==` of Lua gives true or false before SQL sees anything; write `column:eq(value)`"
+  .. " or { column = value }"
 
 --- The condition that a script has given, as an expression.
 -- @tparam table self the request

@@ -16,8 +16,9 @@ local function awaken_all(class, list) return fetching.awaken_all(record_info(cl
 local function awaken_one(class, found) return fetching.awaken_one(record_info(class), found) end
 local function awaken_rows(class, ...) return fetching.awaken_rows(record_info(class), ...) end
 
--- Records and rows: requests that have been compiled are fetched by the row path alone (records_requests.c) where that is possible.
--- Else it comes here ---------------------------------------------------------------------------------------------------------
+-- Records and rows --------------------------------------------------------------------------------------------------------
+
+-- Once a request has been compiled, the row path fetches its records alone, where it can (records_requests.c).
 
 --- All records (or rows, if columns were selected), as a list.
 -- @tparam ?database db by default the innermost open access, else the default database

@@ -34,10 +34,8 @@ local function finish(plan, node, generation)
   end
   -- Records of the class alone, the usual case.
   local segments = plan.segments
-  if segments and #segments == 1 and segments[1].whole and not plan.prefetches[1] and not plan.booleans[1] and not plan.key_columns[1]
-  then
-    plan.class = node.root.source.class
-  end
+  local is_whole = segments and #segments == 1 and segments[1].whole
+  if is_whole and not (plan.prefetches[1] or plan.booleans[1] or plan.key_columns[1]) then plan.class = node.root.source.class end
   plan.count, plan.has_names = #plan.slots, has_names
   plan.is_in_order = is_in_order and node.count <= most_arguments
   return plan

@@ -48,8 +48,8 @@ local function with_values(self, method, db, values)
 end
 
 for _, method in ipairs{
-  "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_optional_values", "fetch_set", "fetch_count", "is_empty", "exists",
-  "rows", "tuples", "delete_all",
+  "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_optional_values", "fetch_set", "fetch_count", "is_empty",
+  "exists", "rows", "tuples", "delete_all",
 } do
   prepared[method] = function(self, ...)
     local db, values = ...
@@ -67,7 +67,8 @@ end
 
 local function check_positive(method, position, value)
   if math.type(value) ~= "integer" or value < 1 then
-    raise("argument", method .. ": argument " .. position .. ": expected an integer of at least 1, got " .. internal.describe(value))
+    raise("argument", method .. ": argument " .. position .. ": expected an integer of at least 1, got "
+      .. internal.describe(value))
   end
 end
 
@@ -100,8 +101,8 @@ local function after(columns, values)
   return result
 end
 
---- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`. Rows may
--- be changed and deleted meanwhile.
+--- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`.
+-- Rows may be changed and deleted meanwhile.
 function verbs:in_batches(size, db)
   check_positive("in_batches", 1, size)
   local node = self.node

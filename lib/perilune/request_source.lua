@@ -148,8 +148,12 @@ local function request_metatable(source, alias)
     __len = function()
       raise("argument", "# of a request: write request:fetch_count() for the number of rows, or #request:fetch_all()")
     end,
-    __call = function() raise("argument", "a request is no function; to go through its rows write `for row in request:rows() do`") end,
-    __pairs = function() raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()") end,
+    __call = function()
+      raise("argument", "a request is no function; to go through its rows write `for row in request:rows() do`")
+    end,
+    __pairs = function()
+      raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()")
+    end,
   }
 end
 
