@@ -13,8 +13,10 @@ struct GRDBWork {
     func run(_ measure: String) throws -> Int32 {
         switch measure {
         case "find": try repeating(find)
+        case "filter_key": try repeating(filterKey)
         case "record_fetch_all": try repeating(fetchAll)
         case "request_built_anew": try repeating(requests)
+        case "request_kept": try repeating(keptRequest)
         case "including": try repeating(including)
         default: return 2
         }
@@ -42,6 +44,15 @@ struct GRDBWork {
         return "\(sum)"
     }
 
+    private func filterKey(_ db: Database) throws -> String {
+        var sum = 0, id = 1
+        for _ in 0..<200_000 {
+            id = id * 7919 % 10007 + 1
+            sum += try Product.filter(key: id).fetchOne(db)!.quantity
+        }
+        return "\(sum)"
+    }
+
     private func fetchAll(_ db: Database) throws -> String {
         let products = try Product.fetchAll(db)
         return "\(products.count)/\(products.reduce(0) { $0 + $1.quantity })"
@@ -53,6 +64,13 @@ struct GRDBWork {
             let request = Product.filter(Column("quantity") == quantity % 1000).order(Column("id")).limit(10)
             count += try request.fetchAll(db).count
         }
+        return "\(count)"
+    }
+
+    private func keptRequest(_ db: Database) throws -> String {
+        let request = Product.filter(Column("quantity") == 77).order(Column("id")).limit(10)
+        var count = 0
+        for _ in 0..<20_000 { count += try request.fetchAll(db).count }
         return "\(count)"
     }
 

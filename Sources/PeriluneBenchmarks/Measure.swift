@@ -107,18 +107,20 @@ struct Measure {
             records: "update_changes", "update_changes, one column", database: .memory, count: 100_000, target: .ratio(2),
             peers: writers),
         Measure(
-            records: "find", "Record:find(key)", database: .products, plain: "select_inside", count: 200_000, target: .ratio(1.5), peers: builders),
+            records: "find", "Record:find(key)", database: .products, plain: "select_inside", count: 200_000,
+            target: .ratio(1.5), peers: builders),
         Measure(
             records: "filter_key", "filter(key):fetch_one()", database: .products, plain: "select_inside", count: 200_000,
-            target: .ratio(3)),
+            target: .ratio(3), peers: builders, factor: 10),
         Measure(
-            records: "record_fetch_all", "Record:fetch_all()", database: .products, plain: "fetch_all", count: 200_000, target: .ratio(1.1),
-            peers: builders),
+            records: "record_fetch_all", "Record:fetch_all()", database: .products, plain: "fetch_all", count: 200_000,
+            target: .ratio(1.1), peers: builders),
         Measure(
             records: "request_built_anew", "request built anew, 10 rows", database: .products, plain: "request",
             count: 20_000, target: .difference(5), peers: builders, factor: 10),
         Measure(
-            records: "request_kept", "request kept, 10 rows", database: .products, count: 20_000, target: .difference(2)),
+            records: "request_kept", "request kept, 10 rows", database: .products, count: 20_000, target: .difference(2),
+            peers: builders, factor: 10),
         Measure(
             records: "including", "412 invoices with their lines", database: .chinook, count: 20, target: .ratio(1.3),
             peers: builders, factor: 10),

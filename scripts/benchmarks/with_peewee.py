@@ -155,6 +155,15 @@ def update_changes():
 find = select_inside
 
 
+def filter_key():
+    def run():
+        keys = work.keys(int(work.SELECT_COUNT * SHARE))
+        return sum(Product.select().where(Product.id == key).first().quantity for key in keys)
+
+    print(f"value\tshare\t{SHARE}")
+    measure(run)
+
+
 def record_fetch_all():
     def run():
         products = list(Product.select())
@@ -169,6 +178,17 @@ def request_built_anew():
         for i in range(1, int(work.REQUEST_COUNT * SHARE) + 1):
             count += len(list(Product.select().where(Product.quantity == i % 1000).order_by(Product.id).limit(10)))
         return count
+
+    print(f"value\tshare\t{SHARE}")
+    measure(run)
+
+
+def request_kept():
+    request = Product.select().where(Product.quantity == work.ONE_QUANTITY).order_by(Product.id).limit(10)
+
+    def run():
+        # A clone, because a request that has run keeps its rows.
+        return sum(len(list(request.clone())) for _ in range(int(work.REQUEST_COUNT * SHARE)))
 
     print(f"value\tshare\t{SHARE}")
     measure(run)

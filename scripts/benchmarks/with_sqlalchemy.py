@@ -130,6 +130,18 @@ def find():
     measure(run)
 
 
+def filter_key():
+    def run():
+        total = 0
+        for key in work.keys(int(work.SELECT_COUNT * SHARE)):
+            session.expunge_all()
+            total += session.scalars(select(Product).where(Product.id == key)).first().quantity
+        return total
+
+    print(f"value\tshare\t{SHARE}")
+    measure(run)
+
+
 def record_fetch_all():
     def run():
         products = list(session.scalars(select(Product)))
@@ -145,6 +157,20 @@ def request_built_anew():
         count = 0
         for i in range(1, int(work.REQUEST_COUNT * SHARE) + 1):
             request = select(Product).where(Product.quantity == i % 1000).order_by(Product.id).limit(10)
+            count += len(list(session.scalars(request)))
+            session.expunge_all()
+        return count
+
+    print(f"value\tshare\t{SHARE}")
+    measure(run)
+
+
+def request_kept():
+    request = select(Product).where(Product.quantity == work.ONE_QUANTITY).order_by(Product.id).limit(10)
+
+    def run():
+        count = 0
+        for _ in range(int(work.REQUEST_COUNT * SHARE)):
             count += len(list(session.scalars(request)))
             session.expunge_all()
         return count

@@ -10,6 +10,7 @@ SELECT_COUNT = 200_000
 AUTOCOMMIT_SELECT_COUNT = 50_000
 REQUEST_COUNT = 20_000
 INCLUDING_COUNT = 20
+ONE_QUANTITY = 77
 
 NAMES = [f"Product {i}" for i in range(1000)]
 NOTES = [f"a note about the product {i}" if i % 3 else None for i in range(1000)]
