@@ -5,7 +5,7 @@ extension ScriptHost {
     /// Runs a file and decodes what it returns.
     ///
     /// ```swift
-    /// let report: MonthReport = try await host.run(file: "close_month.lua", arguments: Month(2026, 3))
+    /// let report: MonthReport = try await host.run(file: "close_month.lua", arguments: Month(year: 2026, month: 3))
     /// ```
     ///
     /// - Parameters:
@@ -52,7 +52,7 @@ extension ScriptHost {
     ///
     /// ```swift
     /// let total: Double = try await host.call("orders.total", 42)
-    /// let label: String = try await host.call("Author:label_of", 42)
+    /// let label: String = try await host.call("Sale:label_of", 1)
     /// ```
     ///
     /// - Parameter function: Names with dots between; a colon before the last one calls a method of what is before it.
@@ -67,6 +67,14 @@ extension ScriptHost {
     /// Calls a function that a script has left in a global variable; what it returns is ignored.
     public nonisolated func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await exclusively { host in _ = try await host.invoke(function, repeat each argument) }
+    }
+
+    /// Whether a script has left a function of that name, which ``call(_:_:)`` would call.
+    public nonisolated func defines(_ function: String) async throws -> Bool {
+        try await exclusively { host in
+            guard let (value, _) = try? host.resolve(function), case .function = value else { return false }
+            return true
+        }
     }
 
     // MARK: - As a command

@@ -11,7 +11,7 @@ internal import PeriluneLua
 /// ```swift
 /// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite") }
 /// let host = try await ScriptHost()
-/// try await host.run(source: "print(db:fetch_value('SELECT COUNT(*) FROM customer'))")
+/// try await host.run(source: "print(db:fetch_value('SELECT COUNT(*) FROM sqlite_master'))")
 /// ```
 public actor ScriptHost {
     private nonisolated let thread: LuaThread

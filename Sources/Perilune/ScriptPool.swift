@@ -6,8 +6,8 @@ internal import PeriluneLua
 /// Several hosts over one database, which serve calls in parallel.
 ///
 /// ```swift
-/// let pool = try await ScriptPool(size: 4) { host in try await host.run(file: "handlers.lua") }
-/// let reply: Reply = try await pool.call("handle", request)
+/// let pool = try await ScriptPool(size: 4) { host in try await host.run(file: "orders.lua") }
+/// let total: Double = try await pool.call("orders.total", 42)
 /// ```
 ///
 /// Each call has a host for itself. Scripts share nothing but the database, which lets readers run in parallel if it is a pool:

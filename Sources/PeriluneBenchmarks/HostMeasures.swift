@@ -9,6 +9,8 @@ struct HostMeasures {
     let folder: URL
 
     func run() async throws {
+        // As a program that owns its process does.
+        SQLiteTuning.disableMemoryStatistics()
         print("Hosts in a Swift program:")
         try await measureCalls()
         try await measureMaking()

@@ -3,7 +3,7 @@
 /// An app gives what it has once, at its start; in a test or a preview the same code gets values of its own:
 ///
 /// ```swift
-/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite") }
+/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "migrations") }
 /// let database = try await Dependencies.defaultDatabase
 /// ```
 ///

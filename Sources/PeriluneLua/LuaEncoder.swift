@@ -8,7 +8,7 @@ internal import CPeriluneShim
 /// - Handles (``LuaTable``, ``LuaFunction``, ``LuaValue``) stay what they are.
 ///
 /// ```swift
-/// let order = try state.encode(Order(id: 1, lines: ["tea"]))
+/// let value = try state.encode(Order(id: 1, lines: ["tea"]))
 /// ```
 public struct LuaEncoder {
     /// The metatable of tables that are made of arrays, by which scripts can tell an empty list from a record without

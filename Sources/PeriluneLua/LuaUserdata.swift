@@ -29,7 +29,9 @@ private final class UserdataBox<Value> {
 /// ```swift
 /// let point = try state.makeUserdataType("point", of: Point.self)
 /// try point.property("x") { .number($0.x) }
-/// try point.method("distance") { point, arguments in [.number(point.distance(to: ...))] }
+/// try point.method("distance") { [unowned point] from, arguments in
+///     [.number(from.distance(to: try point.value(of: arguments[1])))]
+/// }
 /// try state.globals.set("origin", .userdata(point.make(Point(x: 0, y: 0))))
 /// ```
 public final class LuaUserdataType<Value> {

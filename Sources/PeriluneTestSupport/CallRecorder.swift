@@ -5,9 +5,11 @@ public import Perilune
 ///
 /// ```swift
 /// let mail = CallRecorder()
-/// await host.register(module: "mail") { $0.recording("send", in: mail) }
-/// try await host.run(file: "close_month.lua")
-/// #expect(mail.calls.map(\.function) == ["send"])
+/// let host = try await ScriptHost.inMemory(migrations: schema)
+/// await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
+/// let count: Int = try await host.run(source: "return require('mail').count('inbox')")
+/// #expect(count == 3)
+/// #expect(mail.calls.first?.description == "count(\"inbox\")")
 /// ```
 public final class CallRecorder: Sendable {
     /// A call.

@@ -6,10 +6,12 @@ public import Testing
 /// Each case of a test with arguments is a test for itself. What several traits give is seen together, the innermost first.
 ///
 /// ```swift
-/// @Suite(.defaultDatabase(migrations: "migrations"))
-/// struct OrderTests {
-///     @Test(.dependency(\.date, .constant(may)))
-///     func `orders are dated`() async throws { ... }
+/// @Test(.defaultDatabase(migrations: "migrations"), .script(file: "seed.lua"))
+/// func `closing a month sends a letter for each sale`() async throws {
+///     let mail = CallRecorder(), host = try await ScriptHost()
+///     await host.register(module: "mail") { $0.recording("send", in: mail) }
+///     try await host.run(file: "close_month.lua", arguments: Month(year: 2026, month: 3))
+///     #expect(mail.calls.map(\.function) == ["send", "send"])
 /// }
 /// ```
 public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
@@ -47,7 +49,7 @@ extension Trait where Self == DependencyTrait {
     /// Gives the test a default database of its own.
     ///
     /// ```swift
-    /// @Test(.defaultDatabase(.pool("shop.sqlite", migrations: migrations, usesFilesInTests: true)))
+    /// @Test(.defaultDatabase(.pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
     /// ```
     ///
     /// - Parameter source: Evaluated for each case; an empty one in memory by default. A path in it is not opened.

@@ -5,7 +5,7 @@ public import PeriluneDependencies
 /// How the default database is made, in every context by the same steps: it is opened, configured and migrated.
 ///
 /// ```swift
-/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: migrations) }
+/// try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "migrations") }
 /// ```
 ///
 /// In live the file is opened. In a test nothing touches it: each test gets a database in memory of its own, a copy of one that

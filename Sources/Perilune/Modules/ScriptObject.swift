@@ -7,9 +7,13 @@ public import PeriluneLua
 /// ```swift
 /// final class Letter: ScriptObject {
 ///     static let scriptName = "letter"
+///     let to: String
+///
+///     init(to: String) { self.to = to }
+///
 ///     static func describe(_ letter: ScriptObjectType<Letter>) {
 ///         letter.property("to") { $0.to }
-///         letter.method("send") { (letter, copies: Int) throws in try letter.send(copies) }
+///         letter.method("greeting") { (letter, title: String) in "Dear \(title) \(letter.to)" }
 ///     }
 /// }
 /// ```

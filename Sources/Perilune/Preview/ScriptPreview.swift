@@ -7,9 +7,10 @@ internal import PeriluneDependencies
 ///
 /// ```swift
 /// let preview = try await ScriptPreview(of: .live("shop.sqlite"))
-/// try await preview.host.run(file: "close_month.lua")
-/// let result = try await preview.finish()
-/// print(result.report.tables.map(\.name))
+/// try await preview.host.run(source: "db:execute('DELETE FROM sale WHERE total < 5')")
+/// let (report, plan) = try await preview.finish()
+/// print(report.tables.map { "\($0.name): \($0.deleted) deleted" })
+/// try await plan?.apply(to: "shop.sqlite")
 /// ```
 ///
 /// The original is read once, at the beginning, and never opened for writing. Clock, random numbers and the like come from the
@@ -54,15 +55,10 @@ public final class ScriptPreview: Sendable {
         var environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
         environment.context = .preview
         let copy = try PreviewCopy(inMemory: source.size <= options.copyLimitInBytes, environment: environment)
-        try await source.fill(copy, in: environment)
-        try copy.keepFormerState()
-        start = try await copy.writer.writeWithoutTransaction { db in
-            let schema = try SchemaSnapshot(db)
-            let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
-            let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: options.recordingLimitInBytes)
-            // What came before is no statement of the script's.
-            configuration.trace?.start(onRecorded: db)
-            return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
+        start = try await Self.cancellable { [environment] in
+            try await source.fill(copy, in: environment)
+            try copy.keepFormerState()
+            return try await Self.begin(on: copy, trace: configuration.trace, options)
         }.value
         self.copy = copy
         self.options = options
@@ -83,7 +79,9 @@ public final class ScriptPreview: Sendable {
     /// - Returns: The report, and the plan by which exactly these changes can be made to the original; none if the report names
     ///   obstacles.
     public func finish() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
-        let found = try await copy.writer.writeWithoutTransaction { [self] db in try collect(db) }
+        let found = try await Self.cancellable {
+            try await copy.writer.writeWithoutTransaction { [self] db in try collect(db) }
+        }
         var report = found.report
         report.effects = effects.effects
         guard let changeset = found.changeset else { return (report, nil) }
@@ -92,6 +90,31 @@ public final class ScriptPreview: Sendable {
 }
 
 extension ScriptPreview {
+    /// Begins to record.
+    private static func begin(
+        on copy: PreviewCopy, trace: SQLTrace?, _ options: Options
+    ) async throws -> UncheckedBox<ChangeCollector.Start> {
+        try await copy.writer.writeWithoutTransaction { db in
+            let schema = try SchemaSnapshot(db)
+            let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
+            let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: options.recordingLimitInBytes)
+            // What came before is no statement of the script's.
+            trace?.start(onRecorded: db)
+            return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
+        }
+    }
+
+    /// Runs an operation; what SQLite makes of its cancellation, which may be any error, is a cancellation.
+    private static func cancellable<Result: Sendable>(
+        _ operation: nonisolated(nonsending) () async throws -> Result
+    ) async throws -> Result {
+        do {
+            return try await operation()
+        } catch is DatabaseError where Task.isCancelled {
+            throw CancellationError()
+        }
+    }
+
     private func collect(_ db: Database) throws -> (report: PreviewReport, changeset: Changeset?) {
         if let found { return found }
         db.trace(options: [])

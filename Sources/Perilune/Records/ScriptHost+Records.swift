@@ -4,9 +4,9 @@ extension ScriptHost {
     /// A record of a class that a script has left in a global variable, by its key. Nothing is fetched yet.
     ///
     /// ```swift
-    /// let verne = host.record("Author", key: 1)
-    /// let label: String = try await verne.call("label")
-    /// let author = try await verne.decoded(as: Author.self)
+    /// let sale = host.record("Sale", key: 1)
+    /// let label: String = try await sale.call("label")
+    /// let row = try await sale.decoded(as: SaleRow.self)
     /// ```
     ///
     /// - Parameters:
@@ -19,8 +19,8 @@ extension ScriptHost {
     /// A request that a script has named. Nothing is fetched yet.
     ///
     /// ```swift
-    /// let french = host.request("Author:from", "France").named("by_name")
-    /// let authors: [Author] = try await french.fetchAll()
+    /// let ofVerne = host.request("Sale:of", "Verne").named("order", "day")
+    /// let rows: [SaleRow] = try await ofVerne.fetchAll()
     /// ```
     ///
     /// - Parameter name: Where the request comes from, as in ``call(_:_:)``: a method of a class, or any function that returns one.

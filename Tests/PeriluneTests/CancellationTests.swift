@@ -1,0 +1,150 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneTestSupport
+import Testing
+
+/// A task may be cancelled wherever it waits: what it has begun is undone, and everybody else goes on.
+@Suite(.timeLimit(.minutes(5)))
+struct CancellationTests {
+    /// Writes two rows or none, and waits, computes and asks SQLite for long in between.
+    private static let pairs = """
+        function pair()
+          db:write(function(db)
+            db:execute("INSERT INTO author (name) VALUES ('a')")
+            for i = 1, 20000 do end
+            db:fetch_value("WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c LIMIT 20000) SELECT MAX(n) FROM c")
+            db:execute("INSERT INTO author (name) VALUES ('b')")
+          end)
+        end
+        function waiting()
+          pair()
+          require("m").wait()
+          pair()
+        end
+        """
+
+    private static func prepare(_ host: ScriptHost) async throws {
+        await host.register(module: "m") { m in
+            m.function("wait") { () async throws in for _ in 0..<50 { await Task.yield() } }
+        }
+        try await host.run(source: pairs)
+    }
+
+    /// Migrations that no test has run yet.
+    private static func newLibrary() -> Migrations {
+        .closure { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
+    }
+
+    private static var configuration: ScriptHost.Configuration {
+        var configuration = ScriptHost.Configuration()
+        configuration.limits = LuaLimits(isCancellable: true)
+        return configuration
+    }
+
+    /// Runs an operation in a task that is cancelled after a number of turns of others; fails if it ends in another way than by
+    /// its end or its cancellation.
+    private func cancelling(after turns: Int, _ operation: @escaping @Sendable () async throws -> Void) async throws -> Bool {
+        let task = Task { try await operation() }
+        for _ in 0..<turns { await Task.yield() }
+        task.cancel()
+        do {
+            try await task.value
+            return false
+        } catch let error as LuaError where error.code == .cancelled {
+            return true
+        } catch is CancellationError {
+            return true
+        } catch let error as DatabaseError where error.resultCode == .SQLITE_INTERRUPT || error.resultCode == .SQLITE_ABORT {
+            return true
+        }
+    }
+
+    /// Whether nothing is half done, and nothing is open.
+    private func expectWhole(_ database: any DatabaseWriter) async throws {
+        #expect(try await database.value("SELECT COUNT(*) % 2 FROM author", as: Int.self) == 0)
+        #expect(try await database.writeWithoutTransaction { db in !db.isInsideTransaction })
+    }
+
+    @Test(.defaultDatabase(migrations: library)) func `a script that runs, or waits for a function or its turn, is undone`() async throws {
+        let host = try await ScriptHost(Self.configuration)
+        try await Self.prepare(host)
+        let database = try await Dependencies.defaultDatabase
+        var cancelled = 0
+        for turns in 0..<120 {
+            if try await cancelling(after: turns * 3, {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<3 { group.addTask { try await host.call("waiting") } }
+                    try await group.waitForAll()
+                }
+            }) { cancelled += 1 }
+            try await expectWhole(database)
+        }
+        #expect(cancelled > 0)
+        try await host.call("waiting")
+    }
+
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)))
+    func `calls of a pool, and hosts that it makes, are undone`() async throws {
+        let database = try await Dependencies.defaultDatabase
+        var cancelled = 0
+        for turns in 0..<40 {
+            let pool = try await ScriptPool(size: 2, Self.configuration) { host in try await Self.prepare(host) }
+            if try await cancelling(after: turns * 10, {
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<4 { group.addTask { try await pool.call("waiting") } }
+                    try await group.waitForAll()
+                }
+            }) { cancelled += 1 }
+            try await pool.call("pair")
+            try await expectWhole(database)
+        }
+        #expect(cancelled > 0)
+    }
+
+    @Test func `whoever is cancelled while a host and its database are made gets one, or none`() async throws {
+        for turns in 0..<40 {
+            try await Dependencies.withTestScope {
+                try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: Self.newLibrary()) }
+                _ = try await cancelling(after: turns) {
+                    let host = try await ScriptHost(Self.configuration)
+                    try await Self.prepare(host)
+                    try await host.call("pair")
+                }
+                try await expectWhole(Dependencies.defaultDatabase)
+            }
+        }
+    }
+
+    @Test func `a preview that is cancelled leaves nothing behind`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/shop.sqlite"
+            let live = try DatabaseQueue(path: path)
+            try await live.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
+            try live.close()
+            let before = try contents(of: folder)
+            for turns in 0..<40 {
+                _ = try await cancelling(after: turns * 4) {
+                    let preview = try await ScriptPreview(of: .live(path), configuration: Self.configuration)
+                    try await Self.prepare(preview.host)
+                    try await preview.host.call("waiting")
+                    _ = try await preview.finish()
+                }
+                #expect(try contents(of: folder) == before)
+            }
+        }
+    }
+
+    @Test(.defaultDatabase(migrations: library)) func `a request of Swift that is cancelled harms nobody`() async throws {
+        let host = try await ScriptHost(Self.configuration)
+        try await host.run(source: "Author = perilune.record('author') for i = 1, 10 do Author{ name = 'x' .. i }:insert() end")
+        for turns in 0..<40 {
+            _ = try await cancelling(after: turns) {
+                struct Author: Codable, Sendable { var name: String }
+                _ = try await host.records("Author").fetchAll(as: Author.self)
+                try await host.record("Author", key: 1).call("update")
+            }
+        }
+        #expect(try await host.records("Author").fetchCount() == 10)
+    }
+}

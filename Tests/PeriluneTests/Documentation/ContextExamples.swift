@@ -1,0 +1,115 @@
+import Foundation
+import Perilune
+import PeriluneTestSupport
+import Synchronization
+import Testing
+
+// example
+enum MailerKey: DependencyKey {
+    static let name = "mailer"
+    static func defaultSource(in context: DependencyContext) -> DependencyDefault<Mailer> {
+        context == .live ? .value(.smtp) : .value(.discarding)
+    }
+}
+
+extension DependencyValues {
+    var mailer: Mailer? {
+        get { self[MailerKey.self] }
+        set { self[MailerKey.self] = newValue }
+    }
+}
+// end
+
+@Suite struct ContextExamples {
+    // example
+    let schema = Migrations.closure { db in
+        try db.execute(sql: "CREATE TABLE IF NOT EXISTS note (id INTEGER PRIMARY KEY, text TEXT)")
+    }
+    // end
+
+    @Test func preparing() async throws {
+        // example
+        try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations") }
+        let database = try await Dependencies.defaultDatabase
+        // end
+        #expect(try await database.value("SELECT COUNT(*) FROM sale", as: Int.self) == 2)
+    }
+
+    @Test func overrides() async throws {
+        // example
+        try await Dependencies.with {
+            $0.date = .constant(Date(timeIntervalSince1970: 0))
+            $0.defaultDatabase = .inMemory(migrations: schema)
+        } operation: {
+            let host = try await ScriptHost()
+            let year: Int = try await host.run(source: "return perilune.now().year")
+            assert(year == 1970)
+        }
+        // end
+    }
+
+    @Test func `a clock that is set by hand`() async throws {
+        // example
+        let clock = ManualClock()
+        try await Dependencies.with { $0.date = .manual(clock) } operation: {
+            // ... start what waits for an hour
+            clock.advance(by: 3600)
+        }
+        // end
+    }
+
+    @Test func `dependencies of one's own`() async throws {
+        try await Dependencies.value(for: MailerKey.self).send("Verne", "discarded")
+        let outbox = Outbox()
+        try await Dependencies.with { $0.mailer = outbox.mailer } operation: {
+            try await Dependencies.value(for: MailerKey.self).send("Verne", "kept")
+        }
+        #expect(outbox.letters == ["Verne: kept"])
+    }
+
+    @Test func trace() async throws {
+        let records = LogRecords()
+        try await Dependencies.prepare { $0.logger = records.logger }
+        // example
+        try await Dependencies.prepare {
+            $0.defaultDatabase = .pool("shop.sqlite").traced(.profile, slow: .milliseconds(100))
+        }
+        // end
+        try await ScriptHost().run(source: "db:execute('CREATE TABLE a (b)')")
+        #expect(records.lines.contains { $0.contains("CREATE TABLE a (b)") })
+    }
+
+    @Test func previews() async throws {
+        try await withTemporaryFolder { folder in
+            try makeExampleFiles(in: folder)
+            try await Dependencies.inProcess(.live) {
+                try await Dependencies.prepare {
+                    $0.defaultDatabase = .pool("\(folder)/shop.sqlite", migrations: .folder("\(folder)/migrations"))
+                }
+                let database = try await Dependencies.defaultDatabase
+                // example
+                let preview = try await ScriptPreview(of: .live("\(folder)/shop.sqlite"))
+                try await preview.host.run(source: "db:execute('DELETE FROM sale WHERE total < 5')")
+                let (report, plan) = try await preview.finish()
+                print(report.tables.map { "\($0.name): \($0.deleted) deleted" })
+                try await plan?.apply(to: "\(folder)/shop.sqlite")
+                // end
+                #expect(report.tables.map(\.deleted) == [1])
+                #expect(try await database.value("SELECT COUNT(*) FROM sale", as: Int.self) == 1)
+            }
+        }
+    }
+
+    @Test func limits() async throws {
+        func failure(of source: String, in host: ScriptHost) async throws -> LuaError {
+            try #require(await #expect(throws: LuaError.self) { try await host.run(source: source) })
+        }
+        // example
+        var configuration = ScriptHost.Configuration(database: .inMemory)
+        configuration.limits = LuaLimits(memoryInBytes: 16 << 20, time: .seconds(1), instructions: 100_000_000)
+        let host = try await ScriptHost(configuration)
+        let error = try await failure(of: "while true do end", in: host)
+        assert(error.code == .timeout || error.code == .budget)
+        // end
+    }
+}

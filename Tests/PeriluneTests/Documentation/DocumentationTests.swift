@@ -1,0 +1,86 @@
+import Foundation
+import Perilune
+import PeriluneTestSupport
+import Synchronization
+import Testing
+
+/// What is shown to users is what tests run.
+///
+/// Each example in Swift stands in a test between the lines `// example` and `// end`, in the same words but for the folder of the
+/// files. Examples in Lua are run here; those that begin with the name of a file are the files of the Swift ones.
+@Suite struct DocumentationTests {
+    /// The marked lines of all tests, without their indentation.
+    private static let examples: [(place: String, lines: [String])] = Documentation.files(in: "Tests", ["swift"]).flatMap { file in
+        marked(Documentation.text(of: file).components(separatedBy: "\n"), in: file.lastPathComponent)
+    }
+
+    private static func marked(_ lines: [String], in file: String) -> [(place: String, lines: [String])] {
+        var found: [(place: String, lines: [String])] = []
+        var start: Int?
+        for (index, line) in lines.enumerated() {
+            let content = line.trimmingCharacters(in: .whitespaces)
+            if content == "// example" { start = index }
+            guard content == "// end", let first = start else { continue }
+            let inside = lines[(first + 1)..<index].map { $0.replacing("\\(folder)/", with: "") }
+            let indentation = inside.filter { !$0.isEmpty }.map { $0.prefix { $0 == " " }.count }.min() ?? 0
+            found.append(("\(file):\(first + 1)", inside.map { String($0.dropFirst(indentation)) }))
+            start = nil
+        }
+        return found
+    }
+
+    private static let shown = Documentation.catalog + Documentation.readme + Documentation.comments
+
+    @Test func `each example in Swift is one that a test runs, to the letter`() {
+        let blocks = Self.shown.filter { $0.language == "swift" }
+        #expect(blocks.count > 30)
+        for block in blocks {
+            #expect(Self.examples.contains { $0.lines.contains(block.statements) }, "\(block.place): no test has this:\n\(block.text)")
+        }
+    }
+
+    @Test func `each example that a test runs is shown somewhere`() {
+        for example in Self.examples {
+            let isShown = Self.shown.contains { $0.language == "swift" && example.lines.contains($0.statements) }
+            #expect(isShown, "\(example.place): nothing shows this example")
+        }
+    }
+
+    @Test func `each example in Lua prints what it says`() async throws {
+        let blocks = Documentation.catalog.filter { $0.language == "lua" && $0.fileName == nil }
+        #expect(blocks.count >= 3)
+        for block in blocks {
+            let printed = Mutex<[String]>([])
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            configuration.output = .closure { line in printed.withLock { $0.append(line) } }
+            try await ScriptHost(configuration).run(source: block.text, named: block.place)
+            let expected = block.lines.compactMap { line in line.range(of: "--> ").map { String(line[$0.upperBound...]) } }
+            #expect(printed.withLock { $0 } == expected, "\(block.place)")
+            #expect(!expected.isEmpty, "\(block.place)")
+        }
+    }
+
+    @Test func `links of the catalog lead somewhere`() throws {
+        let pages = Documentation.files(in: "Sources/Perilune/Perilune.docc", ["md"])
+        let names = Set(pages.map { $0.deletingPathExtension().lastPathComponent })
+        let sources = Documentation.files(in: "Sources/Perilune", ["swift"]).map(Documentation.text(of:)).joined()
+        #expect(pages.count >= 6)
+        for page in pages {
+            let text = Documentation.text(of: page)
+            for match in text.matches(of: /<doc:(\w+)>/) { #expect(names.contains(String(match.1)), "\(match.1)") }
+            for match in text.matches(of: /``(\w+)``/) where match.1 != "Perilune" {
+                let name = NSRegularExpression.escapedPattern(for: String(match.1))
+                let declaration = try Regex("public (final )?(actor|class|struct|enum|protocol) \(name)\\b")
+                #expect(sources.contains(declaration), "\(page.lastPathComponent): \(match.1)")
+            }
+        }
+    }
+
+    @Test func `the products that the quick start names are products`() {
+        let manifest = Documentation.text(of: projectFolder.appending(path: "Package.swift"))
+        let page = Documentation.text(of: projectFolder.appending(path: "Sources/Perilune/Perilune.docc/QuickStart.md"))
+        let names = page.matches(of: /\.product\(name: "(\w+)"/).map { String($0.1) }
+        #expect(Set(names) == ["Perilune", "PeriluneTestSupport"])
+        for name in names { #expect(manifest.contains(".library(name: \"\(name)\"")) }
+    }
+}

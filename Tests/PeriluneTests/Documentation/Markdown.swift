@@ -1,0 +1,86 @@
+import Foundation
+import PeriluneDependencies
+
+/// The folder of the project.
+let projectFolder = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    .deletingLastPathComponent().deletingLastPathComponent()
+
+/// A block of code in a text.
+struct CodeBlock: CustomStringConvertible {
+    let place: String
+    let language: String
+    let lines: [String]
+    var text: String { lines.joined(separator: "\n") }
+    var description: String { place }
+
+    /// The name of the file that it shows, which its first line tells: `-- seed.lua`.
+    var fileName: String? {
+        guard let match = lines.first?.wholeMatch(of: /-- ([\w\/]+\.(lua|sql))/) else { return nil }
+        return String(match.1)
+    }
+
+    /// The lines of Swift without imports, which tests have at their top.
+    var statements: [String] {
+        Array(lines.filter { !$0.hasPrefix("import ") }.drop { $0.isEmpty })
+    }
+
+    /// The blocks of a text of Markdown, whose lines may have a prefix.
+    static func all(in text: String, of file: String) -> [CodeBlock] {
+        var blocks: [CodeBlock] = []
+        var open: (language: String, start: Int, indentation: Int)?
+        let lines = text.components(separatedBy: "\n")
+        for (index, line) in lines.enumerated() {
+            let content = line.trimmingCharacters(in: .whitespaces)
+            let isComment = content.hasPrefix("/// ```")
+            guard isComment || content.hasPrefix("```") else { continue }
+            if let block = open {
+                let inside = lines[(block.start + 1)..<index].map { String($0.dropFirst(block.indentation)) }
+                blocks.append(CodeBlock(place: "\(file):\(block.start + 1)", language: block.language, lines: inside))
+                open = nil
+            } else {
+                let language = content.dropFirst(isComment ? 7 : 3)
+                open = (String(language), index, line.count - content.count + (isComment ? 4 : 0))
+            }
+        }
+        return blocks
+    }
+}
+
+/// What is written for users: the catalog, the README, the comments of public declarations.
+enum Documentation {
+    static let catalog = blocks(ofFilesIn: "Sources/Perilune/Perilune.docc", ["md"])
+    static let readme = blocks(of: projectFolder.appending(path: "README.md"))
+    static let comments = ["Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport"].flatMap {
+        blocks(ofFilesIn: "Sources/\($0)", ["swift"])
+    }
+
+    static func files(in folder: String, _ extensions: [String]) -> [URL] {
+        let names = FileManager.default.enumerator(atPath: projectFolder.appending(path: folder).path)?.allObjects as? [String] ?? []
+        return names.sorted().map { projectFolder.appending(path: "\(folder)/\($0)") }.filter { extensions.contains($0.pathExtension) }
+    }
+
+    static func text(of file: URL) -> String { (try? String(contentsOf: file, encoding: .utf8)) ?? "" }
+
+    private static func blocks(ofFilesIn folder: String, _ extensions: [String]) -> [CodeBlock] {
+        files(in: folder, extensions).flatMap(blocks(of:))
+    }
+
+    private static func blocks(of file: URL) -> [CodeBlock] {
+        CodeBlock.all(in: text(of: file), of: file.lastPathComponent)
+    }
+}
+
+/// The files that the catalog shows, in a folder that is removed when the tests end.
+let folder = try! makeExampleFiles(in: TemporaryFolder.makeFolder("examples"))
+
+/// Writes the files that the catalog shows into a folder.
+@discardableResult
+func makeExampleFiles(in folder: String) throws -> String {
+    for block in Documentation.catalog {
+        guard let name = block.fileName else { continue }
+        let file = URL(filePath: "\(folder)/\(name)")
+        try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try block.text.write(to: file, atomically: true, encoding: .utf8)
+    }
+    return folder
+}

@@ -1,0 +1,84 @@
+import Foundation
+import Perilune
+import PeriluneTestSupport
+import Synchronization
+import Testing
+
+/// What the examples use without defining it.
+struct Mailer: Sendable {
+    let send: @Sendable (_ to: String, _ body: String) async throws -> Void
+
+    init(_ send: @escaping @Sendable (String, String) async throws -> Void) {
+        self.send = send
+    }
+
+    static let smtp = Mailer { _, _ in throw CancellationError() }
+    static let discarding = Mailer { _, _ in }
+}
+
+/// Keeps what was sent.
+final class Outbox: Sendable {
+    private let list = Mutex<[String]>([])
+    var letters: [String] { list.withLock { $0 } }
+    var mailer: Mailer { Mailer { [self] to, body in list.withLock { $0.append("\(to): \(body)") } } }
+}
+
+@Suite struct QuickStartExamples {
+    // example
+    struct Month: Codable, Sendable {
+        var year: Int
+        var month: Int
+    }
+
+    struct MonthReport: Codable, Sendable, Equatable {
+        struct Line: Codable, Sendable, Equatable {
+            var customer: String
+            var total: Double
+        }
+
+        var title: String
+        var lines: [Line]
+    }
+    // end
+
+    @Test func `the quick start`() async throws {
+        let outbox = Outbox(), mailer = outbox.mailer
+        // example
+        try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations") }
+        let host = try await ScriptHost()
+        await host.register(module: "mail") { mail in
+            mail.function("send", "Queues a letter.", effect: .external) { (to: String, body: String) async throws in
+                try await mailer.send(to, body)
+            }
+        }
+        let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
+        // end
+        #expect(report == MonthReport(title: "2026-03", lines: [.init(customer: "Verne", total: 12.5)]))
+        #expect(outbox.letters == ["Verne: You owe 12.50."])
+        #expect(!FileManager.default.fileExists(atPath: "shop.sqlite"))
+    }
+
+    @Test func `the quick start, live`() async throws {
+        try await withTemporaryFolder { folder in
+            try makeExampleFiles(in: folder)
+            try await Dependencies.inProcess(.live) {
+                // example
+                try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/shop.sqlite") }
+                let host = try await ScriptHost()
+                try await host.run(source: "print(db:fetch_value('SELECT COUNT(*) FROM sqlite_master'))")
+                // end
+                #expect(FileManager.default.fileExists(atPath: "\(folder)/shop.sqlite"))
+            }
+        }
+    }
+
+    // example
+    @Test(.defaultDatabase(migrations: "\(folder)/migrations"), .script(file: "\(folder)/seed.lua"))
+    func `closing a month sends a letter for each sale`() async throws {
+        let mail = CallRecorder(), host = try await ScriptHost()
+        await host.register(module: "mail") { $0.recording("send", in: mail) }
+        try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
+        #expect(mail.calls.map(\.function) == ["send", "send"])
+    }
+    // end
+}

@@ -1,0 +1,57 @@
+import Foundation
+import Perilune
+import PeriluneTestSupport
+import Testing
+
+enum TestingExamples {
+    static let schema = library
+
+    typealias Month = QuickStartExamples.Month
+    typealias MonthReport = QuickStartExamples.MonthReport
+
+    // example
+    @Suite(.defaultDatabase(migrations: "\(folder)/migrations"))
+    struct MonthTests {
+        @Test(.script(file: "\(folder)/seed.lua")) func `closing a month sends a letter for each sale`() async throws {
+            let mail = CallRecorder()
+            let host = try await ScriptHost()
+            await host.register(module: "mail") { $0.recording("send", in: mail) }
+            let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
+            #expect(report.lines.count == 2)
+            #expect(mail.calls.map(\.arguments) == [["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."]])
+        }
+
+        @Test(.dependency(\.date, .constant(Date(timeIntervalSince1970: 0)))) func `notes are dated`() async throws {
+            let day: String = try await ScriptHost().run(source: "return db:fetch_value('SELECT CURRENT_DATE')")
+            #expect(day == "1970-01-01")
+        }
+    }
+    // end
+
+    @Suite struct Others {
+        // example
+        @Test(.defaultDatabase(.pool("shop.sqlite", migrations: schema, usesFilesInTests: true)))
+        // end
+        func `a file`() async throws {
+            #expect(try await Dependencies.defaultDatabase.value("PRAGMA journal_mode", as: String.self) == "wal")
+        }
+
+        // example
+        @Test(.defaultDatabase(migrations: library), .script("db:execute[[INSERT INTO author (name) VALUES ('Verne')]]"))
+        // end
+        func `a script`() async throws {
+            #expect(try await Dependencies.defaultDatabase.value("SELECT name FROM author", as: String.self) == "Verne")
+        }
+
+        @Test func `stand-ins`() async throws {
+            // example
+            let mail = CallRecorder()
+            let host = try await ScriptHost.inMemory(migrations: schema)
+            await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
+            let count: Int = try await host.run(source: "return require('mail').count('inbox')")
+            #expect(count == 3)
+            #expect(mail.calls.first?.description == "count(\"inbox\")")
+            // end
+        }
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneTestSupport
+import Synchronization
+import Testing
+
+/// What programs and scripts do wrong is told, and harms nobody. Preparing, contexts and functions of Swift have tests of their own.
+@Suite(.defaultDatabase(migrations: library), .timeLimit(.minutes(5)))
+struct MisuseTests {
+    @Test func `a database that a script keeps serves its next run, and what belonged to a block is dead`() async throws {
+        let host = try await ScriptHost()
+        try await host.run(source: """
+            kept = db
+            statement = db:prepare("SELECT COUNT(*) FROM author")
+            db:read(function(db)
+              handle = db
+              inner = db:prepare("SELECT 1")
+              cursor = db:rows("SELECT 1 UNION SELECT 2")
+            end)
+            """)
+        try await host.run(source: """
+            assert(kept:fetch_value("SELECT 1") == 1 and statement:fetch_value() == 0)
+            for _, use in ipairs{
+              function() handle:fetch_value("SELECT 1") end, function() inner:fetch_value() end, function() cursor() end,
+              function() handle:write(function() end) end,
+            } do
+              local ok, err = pcall(use)
+              assert(not ok and err.kind == "dead_handle", tostring(err))
+            end
+            """)
+    }
+
+    @Test func `a database that a script keeps in a finalizer or a coroutine does not outlive its host`() async throws {
+        weak var database: (any DatabaseWriter)?
+        try await Dependencies.withTestScope {
+            try await Dependencies.prepare { $0.defaultDatabase = .inMemory(migrations: library) }
+            let host = try await ScriptHost()
+            try await host.run(source: """
+                local kept = db
+                waiting = coroutine.wrap(function() for row in kept:rows("SELECT 1 UNION SELECT 2") do coroutine.yield(row) end end)
+                waiting()
+                setmetatable({}, { __gc = function() kept:fetch_value("SELECT 1") end })
+                """)
+            database = try await Dependencies.defaultDatabase
+        }
+        for _ in 0..<2000 where database != nil { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(database == nil)
+    }
+
+    @Test func `a hundred tasks use one host, and scripts of none of them meet`() async throws {
+        let host = try await ScriptHost()
+        try await host.run(source: """
+            busy = false
+            function use(n)
+              assert(not busy)
+              busy = true
+              db:write(function(db) db:execute("INSERT INTO author (name) VALUES (?)", "n" .. n) end)
+              busy = false
+              return n * 2
+            end
+            """)
+        let sum = try await withThrowingTaskGroup(of: Int.self) { group in
+            for number in 1...100 { group.addTask { try await host.call("use", number) } }
+            return try await group.reduce(0, +)
+        }
+        #expect(sum == 10_100)
+        #expect(try await Dependencies.defaultDatabase.value("SELECT COUNT(*) FROM author", as: Int.self) == 100)
+    }
+
+    @Test(arguments: [
+        ("add(math.maxinteger, 1)", "overflow", "the sum is no integer of 64 bits"),
+        ("narrow(70000)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 70000"),
+        ("narrow(2^53)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 9007199254740992.0"),
+        ("unsigned(-1)", "argument", "m.unsigned: argument 1: expected an integer from 0 to 18446744073709551615, got -1"),
+        ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is beyond Lua's integers"),
+    ])
+    func `numbers that do not fit are errors, and no traps`(_ call: String, _ kind: String, _ message: String) async throws {
+        struct Overflow: LuaErrorDescribing {
+            var luaKind: String { "overflow" }
+            var luaMessage: String { "the sum is no integer of 64 bits" }
+        }
+        let host = try await ScriptHost()
+        await host.register(module: "m") { m in
+            m.function("add") { (a: Int, b: Int) throws -> Int in
+                let (sum, isOver) = a.addingReportingOverflow(b)
+                if isOver { throw Overflow() }
+                return sum
+            }
+            m.function("narrow") { (value: Int16) -> Int16 in value }
+            m.function("unsigned") { (value: UInt) -> UInt in value }
+            m.function("beyond") { () -> UInt64 in .max }
+        }
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').\(call)") }
+        #expect(error?.kind == kind)
+        #expect(error?.message == message)
+    }
+
+    @Test(arguments: [
+        "db:create_table('extra', function(t) t:primary_key('id', 'integer') end)",
+        "perilune.migrator():register('v1', 'CREATE TABLE more (a)'):migrate(db)",
+        "local m = perilune.migrator() m:register('v1', 'DROP TABLE author') m:migrate(db)",
+        "perilune.migrator{ erase_on_schema_change = true }",
+        "db:execute(\"ATTACH 'live.sqlite' AS x\")", "db:execute(\"ATTACH ? AS x\", path)", "db:execute('ATTACH \\':memory:\\' AS x; CREATE TABLE x.a (b)')",
+        "db:execute('VACUUM')", "db:execute(\"VACUUM INTO ?\", path .. '.copy')", "perilune.queue(path)", "perilune.pool(path)",
+        "io.open(path, 'a'):write('x')", "os.remove(path)", "os.execute('rm ' .. path)", "os.rename(path, path .. '2')",
+        "db:execute('PRAGMA journal_mode = WAL')", "db:execute('PRAGMA user_version = 7')", "db:backup_to(perilune.queue(path))",
+        "db:execute('PRAGMA writable_schema = ON; DELETE FROM sqlite_master')",
+    ])
+    func `whatever a preview does, the live file and its folder stay as they are`(_ statement: String) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/live.sqlite"
+            let live = try DatabaseQueue(path: path)
+            try await live.write { db in
+                try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO author VALUES (1, 'Verne')")
+            }
+            try live.close()
+            let before = try contents(of: folder)
+            var configuration = ScriptHost.Configuration()
+            configuration.libraries = .trusted
+            configuration.allowsFiles = true
+            let preview = try await ScriptPreview(of: .live(path), configuration: configuration)
+            try await preview.host.run(source: "path = ...", arguments: path)
+            // Whether it works there or is refused.
+            try? await preview.host.run(source: statement)
+            try? await preview.host.run(source: "db:execute('DELETE FROM author')")
+            _ = try await preview.finish()
+            #expect(try contents(of: folder) == before)
+        }
+    }
+
+    @Test(arguments: [DependencyContext.test, .preview])
+    func `a host of another context does not reach the live file either`(_ context: DependencyContext) async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/live.sqlite"
+            let live = try DatabasePool(path: path)
+            try await live.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT)") }
+            try live.close()
+            let before = try contents(of: folder)
+            try await Dependencies.inProcess(context) {
+                try await Dependencies.prepare { $0.defaultDatabase = .pool(path, migrations: .closure { db in try db.execute(sql: "CREATE TABLE more (a)") }) }
+                let pool = try await ScriptPool(size: 2)
+                try await pool.withHost { host in
+                    try await host.run(source: "db:execute('DROP TABLE IF EXISTS author; DROP TABLE more; VACUUM; CREATE TABLE again (a)')")
+                }
+                let host = try await ScriptHost()
+                try await host.run(source: "perilune.record('again'):fetch_count()")
+                try await Dependencies.close()
+            }
+            #expect(try contents(of: folder) == before)
+        }
+    }
+}
