@@ -71,8 +71,8 @@ struct CancellationTests {
         try await Self.prepare(host)
         let database = try await Dependencies.defaultDatabase
         var cancelled = 0
-        for turns in 0..<120 {
-            if try await cancelling(after: turns * 3, {
+        for turns in 0..<40 {
+            if try await cancelling(after: turns * 9, {
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<3 { group.addTask { try await host.call("waiting") } }
                     try await group.waitForAll()
