@@ -22,6 +22,9 @@ static const module modules[] = {
     {"association_fetching", (const char[]){
 #embed "perilune/association_fetching.lua"
         , 0}},
+    {"association_keys", (const char[]){
+#embed "perilune/association_keys.lua"
+        , 0}},
     {"association_links", (const char[]){
 #embed "perilune/association_links.lua"
         , 0}},

@@ -5,6 +5,7 @@ local internal = ...
 local records, raise = internal.records, internal.raise
 local request_plans = internal.load("request_plans")
 local fetching = internal.load("record_fetching")
+local association_keys = internal.load("association_keys")
 local roots = internal.load("association").roots
 local null = internal.null
 
@@ -143,98 +144,6 @@ local function drop_hidden(plan, rows, known)
   end
 end
 
--- Keys --------------------------------------------------------------------------------------------------------------------------
-
---- What makes one value of all that SQLite takes for equal, by the form that the compiler names.
-local forms = {}
-
-function forms.number(value)
-  if type(value) ~= "string" or not value:find("^%s*[+-]?[%d.]+[eE]?[+-]?%d*%s*$") then return value end
-  return tonumber(value) or value
-end
-
-function forms.text(value)
-  if math.type(value) == "float" then
-    local text = ("%.15g"):format(value)
-    return text:find("[^%d-]") and text or text .. ".0"
-  end
-  return tostring(value)
-end
-
-function forms.textNoCase(value) return (forms.text(value):gsub("%u", string.lower)) end
-function forms.textTrimmed(value) return (forms.text(value):gsub(" +$", "")) end
-function forms.same(value) return value end
-
---- The values of a key; nil if one is NULL. Booleans are stored as numbers.
-local function values_of(readers_of_key, record)
-  local values = {}
-  for index, read in ipairs(readers_of_key) do
-    local value = read(record)
-    if value == nil then return nil end
-    if type(value) == "boolean" then value = value and 1 or 0 end
-    values[index] = value
-  end
-  return values
-end
-
---- A key as one value, the same for keys that are equal.
--- @tparam ?table key_forms nil where only SQLite can tell
-local function identity(values, key_forms)
-  if #values == 1 then return key_forms and forms[key_forms[1]](values[1]) or values[1] end
-  local parts = {}
-  for index, value in ipairs(values) do
-    if key_forms then value = forms[key_forms[index]](value) end
-    parts[index] = type(value) == "string" and "s" .. #value .. ":" .. value or tostring(math.tointeger(value) or value)
-  end
-  return table.concat(parts, " ")
-end
-
---- The keys of all parents, each once, as lists of values; and the parents by key, or by its number where only SQLite can tell
--- which are equal.
-local function collect_keys(prefetch, parents)
-  local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
-  for _, parent in ipairs(parents) do
-    local values = parent and values_of(prefetch.parent_readers, parent)
-    if values then
-      local exact = identity(values)
-      if not known[exact] then
-        keys[#keys + 1] = values
-        local group = key_forms and identity(values, key_forms) or #keys
-        groups[group] = groups[group] or {}
-        known[exact] = groups[group]
-      end
-      table.insert(known[exact], parent)
-    end
-  end
-  return keys, groups
-end
-
-local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
-
-local function json_value(value)
-  local kind = math.type(value) or type(value)
-  if kind == "integer" then return tostring(value) end
-  if kind == "boolean" then return value and "1" or "0" end
-  if kind ~= "string" or not utf8.len(value) or value:find("\0", 1, true) then return nil end
-  return '"' .. value:gsub('[%c"\\]', function(character)
-    return escapes[character] or ("\\u%04x"):format(character:byte())
-  end) .. '"'
-end
-
---- The keys as JSON: a list of values, or of lists of values; nil if JSON cannot carry them.
-local function json_keys(keys)
-  local parts = {}
-  for index, key in ipairs(keys) do
-    local values = {}
-    for position, value in ipairs(key) do
-      values[position] = json_value(value)
-      if not values[position] then return nil end
-    end
-    parts[index] = #values == 1 and values[1] or "[" .. table.concat(values, ",") .. "]"
-  end
-  return "[" .. table.concat(parts, ",") .. "]"
-end
-
 -- Prefetching -------------------------------------------------------------------------------------------------------------------
 
 local fetch_plan
@@ -284,16 +193,16 @@ local function prefetch_into(self, db, prefetch, parents)
       if parent then rawset(parent, prefetch.name, setmetatable({}, metatable)) end
     end
   end
-  local keys, groups = collect_keys(prefetch, parents)
+  local keys, groups = association_keys.collect(prefetch, parents)
   for first = 1, #keys, most_keys do
     local some = table.move(keys, first, math.min(first + most_keys - 1, #keys), 1, {})
-    local json = not prefetch.has_blob_key and json_keys(some)
+    local json = not prefetch.has_blob_key and association_keys.json(some)
     -- A plan that fetches all rows, because all others were fetched, is for integers only.
     local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(some)
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
     for index, child in ipairs(children) do
       local values = child_keys[index]
-      put(groups[prefetch.key_forms and identity(values, prefetch.key_forms) or first - 1 + values[1]], prefetch, child)
+      put(groups[prefetch.key_forms and association_keys.identity(values, prefetch.key_forms) or first - 1 + values[1]], prefetch, child)
     end
   end
 end
@@ -330,7 +239,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
     or records.fetch_records(db, plan.sql, plan.layout, arguments)
   local known, child_keys = {}, {}
   if plan.key_readers[1] and not (plan.key_name and is_simple) then
-    for index, record in ipairs(rows) do child_keys[index] = values_of(plan.key_readers, record) end
+    for index, record in ipairs(rows) do child_keys[index] = association_keys.values_of(plan.key_readers, record) end
   end
   for _, prefetch in ipairs(plan.prefetches) do
     prefetch_into(self, db, prefetch, records_of(plan, rows, prefetch.segment, known))

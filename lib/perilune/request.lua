@@ -257,7 +257,8 @@ function derivations:group(...)
   return derive_with(self, "group", terms(self, "group", table.pack(...)))
 end
 
---- A name for the request's table, so that expressions can mean this one: `request:aliased("boss")`, `perilune.alias`.
+--- A name for the request's table, so that expressions can mean this one: 
+-- `Employee:aliased("boss").c.name`.
 function derivations:aliased(name)
   if type(name) ~= "string" or name == "" then
     raise("argument", "aliased: argument 1: expected a name, got " .. internal.describe(name))

@@ -101,6 +101,17 @@ local function after(columns, values)
   return result
 end
 
+--- Whether rows may come several times because several others are joined to each.
+local function multiplies(node)
+  while node.parent do
+    if node.op == "distinct" or node.op == "group" then return false end
+    local is_joined = node.op:find(" required$") or node.op:find(" optional$")
+    if is_joined and (node.other.root.kind == "has_many" or multiplies(node.other)) then return true end
+    node = node.parent
+  end
+  return false
+end
+
 --- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`.
 -- Rows may be changed and deleted meanwhile.
 function verbs:in_batches(size, db)
@@ -108,6 +119,9 @@ function verbs:in_batches(size, db)
   local node = self.node
   if node.limit or node.offset or node.selects then
     raise("argument", "in_batches: goes through whole records in the order of their key, without a limit")
+  end
+  if multiplies(node) then
+    raise("argument", "in_batches: records come several times, since several rows are joined to each; write distinct() before it")
   end
   local columns = node.root.source:key(node.alias)
   local ordered, last, is_done = self:order(table.unpack(columns)), nil, false

@@ -76,6 +76,40 @@ test("common tables from requests", function()
   fails("argument", function() perilune.common_table("french", 5) end)
 end)
 
+test("batches of joined, annotated and included records; records that come several times are told", function()
+  Author.lines, Line.author = Author:has_many(Line, { columns = "invoice", referenced = "id" }), Line:belongs_to(Author, { columns = "invoice" })
+  local count = 0
+  for batch in Author:annotated_with(Author.lines:count()):including_all(Author.lines):having(Author.lines:count():gt(0)):in_batches(2) do
+    for _, author in ipairs(batch) do
+      equal(#author.lines, author.line_count)
+      count = count + author.line_count
+    end
+  end
+  equal(count, 21)
+  matches(fails("argument", function() Author:joining_required(Author.lines):in_batches(3) end), "distinct()")
+  local sizes = {}
+  for batch in Author:joining_required(Author.lines):distinct():in_batches(3) do sizes[#sizes + 1] = #batch end
+  equal(sizes, { 3, 2 })
+  count = 0
+  for batch in Line:joining_required(Line.author):in_batches(4) do count = count + #batch end
+  equal(count, 21)
+end)
+
+test("prepared requests take values in joins, aggregates, prefetches and common tables", function()
+  Author.lines = Author:has_many(Line, { columns = "invoice", referenced = "id" })
+  local few = Author.lines:filter("line.number < :most")
+  equal(Author:annotated_with(few:count():as("n")):order("id"):prepare():fetch_one{ most = 3 }.n, 3)
+  local all = Author:including_all(few):order("id"):prepare()
+  equal({ #all:fetch_all{ most = 2 }[1].lines, #all:fetch_all{ most = 4 }[1].lines }, { 2, 4 })
+  equal(Author:joining_required(few):prepare():fetch_count{ most = 1 }, 5)
+  local some = perilune.common_table("some", Author:filter{ country = perilune.parameter("where") }:select("id"))
+  equal(Author:filter(Author.c.id:is_in(some)):filter("id < :below"):prepare():fetch_count{ where = "US", below = 6 }, 3)
+  equal(Author:filter("country = :x"):union(Author:filter("id = :x")):prepare():fetch_count{ x = "US" }, 13)
+  local query = Author:filter("id IN (:a, :b) AND country = :a"):prepare()
+  equal(query:fetch_count{ a = 1, b = 2 }, 0)
+  fails("unknown_parameter", function() all:fetch_all{ mots = 2 } end)
+end)
+
 local function employees()
   db:execute[[INSERT INTO employee VALUES (1, 'Ada', NULL), (2, 'Bob', 1), (3, 'Cy', 2), (4, 'Di', NULL), (5, 'Ed', 3)]]
   local top = Employee:filter{ boss_id = perilune.null, name = "Ada" }

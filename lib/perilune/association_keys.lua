@@ -1,0 +1,96 @@
+--- The keys by which prefetched rows find those that they belong to.
+
+local association_keys = {}
+
+--- What makes one value of all that SQLite takes for equal, by the form that the compiler names.
+local forms = {}
+
+function forms.number(value)
+  if type(value) ~= "string" or not value:find("^%s*[+-]?[%d.]+[eE]?[+-]?%d*%s*$") then return value end
+  return tonumber(value) or value
+end
+
+function forms.text(value)
+  if math.type(value) == "float" then
+    local text = ("%.15g"):format(value)
+    return text:find("[^%d-]") and text or text .. ".0"
+  end
+  return tostring(value)
+end
+
+function forms.textNoCase(value) return (forms.text(value):gsub("%u", string.lower)) end
+function forms.textTrimmed(value) return (forms.text(value):gsub(" +$", "")) end
+function forms.same(value) return value end
+
+--- The values of a key; nil if one is NULL. Booleans are stored as numbers.
+function association_keys.values_of(readers_of_key, record)
+  local values = {}
+  for index, read in ipairs(readers_of_key) do
+    local value = read(record)
+    if value == nil then return nil end
+    if type(value) == "boolean" then value = value and 1 or 0 end
+    values[index] = value
+  end
+  return values
+end
+
+--- A key as one value, the same for keys that are equal.
+-- @tparam ?table key_forms nil where only SQLite can tell
+function association_keys.identity(values, key_forms)
+  if #values == 1 then return key_forms and forms[key_forms[1]](values[1]) or values[1] end
+  local parts = {}
+  for index, value in ipairs(values) do
+    if key_forms then value = forms[key_forms[index]](value) end
+    if type(value) == "string" then parts[index] = "s" .. #value .. ":" .. value
+    else parts[index] = tostring(math.tointeger(value) or ("%.17g"):format(value)) end
+  end
+  return table.concat(parts, " ")
+end
+
+--- The keys of all parents, each once, as lists of values; and the parents by key, or by its number where only SQLite can tell
+-- which are equal.
+function association_keys.collect(prefetch, parents)
+  local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms
+  for _, parent in ipairs(parents) do
+    local values = parent and association_keys.values_of(prefetch.parent_readers, parent)
+    if values then
+      local exact = association_keys.identity(values)
+      if not known[exact] then
+        keys[#keys + 1] = values
+        local group = key_forms and association_keys.identity(values, key_forms) or #keys
+        groups[group] = groups[group] or {}
+        known[exact] = groups[group]
+      end
+      table.insert(known[exact], parent)
+    end
+  end
+  return keys, groups
+end
+
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
+
+local function json_value(value)
+  local kind = math.type(value) or type(value)
+  if kind == "integer" then return tostring(value) end
+  if kind == "boolean" then return value and "1" or "0" end
+  if kind ~= "string" or not utf8.len(value) or value:find("\0", 1, true) then return nil end
+  return '"' .. value:gsub('[%c"\\]', function(character)
+    return escapes[character] or ("\\u%04x"):format(character:byte())
+  end) .. '"'
+end
+
+--- The keys as JSON: a list of values, or of lists of values; nil if JSON cannot carry them.
+function association_keys.json(keys)
+  local parts = {}
+  for index, key in ipairs(keys) do
+    local values = {}
+    for position, value in ipairs(key) do
+      values[position] = json_value(value)
+      if not values[position] then return nil end
+    end
+    parts[index] = #values == 1 and values[1] or "[" .. table.concat(values, ",") .. "]"
+  end
+  return "[" .. table.concat(parts, ",") .. "]"
+end
+
+return association_keys
