@@ -75,10 +75,10 @@ local function json_array(values)
   return "[" .. table.concat(parts, ",") .. "]"
 end
 
-local function check_element(value, index, place)
+local function check_element(value, index, place, convert)
   if value == internal.null then
     raise("argument", place .. ": NULL in a list is equal to nothing; write `column:is_in(list) | column:is_null()`")
-  elseif type(value) == "table" and not internal.is_expression(value) and not expression.is_storable(value)
+  elseif type(value) == "table" and not convert and not internal.is_expression(value) and not expression.is_storable(value)
     or type(value) == "function" or type(value) == "thread" then
     raise("argument", place .. ": element " .. index .. " of the list: expected a value, got " .. internal.describe(value))
   end
@@ -97,7 +97,7 @@ local function read_list(column, list, place)
   end
   for index = 1, count do
     local value = list[index]
-    check_element(value, index, place)
+    check_element(value, index, place, convert)
     if internal.is_expression(value) then is_plain = false
     elseif convert then value = convert(value)
     elseif type(value) == "table" or type(value) == "userdata" then value = internal.plain(value) end
