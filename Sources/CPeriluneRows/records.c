@@ -111,6 +111,8 @@ static int new_model(lua_State *L) {
         else lua_newtable(L);
         lua_setiuservalue(L, 6, i + 1);
     }
+    perilune_push_found(L, 6);
+    lua_setiuservalue(L, 6, MODEL_FOUND);
     return 1;
 }
 
@@ -191,6 +193,7 @@ static void read_columns(lua_State *L, perilune_plan *plan, int columns) {
             .is_key = field_is_true(L, "is_key"),
         };
         if (plan->columns[i].is_date) plan->has_dates = true;
+        if (plan->columns[i].is_generated) plan->has_generated = true;
         lua_getfield(L, -1, "folded");
         lua_pushinteger(L, i + 1);
         lua_rawset(L, positions);

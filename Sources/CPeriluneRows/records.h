@@ -37,7 +37,8 @@ enum {
     MODEL_PLANS,   /* id of the database -> plan */
     MODEL_BASE,
     MODEL_LATEST,  /* the plan that was used last, or nil */
-    MODEL_VALUES = MODEL_LATEST,
+    MODEL_FOUND,   /* what records have as __index: methods and verbs that were asked for before; asks for others */
+    MODEL_VALUES = MODEL_FOUND,
 };
 
 /* The model of the class at `index`, or NULL; perilune_push_model also pushes its userdata then. [-0, +(0|1), -] */
@@ -80,6 +81,7 @@ typedef struct {
     bool has_dates;
     bool is_batched; /* many rows may be inserted by one statement */
     bool is_view; /* whether a row was changed is not known: triggers do it */
+    bool has_generated;
     perilune_record_column columns[];
 } perilune_plan;
 
@@ -131,9 +133,28 @@ enum {
 perilune_shape *perilune_push_shape_of(lua_State *L, int index);
 perilune_shape *perilune_shape_at(lua_State *L, int index);
 
+/*
+** Where many records are written, what takes most time is that they are not in the processor's cache. These ask for them early: for
+** the table itself, and, once that is there, for its fields. The address of the fields is where every Lua 5.4 keeps it; elsewhere
+** some other memory would be asked for, which does no harm.
+*/
+static inline void perilune_prefetch_table(const void *table) { __builtin_prefetch(table); }
+
+static inline void perilune_prefetch_fields(const void *table) {
+    enum { address_of_fields = 24, line = 64, most = 192 };
+    const char *fields;
+    if (table == NULL) return;
+    memcpy(&fields, (const char *)table + address_of_fields, sizeof fields);
+    for (int offset = 0; offset < most; offset += line) __builtin_prefetch(fields + offset);
+    __builtin_prefetch(fields + most - 1);
+}
+
 /* Pushes a new shape for the plan at `plan`: names are in the list on top of the stack, which is popped; `extras` is the index of a
 ** table or 0. [-1, +1, m] */
 perilune_shape *perilune_make_shape(lua_State *L, int plan, const int *order, int count, int extras);
+
+/* Pushes an empty table for the methods of records of the model at `model`, which finds them when they are asked for. [-0, +1, m] */
+void perilune_push_found(lua_State *L, int model);
 
 extern const luaL_Reg perilune_shape_functions[];
 
@@ -141,34 +162,8 @@ extern const luaL_Reg perilune_shape_functions[];
 
 typedef struct perilune_chunk perilune_chunk;
 
-enum { perilune_first_chunk = 512, perilune_next_chunk = 4096 };
-
-/* Pushes a metatable for records of the shape at `shape`, and the new chunk in it, which has room for a record at least.
-** [-0, +2, m] */
-void perilune_push_chunk(lua_State *L, int shape, size_t capacity);
-
-/* Where values of a record are written to. */
-typedef struct {
-    perilune_chunk *chunk;
-    char *next;
-    int index; /* the chunk on the stack */
-} perilune_packer;
-
-/* Begins a record; returns false if the chunk may be too small for it. */
-bool perilune_begin_packing(perilune_packer *packer, perilune_chunk *chunk, int index, int count);
-void perilune_pack_null(perilune_packer *packer);
-void perilune_pack_integer(perilune_packer *packer, lua_Integer value);
-void perilune_pack_number(perilune_packer *packer, lua_Number value);
-void perilune_pack_boolean(perilune_packer *packer, bool value);
-/* The string is on top of the stack. [-0, +0, m] */
-void perilune_pack_string(lua_State *L, perilune_packer *packer, const char *bytes, size_t length);
-void perilune_end_packing(perilune_packer *packer, const void *record);
-
 /* Keeps the values in the table at `values` as those of the record at `record`, of the shape at `shape`. [-0, +0] */
 void perilune_take_snapshot(lua_State *L, int shape, int record, int values);
-
-/* Pushes the metatable of the shape at `shape` with the chunk for single records, and the chunk, and begins a record. [-0, +2, m] */
-void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer);
 
 /* Gives a record the snapshot of another one, of the same shape. [-0, +0, m] */
 void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy);
@@ -176,10 +171,6 @@ void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy);
 /* For the Lua part: see there. */
 int perilune_snapshot(lua_State *L);
 int perilune_knows_row(lua_State *L);
-
-/* Pushes the list of the columns in which the record differs from its row. Returns false, with something pushed, if that needs more
-** than a comparison, or the record does not know its row. [-0, +n, m] */
-bool perilune_push_changed(lua_State *L, int record, int shape);
 int perilune_changed_columns(lua_State *L);
 int perilune_set_snapshot(lua_State *L);
 

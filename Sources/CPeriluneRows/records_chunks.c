@@ -1,34 +1,19 @@
-/*
-** Chunks: what some records were when they were last the same as their rows, for change tracking.
-**
-** A chunk is a block of bytes that several records share. Numbers and short strings are copied into it, so that the collector has
-** nothing to look at; long strings are in a list, its user value. A record finds its entry by its own address. A table that takes
-** the address of a collected one finds nothing: it has another metatable, or an entry that was added later.
-*/
-#include "verbs.h"
+/* Snapshots of records: their chunks, and what they are compared with. */
+#include "records_chunks.h"
 
-struct perilune_chunk {
-    size_t capacity, used;
-    lua_Integer long_count;
-    bool is_taken; /* by a record that is being packed: a finalizer that packs another one meanwhile needs a chunk of its own */
-    char bytes[];
-};
+/* MARK: - Making chunks */
 
-typedef struct {
-    const void *record;
-    size_t size; /* with this header */
-} entry;
+/* Pushes a chunk that holds nothing. */
+static perilune_chunk *push_empty(lua_State *L, size_t capacity) {
+    size_t unit = sizeof(perilune_entry_of_chunk);
+    capacity = (capacity + unit - 1) / unit * unit;
+    perilune_chunk *chunk = lua_newuserdatauv(L, sizeof *chunk + capacity, 1);
+    *chunk = (perilune_chunk){.capacity = capacity, .found = -1};
+    return chunk;
+}
 
-enum { TAG_NULL, TAG_INTEGER, TAG_NUMBER, TAG_FALSE, TAG_TRUE, TAG_SHORT, TAG_LONG };
-
-enum { longest_short = 40, largest_value = longest_short + 2, alignment = 8 };
-
-/* MARK: - Making */
-
-void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
-    shape = lua_absindex(L, shape);
-    size_t least = sizeof(entry) + (size_t)((perilune_shape *)lua_touserdata(L, shape))->count * largest_value + alignment;
-    if (capacity < least) capacity = least;
+/* Pushes a copy of the metatable of the shape at `shape`. */
+static void push_metatable(lua_State *L, int shape) {
     lua_createtable(L, 1, 8);
     int metatable = lua_gettop(L);
     lua_getiuservalue(L, shape, SHAPE_METATABLE);
@@ -38,39 +23,63 @@ void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
         lua_rawset(L, metatable);
     }
     lua_settop(L, metatable);
-    perilune_chunk *chunk = lua_newuserdatauv(L, sizeof *chunk + capacity, 1);
-    *chunk = (perilune_chunk){.capacity = capacity};
+}
+
+void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
+    shape = lua_absindex(L, shape);
+    size_t least = perilune_most_packed(((perilune_shape *)lua_touserdata(L, shape))->count);
+    push_metatable(L, shape);
+    push_empty(L, capacity < least ? least : capacity);
     lua_pushvalue(L, -1);
-    lua_rawseti(L, metatable, 1);
+    lua_rawseti(L, -3, 1);
 }
 
-/* MARK: - Packing */
-
-bool perilune_begin_packing(perilune_packer *packer, perilune_chunk *chunk, int index, int count) {
-    size_t most = sizeof(entry) + (size_t)count * largest_value + alignment;
-    if (chunk->is_taken || chunk->capacity - chunk->used < most) return false;
-    chunk->is_taken = true;
-    *packer = (perilune_packer){chunk, chunk->bytes + chunk->used + sizeof(entry), index};
-    return true;
+perilune_chunk *perilune_push_draft(lua_State *L, int records, int count) {
+    return push_empty(L, (size_t)records * perilune_most_packed(count));
 }
 
-void perilune_pack_null(perilune_packer *packer) { *packer->next++ = TAG_NULL; }
-
-void perilune_pack_integer(perilune_packer *packer, lua_Integer value) {
-    *packer->next++ = TAG_INTEGER;
-    memcpy(packer->next, &value, sizeof value);
-    packer->next += sizeof value;
+void perilune_clear_draft(lua_State *L, int index) {
+    perilune_chunk *chunk = lua_touserdata(L, index);
+    *chunk = (perilune_chunk){.capacity = chunk->capacity, .found = -1};
+    lua_pushnil(L);
+    lua_setiuservalue(L, index, 1);
 }
 
-void perilune_pack_number(perilune_packer *packer, lua_Number value) {
-    *packer->next++ = TAG_NUMBER;
-    memcpy(packer->next, &value, sizeof value);
-    packer->next += sizeof value;
+void perilune_push_metatable_of_draft(lua_State *L, int shape, int index) {
+    perilune_chunk *draft = lua_touserdata(L, index);
+    size_t entries = (size_t)draft->count * sizeof(perilune_entry_of_chunk);
+    push_metatable(L, shape);
+    perilune_chunk *chunk = push_empty(L, draft->used + entries);
+    chunk->used = draft->used;
+    chunk->count = draft->count;
+    chunk->long_count = draft->long_count;
+    memcpy(chunk->bytes, draft->bytes, draft->used);
+    memcpy(perilune_chunk_entry(chunk, chunk->count - 1), perilune_chunk_entry(draft, draft->count - 1), entries);
+    lua_getiuservalue(L, index, 1);
+    lua_setiuservalue(L, -2, 1);
+    lua_rawseti(L, -2, 1);
 }
 
-void perilune_pack_boolean(perilune_packer *packer, bool value) { *packer->next++ = value ? TAG_TRUE : TAG_FALSE; }
+void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) {
+    perilune_shape *block = lua_touserdata(L, shape);
+    if (lua_getiuservalue(L, shape, SHAPE_OPEN) == LUA_TTABLE) {
+        lua_rawgeti(L, -1, 1);
+        perilune_chunk *chunk = lua_touserdata(L, -1);
+        if (perilune_begin_packing(packer, chunk, lua_gettop(L), block->count)) return;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    /* Small at first: one record that is kept keeps those that were read or written near it. */
+    if (block->next_capacity == 0) block->next_capacity = perilune_first_chunk;
+    else if (block->next_capacity < perilune_next_chunk) block->next_capacity *= 2;
+    perilune_push_chunk(L, shape, block->next_capacity);
+    lua_pushvalue(L, -2);
+    lua_setiuservalue(L, shape, SHAPE_OPEN);
+    perilune_chunk *chunk = lua_touserdata(L, -1);
+    perilune_begin_packing(packer, chunk, lua_gettop(L), block->count);
+}
 
-static void pack_long(lua_State *L, perilune_packer *packer) {
+void perilune_pack_long(lua_State *L, perilune_packer *packer) {
     int string = lua_gettop(L);
     if (lua_getiuservalue(L, packer->index, 1) != LUA_TTABLE) {
         lua_pop(L, 1);
@@ -83,51 +92,10 @@ static void pack_long(lua_State *L, perilune_packer *packer) {
     lua_rawseti(L, -2, position);
     packer->chunk->long_count = position;
     lua_settop(L, string);
-    *packer->next++ = TAG_LONG;
-    memcpy(packer->next, &position, sizeof position);
-    packer->next += sizeof position;
+    perilune_pack_word(packer, TAG_LONG, &position);
 }
 
-void perilune_pack_string(lua_State *L, perilune_packer *packer, const char *bytes, size_t length) {
-    if (length > longest_short) {
-        pack_long(L, packer);
-        return;
-    }
-    *packer->next++ = TAG_SHORT;
-    *packer->next++ = (char)length;
-    memcpy(packer->next, bytes, length);
-    packer->next += length;
-}
-
-void perilune_end_packing(perilune_packer *packer, const void *record) {
-    perilune_chunk *chunk = packer->chunk;
-    char *start = chunk->bytes + chunk->used;
-    size_t size = (size_t)(packer->next - start);
-    size = (size + alignment - 1) / alignment * alignment;
-    entry header = {record, size};
-    memcpy(start, &header, sizeof header);
-    chunk->used += size;
-    chunk->is_taken = false;
-}
-
-/* Packs the value on top of the stack, as the database has it. Returns false if it is none of the database's. */
-static inline bool pack_value(lua_State *L, perilune_packer *packer, int type) {
-    switch (type) {
-        case LUA_TNIL: perilune_pack_null(packer); return true;
-        case LUA_TBOOLEAN: perilune_pack_boolean(packer, lua_toboolean(L, -1)); return true;
-        case LUA_TNUMBER:
-            if (lua_isinteger(L, -1)) perilune_pack_integer(packer, lua_tointeger(L, -1));
-            else perilune_pack_number(packer, lua_tonumber(L, -1));
-            return true;
-        case LUA_TSTRING: {
-            size_t length;
-            const char *bytes = lua_tolstring(L, -1, &length);
-            perilune_pack_string(L, packer, bytes, length);
-            return true;
-        }
-        default: return false;
-    }
-}
+/* MARK: - Taking snapshots */
 
 /* Pushes the value at -1 as the database would have it, in its place: nil for NULL, the bytes of a blob. */
 static void make_plain(lua_State *L) {
@@ -160,31 +128,11 @@ static void push_values(lua_State *L, int shape, int values) {
     lua_remove(L, names);
 }
 
-void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) {
-    int count = ((perilune_shape *)lua_touserdata(L, shape))->count;
-    if (lua_getiuservalue(L, shape, SHAPE_OPEN) == LUA_TTABLE) {
-        lua_rawgeti(L, -1, 1);
-        perilune_chunk *chunk = lua_touserdata(L, -1);
-        if (perilune_begin_packing(packer, chunk, lua_gettop(L), count)) return;
-        lua_pop(L, 1);
-    }
-    lua_pop(L, 1);
-    perilune_shape *block = lua_touserdata(L, shape);
-    /* Small at first: one record that is kept keeps those that were read or written near it. */
-    if (block->next_capacity == 0) block->next_capacity = perilune_first_chunk;
-    else if (block->next_capacity < perilune_next_chunk) block->next_capacity *= 2;
-    perilune_push_chunk(L, shape, block->next_capacity);
-    lua_pushvalue(L, -2);
-    lua_setiuservalue(L, shape, SHAPE_OPEN);
-    perilune_chunk *chunk = lua_touserdata(L, -1);
-    perilune_begin_packing(packer, chunk, lua_gettop(L), count);
-}
-
 /* Packs the fields as they are. Returns false, with nothing kept, if one of them has to be converted. */
 static bool pack_fields(lua_State *L, perilune_shape *block, int names, int values, perilune_packer *packer) {
     for (int i = 0; i < block->count; i++) {
         lua_rawgeti(L, names, block->order[i] + 1);
-        if (!pack_value(L, packer, lua_rawget(L, values))) return false;
+        if (!perilune_pack_value(L, packer, lua_rawget(L, values))) return false;
         lua_settop(L, names);
     }
     return true;
@@ -203,7 +151,7 @@ static bool take_plain_snapshot(lua_State *L, int shape, int record, int values)
         lua_settop(L, top + 1);
         lua_setmetatable(L, record);
     } else {
-        packer.chunk->is_taken = false;
+        perilune_drop_packing(&packer);
     }
     lua_settop(L, top);
     return is_plain;
@@ -217,7 +165,7 @@ static void keep_values(lua_State *L, int shape, int record, int first) {
     int metatable = lua_gettop(L) - 1;
     for (int i = 0; i < count; i++) {
         lua_pushvalue(L, first + i);
-        if (!pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
+        if (!perilune_pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
         lua_pop(L, 1);
     }
     perilune_end_packing(&packer, lua_topointer(L, record));
@@ -235,21 +183,43 @@ void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
 
 /* MARK: - Reading */
 
+/* The last entry of the record; NULL if there is none. */
+static perilune_entry_of_chunk *search(perilune_chunk *chunk, const void *record) {
+    if (chunk->found >= 0 && perilune_chunk_entry(chunk, chunk->found)->record == record) {
+        return perilune_chunk_entry(chunk, chunk->found);
+    }
+    for (int i = chunk->count - 1; i >= 0; i--) {
+        perilune_entry_of_chunk *entry = perilune_chunk_entry(chunk, i);
+        if (entry->record != record) continue;
+        chunk->found = i;
+        return entry;
+    }
+    return NULL;
+}
+
 /* Pushes the chunk of a record and finds its entry; NULL, with nothing pushed, if there is none. */
-static const char *find_entry(lua_State *L, int record) {
+static perilune_entry_of_chunk *find_entry(lua_State *L, int record) {
     if (!lua_getmetatable(L, record)) return NULL;
     lua_rawgeti(L, -1, 1);
     lua_replace(L, -2);
     perilune_chunk *chunk = lua_touserdata(L, -1);
-    const void *address = lua_topointer(L, record);
-    const char *found = NULL;
-    entry header;
-    for (size_t at = 0; chunk && at < chunk->used; at += header.size) {
-        memcpy(&header, chunk->bytes + at, sizeof header);
-        if (header.record == address) found = chunk->bytes + at + sizeof header;
-    }
-    if (found == NULL) lua_pop(L, 1);
-    return found;
+    perilune_entry_of_chunk *entry = chunk ? search(chunk, lua_topointer(L, record)) : NULL;
+    if (entry == NULL) lua_pop(L, 1);
+    return entry;
+}
+
+bool perilune_has_snapshot(lua_State *L, int record) {
+    bool has_snapshot = find_entry(L, record) != NULL;
+    if (has_snapshot) lua_pop(L, 1);
+    return has_snapshot;
+}
+
+/* The same for its packed values, of which it pushes a copy behind the chunk: whatever runs while they are read may change them. */
+static const char *find_packed(lua_State *L, int record) {
+    perilune_entry_of_chunk *entry = find_entry(L, record);
+    if (entry == NULL) return NULL;
+    perilune_chunk *chunk = lua_touserdata(L, -1);
+    return lua_pushlstring(L, chunk->bytes + entry->start, entry->size);
 }
 
 /* Pushes the value that is packed there; returns where the next one is. `chunk` is on the stack. */
@@ -284,11 +254,11 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
 
 /* snapshot(record) -> the values by column, the list of the columns that it has; nothing if there is no snapshot. */
 int perilune_snapshot(lua_State *L) {
-    enum { shape = 2, chunk, plan, names, values, columns };
+    enum { shape = 2, chunk, packed, plan, names, values, columns };
     lua_settop(L, 1);
     perilune_shape *block = perilune_push_shape_of(L, 1);
     if (block == NULL) return 0;
-    const char *at = find_entry(L, 1);
+    const char *at = find_packed(L, 1);
     if (at == NULL) return 0;
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, plan, PLAN_NAMES);
@@ -308,7 +278,7 @@ int perilune_snapshot(lua_State *L) {
 /* knows_row(record) -> whether there is a snapshot. */
 int perilune_knows_row(lua_State *L) {
     lua_settop(L, 1);
-    bool knows_row = perilune_push_shape_of(L, 1) && find_entry(L, 1);
+    bool knows_row = perilune_shape_at(L, 1) && perilune_has_snapshot(L, 1);
     lua_pushboolean(L, knows_row);
     return 1;
 }
@@ -322,43 +292,101 @@ static bool are_same(lua_State *L, int left, int right) {
     return lua_rawequal(L, left, right);
 }
 
-/* Whether the type of a value alone says that it is another one for the database than one that is not equal to it. */
-static bool are_comparable(lua_State *L, int left, int right) {
-    int left_type = lua_type(L, left), right_type = lua_type(L, right);
-    return left_type == LUA_TNIL || right_type == LUA_TNIL ||
-           (left_type == right_type && (left_type == LUA_TNUMBER || left_type == LUA_TSTRING || left_type == LUA_TBOOLEAN));
+/* MARK: - What differs */
+
+typedef enum { IS_SAME, IS_OTHER, IS_UNCLEAR } comparison;
+
+static size_t packed_size(const char *at) {
+    switch (*at) {
+        case TAG_INTEGER:
+        case TAG_NUMBER:
+        case TAG_LONG: return 9;
+        case TAG_SHORT: return 2 + (size_t)(unsigned char)at[1];
+        default: return 1;
+    }
 }
 
-bool perilune_push_changed(lua_State *L, int record, int shape) {
-    perilune_shape *block = lua_touserdata(L, shape);
-    int top = lua_gettop(L), columns = top + 1;
-    lua_newtable(L);
-    const char *at = find_entry(L, record);
+/* Compares a packed value that is no string with the one on top of the stack. */
+static comparison compare_plain(lua_State *L, const char *at, int chunk, int type) {
+    int new = lua_gettop(L), old = new + 1;
+    push_packed(L, at, chunk);
+    bool is_same = are_same(L, old, new), is_comparable = lua_type(L, old) == type;
+    lua_settop(L, new);
+    return is_same ? IS_SAME : is_comparable ? IS_OTHER : IS_UNCLEAR;
+}
+
+static comparison compare_short(lua_State *L, const char *at) {
+    size_t length;
+    const char *bytes = lua_tolstring(L, -1, &length);
+    return length == (unsigned char)at[1] && memcmp(bytes, at + 2, length) == 0 ? IS_SAME : IS_OTHER;
+}
+
+/* Compares a packed value with the one on top of the stack. It is unclear whether they are the same for the database if they are
+** of different types: the column may convert one to the other. Allocates nothing, so that nothing else runs meanwhile. */
+static comparison compare(lua_State *L, const char *at, int chunk) {
+    int type = lua_type(L, -1);
+    if (type == LUA_TUSERDATA || type == LUA_TTABLE) return IS_UNCLEAR;
+    if (*at == TAG_NULL || type == LUA_TNIL) return *at == TAG_NULL && type == LUA_TNIL ? IS_SAME : IS_OTHER;
+    if (*at == TAG_SHORT) return type == LUA_TSTRING ? compare_short(L, at) : IS_UNCLEAR;
+    if (*at != TAG_INTEGER || !lua_isinteger(L, -1)) return compare_plain(L, at, chunk, type);
+    lua_Integer old;
+    memcpy(&old, at + 1, sizeof old);
+    return old == lua_tointeger(L, -1) ? IS_SAME : IS_OTHER;
+}
+
+/* Adds to the patch what the value on top of the stack is packed as: `at`, if it is the same as before. */
+static void add_to_patch(lua_State *L, perilune_patch *patch, const char *at, comparison comparison) {
+    bool is_long = comparison == IS_OTHER && lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > perilune_longest_short;
+    if (is_long || patch->size + perilune_largest_value > sizeof patch->bytes) patch->is_whole = false;
+    if (!patch->is_whole) return;
+    perilune_packer packer = {.next = patch->bytes + patch->size};
+    if (comparison == IS_SAME) {
+        size_t size = packed_size(at);
+        memcpy(packer.next, at, size);
+        packer.next += size;
+    } else {
+        perilune_pack_value(L, &packer, lua_type(L, -1));
+    }
+    patch->size = (size_t)(packer.next - patch->bytes);
+}
+
+bool perilune_mark_changed(lua_State *L, const perilune_work *work, perilune_mask *mask, perilune_patch *patch) {
+    perilune_shape *shape = work->shape_block;
+    perilune_plan *plan = work->block;
+    patch->entry = find_entry(L, work->record);
     /* Columns that were not fetched may have got values. */
-    if (at == NULL || block->count < block->plan->column_count) return false;
-    int chunk = columns + 1, names = columns + 3, name = columns + 4, old = columns + 5, new = columns + 6;
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_NAMES);
-    lua_Integer count = 0;
-    for (int i = 0; i < block->count; i++) {
-        lua_rawgeti(L, names, block->order[i] + 1);
-        at = push_packed(L, at, chunk);
-        lua_pushvalue(L, name);
-        lua_rawget(L, record);
-        if (!are_same(L, old, new)) {
-            if (!are_comparable(L, old, new) || block->plan->columns[block->order[i]].is_generated) return false;
-            lua_pushvalue(L, name);
-            lua_rawseti(L, columns, ++count);
-        }
+    if (patch->entry == NULL || shape->plan != plan || shape->count < plan->column_count) return false;
+    patch->chunk = lua_gettop(L);
+    patch->size = 0;
+    patch->is_whole = true;
+    perilune_begin_mask(mask, plan->column_count);
+    const char *at = ((perilune_chunk *)lua_touserdata(L, patch->chunk))->bytes + patch->entry->start;
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    int names = lua_gettop(L);
+    for (int i = 0; i < shape->count; i++, at += packed_size(at)) {
+        int column = shape->order[i];
+        lua_rawgeti(L, names, column + 1);
+        lua_rawget(L, work->record);
+        comparison comparison = compare(L, at, patch->chunk);
+        if (comparison == IS_UNCLEAR || (comparison == IS_OTHER && plan->columns[column].is_generated)) return false;
+        if (comparison == IS_OTHER) perilune_add_to_mask(mask, column);
+        add_to_patch(L, patch, at, comparison);
         lua_settop(L, names);
     }
-    lua_settop(L, columns);
+    lua_settop(L, patch->chunk);
+    return true;
+}
+
+bool perilune_apply_patch(lua_State *L, const perilune_patch *patch) {
+    if (!patch->is_whole || patch->size > patch->entry->size) return false;
+    perilune_chunk *chunk = lua_touserdata(L, patch->chunk);
+    memcpy(chunk->bytes + patch->entry->start, patch->bytes, patch->size);
     return true;
 }
 
 /* changed_columns(record[, values]) -> list of the columns whose values are others than in the snapshot; nil if there is none. */
 int perilune_changed_columns(lua_State *L) {
-    enum { values = 2, shape, chunk, plan, names, columns, name, old, new };
+    enum { values = 2, shape, chunk, packed, plan, names, columns, name, old, new };
     lua_settop(L, 2);
     if (lua_isnil(L, values)) {
         lua_pushvalue(L, 1);
@@ -367,7 +395,7 @@ int perilune_changed_columns(lua_State *L) {
     luaL_checktype(L, values, LUA_TTABLE);
     perilune_shape *block = perilune_push_shape_of(L, 1);
     if (block == NULL) return 0;
-    const char *at = find_entry(L, 1);
+    const char *at = find_packed(L, 1);
     if (at == NULL) return 0;
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, plan, PLAN_NAMES);
@@ -403,11 +431,11 @@ int perilune_set_snapshot(lua_State *L) {
 /* Gives the record at `copy` the snapshot of another one of the shape at `shape`. */
 void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy) {
     int top = lua_gettop(L), count = ((perilune_shape *)lua_touserdata(L, shape))->count;
-    const char *at = find_entry(L, record);
+    const char *at = find_packed(L, record);
     if (at == NULL) return;
-    int chunk = lua_gettop(L);
+    int packed = lua_gettop(L), chunk = packed - 1;
     luaL_checkstack(L, count + LUA_MINSTACK, "too many columns");
     for (int i = 0; i < count; i++) at = push_packed(L, at, chunk);
-    keep_values(L, shape, copy, chunk + 1);
+    keep_values(L, shape, copy, packed + 1);
     lua_settop(L, top);
 }

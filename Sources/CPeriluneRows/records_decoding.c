@@ -1,5 +1,5 @@
 /* Layouts, and the making of records from the rows of statements. */
-#include "verbs.h"
+#include "records_chunks.h"
 
 enum { NOT_IN_PLAN = -1, NOT_TAKEN = -2 };
 
@@ -258,35 +258,34 @@ int perilune_raise_stale(lua_State *L, perilune_call *call) {
 
 /* MARK: - Decoding */
 
-/* Pushes the value of a column of the result and packs it. `known` is the column of the table that it is for, whose type it has even
-** if SQL has computed it. */
-static inline void push_and_pack(lua_State *L, perilune_statement *statement, int column, const perilune_record_column *known,
+/* Pushes a text or a blob and packs it. */
+static void push_and_pack_bytes(lua_State *L, sqlite3_stmt *handle, int column, bool is_text, perilune_packer *packer) {
+    const char *bytes = is_text ? (const char *)sqlite3_column_text(handle, column) : sqlite3_column_blob(handle, column);
+    size_t length = (size_t)sqlite3_column_bytes(handle, column);
+    if (bytes == NULL && is_text) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
+    lua_pushlstring(L, bytes ? bytes : "", length);
+    perilune_pack_string(L, packer, bytes ? bytes : "", length);
+}
+
+/* Pushes the value of a column of the result, which is of the type, and packs it. `known` is the column of the table that it is
+** for, whose type it has even if SQL has computed it. */
+static inline void push_and_pack(lua_State *L, sqlite3_stmt *handle, int column, int type, const perilune_record_column *known,
                                  perilune_packer *packer) {
-    sqlite3_stmt *handle = statement->handle;
-    switch (sqlite3_column_type(handle, column)) {
-        case SQLITE_INTEGER: {
-            lua_Integer integer = sqlite3_column_int64(handle, column);
-            if (known->is_boolean) {
-                lua_pushboolean(L, integer != 0);
-                perilune_pack_boolean(packer, integer != 0);
-            } else {
-                lua_pushinteger(L, integer);
-                perilune_pack_integer(packer, integer);
-            }
-            return;
+    if (type == SQLITE_INTEGER) {
+        lua_Integer integer = sqlite3_column_int64(handle, column);
+        if (known->is_boolean) {
+            lua_pushboolean(L, integer != 0);
+            perilune_pack_boolean(packer, integer != 0);
+        } else {
+            lua_pushinteger(L, integer);
+            perilune_pack_integer(packer, integer);
         }
-        case SQLITE_FLOAT: {
-            lua_Number number = sqlite3_column_double(handle, column);
-            lua_pushnumber(L, number);
-            perilune_pack_number(packer, number);
-            return;
-        }
-        default: {
-            size_t length;
-            perilune_push_value(L, statement, column);
-            const char *bytes = lua_tolstring(L, -1, &length);
-            perilune_pack_string(L, packer, bytes, length);
-        }
+    } else if (type == SQLITE_FLOAT) {
+        lua_Number number = sqlite3_column_double(handle, column);
+        lua_pushnumber(L, number);
+        perilune_pack_number(packer, number);
+    } else {
+        push_and_pack_bytes(L, handle, column, type == SQLITE_TEXT, packer);
     }
 }
 
@@ -336,7 +335,7 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
             continue;
         }
         if (is_date) has_odd_dates = true;
-        if (packer && position >= 0) push_and_pack(L, statement, column, &columns[position], packer);
+        if (packer && position >= 0) push_and_pack(L, statement->handle, column, type, &columns[position], packer);
         else if (position >= 0) perilune_push_column(L, statement->handle, column, columns[position].is_boolean);
         else perilune_push_value(L, statement, column);
         lua_rawset(L, -3);

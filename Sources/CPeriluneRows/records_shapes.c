@@ -65,6 +65,15 @@ static bool push_method(lua_State *L) {
     return false;
 }
 
+/* Has the next record find the value on top of the stack under the key at 2. */
+static void keep_found(lua_State *L, int model) {
+    lua_getiuservalue(L, model, MODEL_FOUND);
+    lua_pushvalue(L, 2);
+    lua_pushvalue(L, -3);
+    lua_rawset(L, -3);
+    lua_pop(L, 1);
+}
+
 /*
 ** __index: NULL columns, methods, and then what the Lua part knows (associations) or raises. Arguments: some table, the key.
 ** Upvalues: the model; the names of fields that are no columns, or nil.
@@ -75,10 +84,16 @@ static int missing(lua_State *L) {
     if (lua_type(L, 2) == LUA_TSTRING) {
         if (has_key(L, extras) || is_known(L, model)) return 0;
         lua_pushvalue(L, model);
-        if (push_method(L)) return 1;
-        lua_rawgetp(L, LUA_REGISTRYINDEX, &verbs_key);
-        lua_pushvalue(L, 2);
-        if (lua_rawget(L, -2) != LUA_TNIL) return 1;
+        bool is_found = push_method(L);
+        if (!is_found) {
+            lua_rawgetp(L, LUA_REGISTRYINDEX, &verbs_key);
+            lua_pushvalue(L, 2);
+            is_found = lua_rawget(L, -2) != LUA_TNIL;
+        }
+        if (is_found) {
+            keep_found(L, model);
+            return 1;
+        }
     }
     perilune_push_record_function(L, "missing");
     lua_getiuservalue(L, model, MODEL_CLASS);
@@ -249,9 +264,10 @@ static int record_pairs(lua_State *L) {
 
 /* Pushes the table that __index is. With extras it is one that finds them first. */
 static void push_index(lua_State *L, int model, int extras) {
-    lua_getiuservalue(L, model, MODEL_MEMBERS);
-    if (extras == 0) return;
-    lua_pop(L, 1);
+    if (extras == 0) {
+        lua_getiuservalue(L, model, MODEL_FOUND);
+        return;
+    }
     lua_pushvalue(L, model);
     lua_pushvalue(L, extras);
     lua_pushcclosure(L, missing, 2);
@@ -308,16 +324,27 @@ perilune_shape *perilune_make_shape(lua_State *L, int plan_index, const int *ord
 
 /* MARK: - For the Lua part */
 
-/* set_fallback(members, model): what the methods of a class do not have. */
-static int set_fallback(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 2);
+void perilune_push_found(lua_State *L, int model) {
+    lua_newtable(L);
     lua_createtable(L, 0, 1);
-    lua_pushvalue(L, 2);
+    lua_pushvalue(L, model);
     lua_pushnil(L);
     lua_pushcclosure(L, missing, 2);
     lua_setfield(L, -2, "__index");
-    lua_setmetatable(L, 1);
+    lua_setmetatable(L, -2);
+}
+
+/* forget_found(model): methods, verbs or columns have changed. */
+static int forget_found(lua_State *L) {
+    if (perilune_block_of(L, 1, perilune_rows_of(L)->model_metatable) == NULL) return luaL_typeerror(L, 1, "model");
+    lua_settop(L, 1);
+    lua_getiuservalue(L, 1, MODEL_FOUND);
+    for (lua_pushnil(L); lua_next(L, 2);) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_pushnil(L);
+        lua_rawset(L, 2);
+    }
     return 0;
 }
 
@@ -406,7 +433,7 @@ static int adopt_shape(lua_State *L) {
 }
 
 const luaL_Reg perilune_shape_functions[] = {
-    {"set_fallback", set_fallback},
+    {"forget_found", forget_found},
     {"set_record_verbs", set_record_verbs},
     {"new_record", new_record},
     {"copy_record", copy_record},

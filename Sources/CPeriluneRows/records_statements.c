@@ -75,7 +75,10 @@ perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const per
     luaL_Buffer buffer;
     luaL_buffinit(L, &buffer);
     luaL_addstring(&buffer, kind);
-    if (rows != 1) luaL_addchar(&buffer, '*');
+    if (rows != 1) {
+        lua_pushinteger(L, rows);
+        luaL_addvalue(&buffer);
+    }
     if (conflict) {
         lua_pushvalue(L, conflict);
         luaL_addvalue(&buffer);

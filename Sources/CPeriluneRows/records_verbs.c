@@ -1,5 +1,5 @@
 /* The verbs of records and classes that need no Lua. */
-#include "records_writing.h"
+#include "records_chunks.h"
 
 /* MARK: - The verbs of records */
 
@@ -35,6 +35,7 @@ static int call_in_lua(lua_State *L, const char *name) {
 static int call_record_verb(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
     perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
+    if (shape) perilune_prefetch_fields(lua_topointer(L, 1));
     bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
                    (count == 1 || lua_isnil(L, 2) || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
     if (!is_fast) {
@@ -92,19 +93,19 @@ static int run_exists(lua_State *L, perilune_work *work) {
     return 1;
 }
 
-/* Writes what differs from the row: pushes whether anything did, or nil if the Lua part has to find out. */
+/* Writes what differs from the row of a record that knows it: pushes whether anything did. */
 static int run_write_changes(lua_State *L, perilune_work *work) {
-    bool is_same_table = work->shape_block->plan == work->block;
-    if (!is_same_table || !perilune_push_changed(L, work->record, work->shape)) {
-        lua_pushnil(L);
-        return 1;
+    perilune_mask mask;
+    perilune_patch patch;
+    if (!perilune_mark_changed(L, work, &mask, &patch)) {
+        lua_settop(L, 1);
+        return call_in_lua(L, "write_changes");
     }
     bool is_written = false;
-    int columns = lua_gettop(L);
-    if (lua_rawlen(L, columns) > 0) {
-        is_written = perilune_update_row(L, work, columns, 0);
+    if (mask.count > 0) {
+        is_written = perilune_update_columns(L, work, &mask, 0);
         if (!is_written && !perilune_row_exists(L, work)) perilune_raise_row_not_found(L, work);
-        if (is_written) perilune_keep_snapshot(L, work, false);
+        if (is_written && (work->has_rows || !perilune_apply_patch(L, &patch))) perilune_keep_snapshot(L, work, false);
     }
     lua_pushboolean(L, is_written);
     return 1;
@@ -250,6 +251,56 @@ RAW_VERB(update, false)
 RAW_VERB(delete, false)
 RAW_VERB(exists, true)
 
+/* MARK: - update_changes with a table of columns, or with nothing */
+
+/* Whether all keys of the table at 2 are fields of the record, whose shape is at `shape`. Leaves the stack. */
+static bool are_fields(lua_State *L, int shape) {
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_MODEL);
+    lua_getiuservalue(L, -1, MODEL_KNOWN);
+    int known = lua_gettop(L);
+    bool are_known = true;
+    for (lua_pushnil(L); are_known && lua_next(L, 2);) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        are_known = lua_rawget(L, known) != LUA_TNIL;
+        lua_pop(L, 1);
+    }
+    lua_settop(L, shape);
+    return are_known;
+}
+
+/* Gives the record at 1 the fields of the table at 2. */
+static void set_fields(lua_State *L) {
+    int top = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, 2);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        if (perilune_is_null(L, -1)) {
+            lua_pop(L, 1);
+            lua_pushnil(L);
+        }
+        lua_rawset(L, 1);
+    }
+    lua_settop(L, top);
+}
+
+/* Stack: record, change. Anything that is not usual is for the Lua part. */
+static int record_update_changes(lua_State *L) {
+    int count = lua_gettop(L), type = lua_type(L, 2);
+    perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
+    bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
+                   perilune_has_snapshot(L, 1) &&
+                   (count == 1 || type == LUA_TNIL || (type == LUA_TTABLE && are_fields(L, count + 1)));
+    if (!is_fast) {
+        lua_settop(L, count);
+        return call_in_lua(L, "update_changes");
+    }
+    if (type == LUA_TTABLE) set_fields(L);
+    lua_settop(L, 1);
+    return record_write_changes(L);
+}
+
 static int class_find(lua_State *L) { return call_find(L, &find_verb); }
 static int class_fetch_one(lua_State *L) { return call_find(L, &fetch_one_verb); }
 
@@ -260,6 +311,7 @@ const luaL_Reg perilune_record_writes[] = {
     {"record_delete", record_delete},
     {"record_exists", record_exists},
     {"write_changes", record_write_changes},
+    {"record_update_changes", record_update_changes},
     {"class_find", class_find},
     {"class_fetch_one", class_fetch_one},
     {"raw_insert_all", perilune_insert_all},

@@ -1,5 +1,5 @@
 /* Writing one record: what a prepared statement with named arguments would do, at its cost. */
-#include "records_writing.h"
+#include "records_chunks.h"
 
 /* Takes the plan for the table as it is now. */
 static void renew_plan(lua_State *L, perilune_work *work) {
@@ -130,14 +130,56 @@ static void drop_nulls(lua_State *L, perilune_work *work, int names, const peril
 
 /* MARK: - insert */
 
+/* The snapshot of a record that is inserted, packed as its values are read. */
+typedef struct {
+    perilune_packer packer;
+    int metatable; /* on the stack, 0 if nothing is packed */
+    char *rowid;   /* where the row id is to be, or NULL */
+} insertion_packing;
+
+/* Pushes the metatable and the chunk for a record of the usual kind, and begins to pack it; pushes two values in any case. */
+static insertion_packing begin_packing(lua_State *L, perilune_work *work) {
+    insertion_packing packing = {.metatable = 0};
+    bool is_usual = work->block->model->tracks_changes && work->shape_block->plan == work->block && work->shape_block->has_all &&
+                    work->values == work->record;
+    if (is_usual) {
+        perilune_push_open_chunk(L, work->shape, &packing.packer);
+        packing.metatable = lua_gettop(L) - 1;
+    } else {
+        lua_pushnil(L);
+        lua_pushnil(L);
+    }
+    return packing;
+}
+
+static void drop_packing(insertion_packing *packing) {
+    if (packing->metatable) perilune_drop_packing(&packing->packer);
+    packing->metatable = 0;
+}
+
+/* Packs the value on top of the stack. What has to be converted, or comes from the database, ends it. */
+static inline void pack_present(lua_State *L, const perilune_plan *plan, int column, int type, insertion_packing *packing) {
+    if (packing->metatable == 0) return;
+    bool is_rowid = column == plan->rowid;
+    if (is_rowid && type == LUA_TNIL) {
+        packing->rowid = packing->packer.next;
+        perilune_pack_integer(&packing->packer, 0);
+        return;
+    }
+    bool is_filled = plan->columns[column].is_generated || (type == LUA_TNIL && plan->columns[column].has_default) ||
+                     (is_rowid && !lua_isinteger(L, -1));
+    if (is_filled || !perilune_pack_value(L, &packing->packer, type)) drop_packing(packing);
+}
+
 /* Pushes the values that the record has, and marks their columns. */
-void perilune_push_present(lua_State *L, perilune_work *work, int names, perilune_mask *mask) {
+static void push_present(lua_State *L, perilune_work *work, int names, perilune_mask *mask, insertion_packing *packing) {
     perilune_plan *plan = work->block;
     luaL_checkstack(L, plan->column_count * 2 + LUA_MINSTACK, "too many columns");
     perilune_begin_mask(mask, plan->column_count);
     for (int i = 0; i < plan->column_count; i++) {
         lua_rawgeti(L, names, i + 1);
         int type = plan->columns[i].is_generated ? LUA_TNIL : lua_rawget(L, work->values);
+        pack_present(L, plan, i, type, packing);
         if (type == LUA_TNIL) {
             lua_pop(L, 1);
             continue;
@@ -145,6 +187,21 @@ void perilune_push_present(lua_State *L, perilune_work *work, int names, perilun
         if (type == LUA_TUSERDATA || type == LUA_TTABLE) work->has_objects = true;
         perilune_add_to_mask(mask, i);
     }
+}
+
+/* The record is what its row is. */
+static void keep_packed(lua_State *L, perilune_work *work, insertion_packing *packing) {
+    if (packing->metatable == 0) {
+        perilune_keep_snapshot(L, work, true);
+        return;
+    }
+    if (packing->rowid) {
+        perilune_packer rowid = {.next = packing->rowid};
+        perilune_pack_integer(&rowid, sqlite3_last_insert_rowid(work->call.access->connection->handle));
+    }
+    perilune_end_packing(&packing->packer, lua_topointer(L, work->record));
+    lua_pushvalue(L, packing->metatable);
+    lua_setmetatable(L, work->record);
 }
 
 /* Takes what the database has put in: the row id, and the columns of RETURNING, whose list is on top of the stack, if any. */
@@ -172,11 +229,12 @@ static void take_inserted(lua_State *L, perilune_work *work, int names, const pe
 /* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
 lua_Integer perilune_insert_row(lua_State *L, perilune_work *work, int conflict) {
     perilune_check_fields(L, work);
-    int names = lua_gettop(L) + 1, slot = names + 1, first_value = slot + 1;
+    int names = lua_gettop(L) + 1, slot = names + 1, first_value = slot + 3;
     perilune_mask mask;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
-    lua_settop(L, first_value - 1);
-    perilune_push_present(L, work, names, &mask);
+    lua_pushnil(L);
+    insertion_packing packing = begin_packing(L, work);
+    push_present(L, work, names, &mask, &packing);
     perilune_write *write = perilune_push_write(L, work, &mask, "i", conflict, PLAN_LAST_INSERT, 1);
     lua_replace(L, slot);
     perilune_statement *statement = perilune_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
@@ -185,11 +243,12 @@ lua_Integer perilune_insert_row(lua_State *L, perilune_work *work, int conflict)
     perilune_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
     perilune_run_write(L, work, has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
+    if (has_rows || work->call.changes == 0 || (packing.rowid && !work->call.has_inserted)) drop_packing(&packing);
     if (work->call.changes == 0) return work->block->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;
     if (work->has_objects) drop_nulls(L, work, names, write, first_value);
     take_inserted(L, work, names, write, rows);
-    perilune_keep_snapshot(L, work, true);
+    keep_packed(L, work, &packing);
     return work->call.changes;
 }
 
@@ -239,49 +298,57 @@ static void mark_columns(lua_State *L, perilune_work *work, int names, int colum
     }
 }
 
-bool perilune_row_exists(lua_State *L, perilune_work *work);
+/* Takes what the database has put into the row that was updated: the columns of RETURNING, whose list is on top of the stack. */
+static void take_updated(lua_State *L, perilune_work *work, int names, const perilune_write *write) {
+    lua_rawgeti(L, -1, 1);
+    int row = lua_gettop(L);
+    for (int i = 0; lua_istable(L, row) && i < write->returning_count; i++) {
+        lua_rawgeti(L, row, i + 1);
+        set_column(L, work, names, write->returning[i]);
+    }
+}
+
+bool perilune_update_columns(lua_State *L, perilune_work *work, const perilune_mask *mask, int conflict) {
+    int names = lua_gettop(L) + 1, slot = names + 1, key = slot + 1, key_count = work->block->key_count;
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_pushnil(L);
+    if (key_count == 0 || !push_key(L, work)) raise_no_key(L, work);
+    if (mask->count == 0) {
+        lua_settop(L, names - 1);
+        return perilune_row_exists(L, work);
+    }
+    luaL_checkstack(L, mask->count * 2 + key_count * 2 + LUA_MINSTACK, "too many columns");
+    perilune_write *write = perilune_push_write(L, work, mask, "u", conflict, PLAN_LAST_UPDATE, 1);
+    lua_replace(L, slot);
+    perilune_begin_write(L, work, perilune_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT));
+    int first_value = lua_gettop(L) + 1;
+    for (int i = 0; i < mask->count; i++) {
+        lua_rawgeti(L, names, write->parameters[i] + 1);
+        if (lua_rawget(L, work->values) == LUA_TUSERDATA) work->has_objects = true;
+    }
+    for (int i = 0; i < key_count; i++) lua_pushvalue(L, key + i);
+    for (int i = 0; i < write->parameter_count; i++) perilune_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
+    work->has_rows = write->returning_count > 0;
+    perilune_run_write(L, work, work->has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
+    if (work->call.changes == 0 && !work->block->is_view) return false;
+    int rows = lua_gettop(L);
+    if (work->has_objects) drop_nulls(L, work, names, write, first_value);
+    lua_settop(L, rows);
+    if (work->has_rows) take_updated(L, work, names, write);
+    return true;
+}
 
 /* Updates the row of the record; returns whether there is one. `columns` is the stack index of a list of names, or 0 for all;
 ** `conflict` that of a clause, or 0. */
 bool perilune_update_row(lua_State *L, perilune_work *work, int columns, int conflict) {
     perilune_check_fields(L, work);
-    int names = lua_gettop(L) + 1, slot = names + 1, first_value = slot + 1, count = 0;
+    int names = lua_gettop(L) + 1;
     perilune_mask mask;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
-    lua_settop(L, first_value - 1);
     mark_columns(L, work, names, columns, &mask);
-    if (work->block->key_count == 0 || !push_key(L, work)) raise_no_key(L, work);
-    if (mask.count == 0) {
-        lua_settop(L, names - 1);
-        return perilune_row_exists(L, work);
-    }
-    int key = first_value;
-    luaL_checkstack(L, mask.count * 2 + work->block->key_count * 2 + LUA_MINSTACK, "too many columns");
-    perilune_write *write = perilune_push_write(L, work, &mask, "u", conflict, PLAN_LAST_UPDATE, 1);
-    lua_replace(L, slot);
-    perilune_statement *statement = perilune_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
-    perilune_begin_write(L, work, statement);
-    int first_written = lua_gettop(L) + 1;
-    for (; count < mask.count; count++) {
-        lua_rawgeti(L, names, write->parameters[count] + 1);
-        lua_rawget(L, work->values);
-    }
-    for (int i = 0; i < work->block->key_count; i++) lua_pushvalue(L, key + i);
-    for (int i = 0; i < write->parameter_count; i++) perilune_bind_column(L, work, i + 1, write->parameters[i], first_written + i);
-    bool has_rows = write->returning_count > 0;
-    perilune_run_write(L, work, has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
-    if (work->call.changes == 0 && !work->block->is_view) return false;
-    int rows = has_rows ? lua_gettop(L) : 0;
-    drop_nulls(L, work, names, write, first_written);
-    if (rows) {
-        lua_rawgeti(L, rows, 1);
-        for (int i = 0, row = lua_gettop(L); lua_istable(L, row) && i < write->returning_count; i++) {
-            lua_rawgeti(L, row, i + 1);
-            set_column(L, work, names, write->returning[i]);
-        }
-    }
-    if (columns == 0) perilune_keep_snapshot(L, work, false);
-    return true;
+    bool is_written = perilune_update_columns(L, work, &mask, conflict);
+    if (is_written && columns == 0 && mask.count > 0) perilune_keep_snapshot(L, work, false);
+    return is_written;
 }
 
 /* MARK: - By key */

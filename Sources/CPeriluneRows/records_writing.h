@@ -13,6 +13,7 @@ typedef struct {
     perilune_plan *block;
     perilune_shape *shape_block; /* NULL for a key */
     bool has_objects;            /* some value is none that Lua has by itself: perilune.null, a date, ... */
+    bool has_rows;               /* the update has given columns back */
 } perilune_work;
 
 /* MARK: - Statements */
@@ -70,9 +71,6 @@ void perilune_run_write(lua_State *L, perilune_work *work, perilune_row_form for
 /* Prepares to work on the record, whose shape is on top of the stack; pushes the plan. [-0, +1] */
 perilune_work perilune_begin_work(lua_State *L, perilune_database *database, perilune_access *access, const char *verb, int record);
 
-/* Pushes the values that the record has, and marks their columns. `names` is the list of the plan's columns. */
-void perilune_push_present(lua_State *L, perilune_work *work, int names, perilune_mask *mask);
-
 /* Raises if the record, made for other columns than the table has in this database, has fields that are none. */
 void perilune_check_fields(lua_State *L, perilune_work *work);
 
@@ -81,6 +79,9 @@ void perilune_keep_snapshot(lua_State *L, perilune_work *work, bool has_all);
 
 /* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
 lua_Integer perilune_insert_row(lua_State *L, perilune_work *work, int conflict);
+
+/* Updates the columns of the mask; returns whether there is such a row. `conflict` is the stack index of a clause, or 0. */
+bool perilune_update_columns(lua_State *L, perilune_work *work, const perilune_mask *mask, int conflict);
 
 /* Updates the row of the record; returns whether there is one. `columns` is the stack index of a list of names, or 0 for all;
 ** `conflict` that of a clause, or 0. */

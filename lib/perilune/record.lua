@@ -81,6 +81,7 @@ local function update_known(info, description)
   for ancestor in record.ancestors(info) do
     for _, name in ipairs(ancestor.extra) do known[name] = true end
   end
+  records.forget_found(info.model)
 end
 
 local most_plans = 16
@@ -210,6 +211,18 @@ local function check_hook(name)
   raise("unknown_hook", ("no hook `%s`; did you mean `%s`?"):format(name, suggestion), { name = name, suggestion = suggestion })
 end
 
+--- To be called when the methods of a class have changed: records keep what they have found.
+local function forget_found(info)
+  records.forget_found(info.model)
+  for derived in pairs(info.derived) do forget_found(derived) end
+end
+
+--- Sets a method that all records have.
+function record.set_instance_verb(name, verb)
+  record.instance_verbs[name] = verb
+  for _, info in pairs(infos) do records.forget_found(info.model) end
+end
+
 --- Defines a method, or what else classes may have.
 local function define(class, name, value)
   local info = infos[class]
@@ -227,6 +240,7 @@ local function define(class, name, value)
   if value ~= nil then check_hook(name) end
   rawset(info.members, name, value)
   rawset(info.lookup, name, value)
+  forget_found(info)
   if record.hooks[name] and value ~= nil then records.set_model(info.model, true) end
   if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
 end
@@ -307,12 +321,13 @@ local function make_class(table_name, options, base)
   local info = {
     class = class, table = table_name, name = table_name, base = base, members = {}, known = {}, extra = {},
     lookup = setmetatable({}, { __index = base and base.lookup or record.class_verbs }),
+    derived = setmetatable({}, { __mode = "k" }),
     primary_key = base and base.primary_key, tracks_changes = not base or base.tracks_changes, options = options or {},
   }
   read_options(info, options)
   if base then for name in pairs(base.known) do info.known[name] = true end end
   info.model = records.new_model(class, info.members, info.known, base and base.model, info.tracks_changes)
-  records.set_fallback(info.members, info.model)
+  if base then base.derived[info] = true end
   infos[class] = info
   for _, creator in ipairs(record.creators) do creator(info) end
   return setmetatable(class, {

@@ -97,25 +97,13 @@ local function set_fields(target, fields)
   end
 end
 
---- Applies a change to a record that knows its row and whose fields are what is stored. Returns false, and does nothing, if the
--- change is not that simple.
-function record_changes.apply_plain(target, change, known)
-  if type(change) == "table" then
-    for key in next, change do
-      if not known[key] then return false end
-    end
-    for key, value in next, change do
-      if value == internal.null then value = nil end
-      rawset(target, key, value)
-    end
-    return true
-  elseif type(change) ~= "function" then
-    return change == nil
-  end
+--- Applies a function to a record that knows its row and whose fields are what is stored. What it fails with leaves the record as
+-- it was.
+function record_changes.apply_plain(target, change)
   local fields = {}
   for key, value in next, target do fields[key] = value end
   local is_done, failure = pcall(change, target)
-  if is_done then return true end
+  if is_done then return end
   put_back(target, { fields = fields })
   error(failure, 0)
 end

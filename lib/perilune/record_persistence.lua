@@ -26,7 +26,7 @@ local function lazily(module, names)
   for _, name in ipairs(names) do
     instance_verbs[name] = function(...)
       local functions = internal.load(module)
-      instance_verbs[name] = functions[name]
+      record.set_instance_verb(name, functions[name])
       return functions[name](...)
     end
   end
@@ -34,13 +34,15 @@ end
 
 lazily("record_changes", { "has_changes", "changes" })
 
---- For classes whose writes have to be seen by the Lua part.
-function record.functions.write_changes() end
-
-function instance_verbs.update_changes(...)
-  instance_verbs.update_changes = internal.load("update_changes")
-  return instance_verbs.update_changes(...)
+-- What the row path does not do by itself: see update_changes.lua, which replaces these functions.
+for _, name in ipairs{ "update_changes", "write_changes" } do
+  record.functions[name] = function(...)
+    internal.load("update_changes")
+    return record.functions[name](...)
+  end
 end
+
+instance_verbs.update_changes = records.record_update_changes
 
 --- `Class:statement(verb, ...)`: see record_statements.lua.
 function verbs.statement(...)

@@ -52,13 +52,11 @@ local function write_changes(class_info, info, target, db, memory, options)
   })
 end
 
---- What is usual, without a database or options, is done by the row path. Returns nil if it is not.
+--- The same with a function, where fields are what is stored. Returns nil where they are not.
 local function update_plainly(class_info, target, change)
   if class_info.encode or not records.knows_row(target) then return nil end
-  if not record_changes.apply_plain(target, change, class_info.known) then return nil end
-  local is_written = records.write_changes(target)
-  if is_written ~= nil then return is_written end
-  return write_changes(class_info, record_info.of_record(target), target, nil, {}, nil)
+  record_changes.apply_plain(target, change)
+  return records.write_changes(target)
 end
 
 local function update(class_info, target, ...)
@@ -74,14 +72,21 @@ end
 --- Changes the record, and writes what differs from the row then. If the change fails, the fields are put back.
 -- @param ... a database, options as for `update`, and the change, a function or a table of columns; each may be left out
 -- @return whether anything was written; with the option `returning` what that says, nil if nothing was written
-return function(self, change, ...)
+function record.functions.update_changes(self, change, ...)
   local class_info = record.info_of(self)
   if not class_info then
     internal.raise("argument", "update_changes: expected a record before the colon, got " .. internal.describe(self))
   end
-  if select("#", ...) == 0 then
+  if type(change) == "function" and select("#", ...) == 0 then
     local is_written = update_plainly(class_info, self, change)
     if is_written ~= nil then return is_written end
   end
   return update(class_info, self, change, ...)
 end
+
+--- Writes what differs from the row of a record that knows it. Returns whether anything does.
+function record.functions.write_changes(self)
+  return write_changes(record.info_of(self), record_info.of_record(self), self, nil, {}, nil)
+end
+
+return true
