@@ -370,6 +370,9 @@ static const module modules[] = {
     {"upsert_sql", (const char[]){
 #embed "perilune/upsert_sql.lua"
         , 0}},
+    {"value_observation", (const char[]){
+#embed "perilune/value_observation.lua"
+        , 0}},
     {"view_creation", (const char[]){
 #embed "perilune/view_creation.lua"
         , 0}},

@@ -18,7 +18,7 @@ static void free_values(sqlite3_value **values, int count) {
     free(values);
 }
 
-static void free_change(perilune_change *change) {
+void perilune_free_change(perilune_change *change) {
     free_values(change->former, change->table->count);
     free_values(change->current, change->table->count);
     perilune_release_observed_table(change->table);
@@ -26,7 +26,7 @@ static void free_change(perilune_change *change) {
 
 /* Drops the changes from a position on. */
 static void drop_changes(perilune_hub *hub, size_t count) {
-    while (hub->change_count > count) free_change(&hub->changes[--hub->change_count]);
+    while (hub->change_count > count) perilune_free_change(&hub->changes[--hub->change_count]);
     if (count == 0) hub->changed_bytes = 0;
 }
 
@@ -41,13 +41,17 @@ static bool make_room(void **list, size_t count, size_t *capacity, size_t size) 
     return true;
 }
 
+perilune_change perilune_copy_change(const perilune_change *change, size_t *bytes) {
+    perilune_change copy = *change;
+    copy.table->owners++;
+    copy.former = copy_values(change->former, change->table->count, bytes);
+    copy.current = copy_values(change->current, change->table->count, bytes);
+    return copy;
+}
+
 static void keep_change(perilune_hub *hub, const perilune_change *change) {
     if (!make_room((void **)&hub->changes, hub->change_count, &hub->change_capacity, sizeof *hub->changes)) return;
-    perilune_change *copy = &hub->changes[hub->change_count++];
-    *copy = *change;
-    copy->table->owners++;
-    copy->former = copy_values(change->former, change->table->count, &hub->changed_bytes);
-    copy->current = copy_values(change->current, change->table->count, &hub->changed_bytes);
+    hub->changes[hub->change_count++] = perilune_copy_change(change, &hub->changed_bytes);
     perilune_context *context = perilune_running_context();
     if (context && context->limit && hub->changed_bytes > context->limit) perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
 }
@@ -64,8 +68,8 @@ static void flush(perilune_hub *hub) {
     hub->changes = NULL;
     hub->change_count = hub->change_capacity = hub->changed_bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        if (!hub->has_failed) perilune_call_observers(hub, &changes[i]);
-        free_change(&changes[i]);
+        perilune_call_observers(hub, &changes[i]);
+        perilune_free_change(&changes[i]);
     }
     free(changes);
 }

@@ -78,13 +78,21 @@ static bool read_table(perilune_observed_table *table, sqlite3 *handle) {
     return is_read;
 }
 
-static perilune_observed_table *make_table(sqlite3 *handle, const char *schema, const char *name) {
+perilune_observed_table *perilune_make_named_table(const char *schema, const char *name) {
     perilune_observed_table *table = calloc(1, sizeof *table);
     if (table == NULL) return NULL;
     table->owners = 1;
+    table->has_rowid = true;
     table->schema = strdup(schema);
     table->name = strdup(name);
-    if (table->schema && table->name && read_table(table, handle)) return table;
+    if (table->schema && table->name) return table;
+    perilune_release_observed_table(table);
+    return NULL;
+}
+
+static perilune_observed_table *make_table(sqlite3 *handle, const char *schema, const char *name) {
+    perilune_observed_table *table = perilune_make_named_table(schema, name);
+    if (table == NULL || read_table(table, handle)) return table;
     perilune_release_observed_table(table);
     return NULL;
 }

@@ -20,6 +20,8 @@ struct perilune_settlements {
     int depth;
 };
 
+bool perilune_is_own(const perilune_observer *observer) { return perilune_running_context() == observer->context; }
+
 /* The coroutine on which an observer can be called, or NULL: it is not its state that runs, or the run is to end. */
 static lua_State *coroutine_for(const perilune_observer *observer) {
     perilune_context *context = perilune_running_context();
@@ -66,7 +68,7 @@ static const char *name_of(int kind) {
     return kind == SQLITE_INSERT ? "insert" : kind == SQLITE_UPDATE ? "update" : kind == SQLITE_DELETE ? "delete" : "unknown";
 }
 
-static void push_event(lua_State *L, const perilune_change *change) {
+void perilune_push_event(lua_State *L, const perilune_change *change) {
     const perilune_observed_table *table = change->table;
     lua_createtable(L, 0, 5);
     lua_pushstring(L, name_of(change->kind));
@@ -96,7 +98,7 @@ static void push_event(lua_State *L, const perilune_change *change) {
 /* Arguments: observer, change. */
 static int call_on_change(lua_State *L) {
     push_function(L, lua_touserdata(L, 1), PERILUNE_ON_CHANGE);
-    push_event(L, lua_touserdata(L, 2));
+    perilune_push_event(L, lua_touserdata(L, 2));
     lua_call(L, 1, 0);
     return 0;
 }

@@ -13,7 +13,18 @@ void perilune_release_observer(perilune_observer *observer) {
     for (size_t i = 0; i < observer->table_count; i++) free(observer->tables[i]);
     free(observer->tables);
     if (observer->hub) perilune_release_hub(observer->hub);
+    perilune_free_inbox(observer->inbox);
+    if (observer->mail.object) observer->mail.release(observer->mail.object);
     free(observer);
+}
+
+void perilune_push_observers(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key); }
+
+void perilune_set_mail(lua_State *L, perilune_mail mail) {
+    perilune_rows *rows = perilune_rows_of(L);
+    if (rows->mail.object) rows->mail.release(rows->mail.object);
+    rows->mail = mail;
+    mail.retain(mail.object);
 }
 
 void perilune_push_observer(lua_State *L, const perilune_observer *observer) {
@@ -174,6 +185,8 @@ static int add(lua_State *L) {
     observer->owners = 1;
     observer->context = rows->context;
     observer->kinds = (unsigned)lua_tointeger(L, 4);
+    observer->mail = rows->mail;
+    if (rows->mail.object) rows->mail.retain(rows->mail.object);
     observer->is_once = lua_toboolean(L, 5);
     perilune_push_database_object(L, 1);
     lua_setiuservalue(L, 6, DATABASE);
@@ -204,6 +217,8 @@ static int free_settlements(lua_State *L) {
     perilune_rows *rows = perilune_rows_of(L);
     perilune_free_settlements(rows->settlements);
     rows->settlements = NULL;
+    if (rows->mail.object) rows->mail.release(rows->mail.object);
+    rows->mail.object = NULL;
     return 0;
 }
 

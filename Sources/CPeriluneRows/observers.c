@@ -113,7 +113,7 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     enum { few = 32 };
     perilune_hub *hub = context;
     begin_changes(hub);
-    if (!is_wanted(hub, name, kind)) return;
+    if (hub->is_deferring || !is_wanted(hub, name, kind)) return;
     perilune_observed_table *table = perilune_observed_table_of(hub, schema, name);
     if (table == NULL) return;
     sqlite3_value *fixed[few * 2], **values = fixed;
@@ -130,6 +130,23 @@ static void will_change(void *context, sqlite3 *handle, int kind, const char *sc
     if (values != fixed) free(values);
 }
 
+bool perilune_hub_is_hooked(perilune_hub *hub) { return hub->is_hooked; }
+
+size_t perilune_hub_savepoint_count(perilune_hub *hub) { return hub->savepoint_count; }
+
+void perilune_hub_defer(perilune_hub *hub, bool is_deferring) { hub->is_deferring = is_deferring; }
+
+bool perilune_hub_wants(perilune_hub *hub, const char *table, int kind) { return is_wanted(hub, table, kind); }
+
+void perilune_hub_tell_later(perilune_hub *hub, int kind, const char *schema, const char *name, sqlite3_int64 rowid) {
+    if (!is_wanted(hub, name, kind)) return;
+    perilune_observed_table *table = perilune_make_named_table(schema, name);
+    if (table == NULL) return;
+    perilune_change change = {.table = table, .kind = kind, .rowid = rowid, .former_rowid = rowid};
+    perilune_call_observers(hub, &change);
+    perilune_release_observed_table(table);
+}
+
 /*
 ** Statements that were compiled without the hook may empty a table at once, without telling of its rows. To define a function that
 ** is there already makes SQLite compile all statements anew.
@@ -139,10 +156,12 @@ static void refuse(sqlite3_context *context, int count, sqlite3_value **values) 
     sqlite3_result_error(context, "not to be called", -1);
 }
 
-static void expire_statements(sqlite3 *handle) {
-    for (int i = 0; i < 2; i++) {
-        sqlite3_create_function_v2(handle, "perilune_observed", 0, SQLITE_UTF8, NULL, refuse, NULL, NULL, NULL);
+static void expire_statements(perilune_hub *hub) {
+    int code = SQLITE_OK;
+    for (int i = 0; i < 2 && code == SQLITE_OK; i++) {
+        code = sqlite3_create_function_v2(hub->handle, "perilune_observed", 0, SQLITE_UTF8, NULL, refuse, NULL, NULL, NULL);
     }
+    hub->has_stale = code != SQLITE_OK; /* not while a cursor is open: it is tried again */
 }
 
 static void install_hook(perilune_hub *hub) {
@@ -150,7 +169,7 @@ static void install_hook(perilune_hub *hub) {
     perilune_interrupt_recordings(hub->handle);
     sqlite3_preupdate_hook(hub->handle, will_change, hub);
     hub->is_hooked = true;
-    expire_statements(hub->handle);
+    expire_statements(hub);
 }
 
 static void remove_hook(perilune_hub *hub) {
@@ -199,9 +218,10 @@ void perilune_hub_add(perilune_hub *hub, perilune_observer *observer) {
     if (perilune_observer_has(observer, PERILUNE_ON_CHANGE)) install_hook(hub);
 }
 
-void perilune_prune_hub(perilune_connection *connection) {
-    perilune_hub *hub = connection->hub;
-    if (hub->calling > 0 || atomic_load(&hub->is_ended) || !atomic_exchange(&hub->has_removed, false)) return;
+bool perilune_hub_prune(perilune_hub *hub) {
+    if (hub->calling > 0 || atomic_load(&hub->is_ended)) return false;
+    if (hub->is_hooked && hub->has_stale) expire_statements(hub);
+    if (!atomic_exchange(&hub->has_removed, false)) return false;
     bool has_changes = false;
     for (perilune_observer **link = &hub->observers; *link;) {
         perilune_observer *observer = *link;
@@ -214,7 +234,12 @@ void perilune_prune_hub(perilune_connection *connection) {
         link = &observer->next;
     }
     if (!has_changes) remove_hook(hub);
-    if (hub->observers == NULL) connection->database->rows->callbacks.stop_observing(connection->grdb, hub->relay);
+    return hub->observers == NULL;
+}
+
+void perilune_prune_hub(perilune_connection *connection) {
+    if (!perilune_hub_prune(connection->hub)) return;
+    connection->database->rows->callbacks.stop_observing(connection->grdb, connection->hub->relay);
 }
 
 /* The last observer so far: those that are added while others are called are told of what comes later. */
@@ -228,9 +253,11 @@ void perilune_call_observers(perilune_hub *hub, const perilune_change *change) {
     perilune_observer *last = last_of(hub);
     hub->calling++;
     for (perilune_observer *observer = hub->observers; observer; observer = observer->next) {
-        if (wants(observer, change->table->name, change->kind) && !perilune_call_on_change(observer, change)) {
-            hub->has_failed = true;
-            break;
+        bool is_told = wants(observer, change->table->name, change->kind);
+        if (is_told && !perilune_is_own(observer)) {
+            perilune_post_change(observer, change);
+        } else if (is_told && !hub->has_failed) {
+            hub->has_failed = !perilune_call_on_change(observer, change);
         }
         if (observer == last) break;
     }
@@ -262,7 +289,9 @@ void perilune_hub_did_end(perilune_hub *hub, bool is_commit) {
     sqlite3_file_control(hub->handle, "main", SQLITE_FCNTL_DATA_VERSION, &hub->data_version);
     int function = is_commit ? PERILUNE_DID_COMMIT : PERILUNE_DID_ROLLBACK;
     for (perilune_observer *observer = hub->observers; observer; observer = observer->next) {
-        if (!atomic_load(&observer->is_removed)) perilune_add_settlement(observer, function);
+        if (atomic_load(&observer->is_removed)) continue;
+        if (perilune_is_own(observer)) perilune_add_settlement(observer, function);
+        else perilune_post_end(observer, is_commit);
     }
 }
 

@@ -10,7 +10,7 @@
 /* A table as changes are told of it. Shared by the hub and by changes that wait. */
 typedef struct perilune_observed_table {
     struct perilune_observed_table *next;
-    int owners;
+    _Atomic(int) owners;
     char *schema, *name;
     int count;        /* of the values that the hook gives */
     char **columns;   /* by the position of the value; NULL for one that is not told */
@@ -28,6 +28,8 @@ typedef struct {
 
 /* The table of a change that SQLite tells of now, read if it is not known. NULL without memory. */
 perilune_observed_table *perilune_observed_table_of(perilune_hub *hub, const char *schema, const char *name);
+/* One of which only the name is known. */
+perilune_observed_table *perilune_make_named_table(const char *schema, const char *name);
 void perilune_release_observed_table(perilune_observed_table *table);
 
 /* MARK: - Observers */
@@ -35,6 +37,7 @@ void perilune_release_observed_table(perilune_observed_table *table);
 enum { PERILUNE_ON_CHANGE = 1, PERILUNE_WILL_COMMIT, PERILUNE_DID_COMMIT, PERILUNE_DID_ROLLBACK };
 
 typedef struct perilune_observer perilune_observer;
+typedef struct perilune_inbox perilune_inbox;
 
 /* Shared by the hub and by the value that scripts hold, of which its functions are the user values. */
 struct perilune_observer {
@@ -49,6 +52,8 @@ struct perilune_observer {
     bool is_once;
     char **tables; /* NULL for all */
     size_t table_count;
+    _Atomic(perilune_inbox *) inbox; /* NULL if nothing was told of others yet */
+    perilune_mail mail;
 };
 
 static inline unsigned perilune_kind_bit(int kind) {
@@ -60,6 +65,9 @@ static inline bool perilune_observer_has(const perilune_observer *observer, int 
 }
 
 void perilune_release_observer(perilune_observer *observer);
+
+/* Pushes the table of the state's observers. [-0, +1, -] */
+void perilune_push_observers(lua_State *L);
 
 /* Pushes the value that scripts hold, of one that is not removed. [-0, +1, -] */
 void perilune_push_observer(lua_State *L, const perilune_observer *observer);
@@ -84,6 +92,8 @@ struct perilune_hub {
     perilune_observer *observers;
     perilune_observed_table *tables;
     bool is_hooked, is_changed, has_failed;
+    bool has_stale; /* statements may be there that were compiled without the hook */
+    bool is_deferring; /* GRDB tells of changes, in savepoints of Swift's, when they are released */
     unsigned data_version;
     int calling; /* so many calls of observers are going on */
     /* What was changed inside of savepoints, which may be rolled back. */
@@ -110,7 +120,23 @@ void perilune_flush_savepoints(perilune_hub *hub);
 /* Forgets them, and what was changed. */
 void perilune_forget_savepoints(perilune_hub *hub);
 
+perilune_change perilune_copy_change(const perilune_change *change, size_t *bytes);
+void perilune_free_change(perilune_change *change);
+
+/* MARK: - What others do */
+
+/* A change, and the end of a transaction, that another state or Swift has made. On any thread. */
+void perilune_post_change(perilune_observer *observer, const perilune_change *change);
+void perilune_post_end(perilune_observer *observer, bool is_commit);
+void perilune_free_inbox(perilune_inbox *inbox);
+
 /* MARK: - Calling */
+
+/* Whether it is the observer's state that runs on this thread. */
+bool perilune_is_own(const perilune_observer *observer);
+
+/* Pushes the table that on_change is given. [-0, +1, m] */
+void perilune_push_event(lua_State *L, const perilune_change *change);
 
 /* Tells all observers that a change concerns. */
 void perilune_call_observers(perilune_hub *hub, const perilune_change *change);

@@ -31,6 +31,7 @@ struct perilune_rows {
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
     uint64_t cache_run;          /* the run that it is counted for */
     size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
+    perilune_mail mail; /* without an object until it is set */
     struct perilune_settlements *settlements; /* what observers are to be told, or NULL */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
@@ -128,9 +129,6 @@ int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *databas
 /* The same for a transaction or savepoint inside an open access. */
 int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *access, perilune_access_mode mode,
                           int argument_count);
-
-/* Pushes the database object of the handle at `index`. [-0, +1, -] */
-void perilune_push_database_object(lua_State *L, int index);
 
 int perilune_release_add(perilune_release_list *list, void *object);
 

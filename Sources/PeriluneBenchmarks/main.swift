@@ -35,6 +35,7 @@ func compare(scripts: String, filter: String) async throws -> Int32 {
     print("")
     if isWanted("start") { luaItself.measureStart() }
     if isWanted("processor") { luaItself.measureProcessor() }
+    if isWanted("observation") { try await ObservationMeasures(rounds: rounds, folder: workspace.folder).run() }
     if isWanted("host") { try await HostMeasures(rounds: rounds, folder: workspace.folder).run() }
 
     let failures = comparison.problems.failures + luaItself.problems.failures

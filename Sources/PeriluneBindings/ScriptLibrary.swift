@@ -21,6 +21,7 @@ final class ScriptLibrary {
         try defineInternals()
         try migrations.install(in: internals)
         try LoopBinding(loop: loop).install(in: internals, of: state)
+        try ObservationBinding(loop: loop, in: state).install(in: internals, of: state)
         try loadModules()
         try perilune.setFunction("now") { [dates] _ in [try dates.make(environment.now())] }
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
@@ -105,6 +106,7 @@ final class ScriptLibrary {
             ("add_error_fields", perilune_add_error_fields), ("guarded", perilune_call_guarded),
             ("position", perilune_position),
             ("add_observer", perilune_add_observer), ("is_calling_observer", perilune_is_calling_observer),
+            ("fingerprint", perilune_fingerprint), ("take_letter", perilune_take_letter),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])

@@ -6,7 +6,7 @@ import Testing
     @Test(arguments: [
         ("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt"), ("library.lua", "library.txt"),
         ("reminders.lua", "reminders.txt"), ("configuration.lua", "configuration.txt"),
-        ("music_shop/questions.lua", "music_shop_questions.txt"),
+        ("music_shop/questions.lua", "music_shop_questions.txt"), ("changed_tables.lua", "changed_tables.txt"),
     ])
     func `examples print what is expected`(script: String, expected: String) throws {
         let examples = TestFolder.checkout + "/scripts/examples"

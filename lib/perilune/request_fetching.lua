@@ -65,6 +65,12 @@ function verbs:rows(db)
   return db:rows(plan.sql, arguments(self, plan))
 end
 
+--- Calls a function with the records (or rows), first as they are now, then whenever a transaction has changed them; without a
+-- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.
+function verbs:observe(...)
+  return internal.load("value_observation").of_request(self, ...)
+end
+
 -- Values --------------------------------------------------------------------------------------------------------------------
 
 local function require_columns(self, method)

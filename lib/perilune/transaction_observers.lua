@@ -73,6 +73,29 @@ local function read_tables(db, place, tables)
   return list
 end
 
+-- Transactions of others --------------------------------------------------------------------------------------------------------
+
+--- Calls the function of the next letter, and so on.
+local function read_mail()
+  local f, value = internal.take_letter()
+  while f do
+    local is_ok, err = pcall(f, value)
+    if not is_ok then
+      -- The others are read by the next call.
+      internal.observation.signal_mail()
+      error(err, 0)
+    end
+    f, value = internal.take_letter()
+  end
+end
+
+--- Has the loop read letters, unless it does already.
+local function open_mail()
+  if not internal.observation.signal_mail() then internal.observation.open_mail(read_mail) end
+end
+
+-- Adding --------------------------------------------------------------------------------------------------------------------------
+
 --- Has functions called when transactions change the database. Each is optional.
 --
 --     local observer = db:observe_transactions{
@@ -87,6 +110,10 @@ end
 -- `on_change` is told of each row before it changes, `will_commit` may raise, which rolls back and is the error of whoever commits.
 -- Both run inside of SQLite: they must not use the database. `did_commit` and `did_rollback` get a handle, with which they may.
 -- What is changed inside of savepoints is told when the outermost has ended, and never if it was rolled back.
+--
+-- Transactions of other scripts and of Swift are told once they are committed, when the script waits or has come to its end: nobody is
+-- asked before, and rollbacks are not told. Of more than 100,000 changes that wait, the event `{ kind = "many" }` is told instead of
+-- those beyond; what Swift has done inside of savepoints has no values.
 -- @tparam table options the functions; `tables` (names or classes of records) and `kinds` ("insert", "update", "delete") limit what
 --   `on_change` is told
 -- @return an observer, which stays until its `remove` is called or the database is closed
@@ -102,6 +129,7 @@ function database:observe_transactions(options)
   end
   local kinds = read_kinds(place .. ": option `kinds`", options.kinds)
   local tables = read_tables(self, place .. ": option `tables`", options.tables)
+  open_mail()
   return internal.add_observer(self, functions, tables, kinds, false)
 end
 
@@ -113,5 +141,6 @@ function database:after_next_transaction(on_commit, on_rollback)
   local place = "db:after_next_transaction"
   local functions = { did_commit = check_function(place .. ": argument 1", on_commit) }
   if on_rollback ~= nil then functions.did_rollback = check_function(place .. ": argument 2", on_rollback) end
+  open_mail()
   return internal.add_observer(self, functions, nil, all_kinds, true)
 end

@@ -154,6 +154,9 @@ perilune_access *perilune_current_access(lua_State *L, perilune_database *databa
 void *perilune_access_grdb(perilune_access *access);
 sqlite3 *perilune_access_handle(perilune_access *access);
 
+/* Pushes the database object of the handle at `index`. [-0, +1, -] */
+void perilune_push_database_object(lua_State *L, int index);
+
 /* Pushes the handle of an open access. [-0, +1, m] */
 void perilune_push_handle(lua_State *L, perilune_access *access);
 
@@ -292,6 +295,12 @@ int perilune_define(lua_State *L);
 
 /* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see observer_handles.c. */
 int perilune_add_observer(lua_State *L);
+
+/* (...) returns the fingerprint of the values, a string. */
+int perilune_fingerprint(lua_State *L);
+
+/* For observers that wait to be told of transactions of others: () returns a function and its argument, or nothing. */
+int perilune_take_letter(lua_State *L);
 
 /* Whether an observer of the database is being called inside SQLite. */
 int perilune_is_calling_observer(lua_State *L);

@@ -100,6 +100,7 @@ enum DatabaseCallbacks {
     ) -> CInt {
         let runner = Unmanaged<StatementRunner>.fromOpaque(object).takeUnretainedValue()
         return guarding(L) {
+            RegionRecorder.add(runner.statement.databaseRegion, in: L)
             try connection(grdb).registerAccess(to: runner.statement.databaseRegion)
         }
     }

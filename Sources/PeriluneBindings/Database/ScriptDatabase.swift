@@ -21,6 +21,12 @@ package final class ScriptDatabase {
     private var enteredFor: String?
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<perilune_release_list>
+    /// What observes its values.
+    private var watches: [WeakWatch] = []
+
+    private struct WeakWatch {
+        weak var watch: ValueWatch?
+    }
 
     /// What a script may do with a database, beyond reading and writing it.
     package struct Rights: Sendable {
@@ -104,8 +110,15 @@ package final class ScriptDatabase {
         return try body()
     }
 
+    /// Has a watch end with the database.
+    func add(_ watch: ValueWatch) {
+        watches.removeAll { $0.watch == nil }
+        watches.append(WeakWatch(watch: watch))
+    }
+
     /// Closes the database. No access may be open.
     func close() throws {
+        for item in watches { item.watch?.end() }
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
         try writer.close()
         isClosed = true

@@ -4,14 +4,17 @@ internal import PeriluneLua
 
 /// Tells the hub of a connection, which calls the observers of scripts, of the ends of its transactions.
 ///
-/// GRDB has it as long as scripts observe the connection. Of changes it hears nothing: the hub has a hook of its own, which knows
-/// their values.
+/// GRDB has it as long as scripts observe the connection. Of changes it hears only inside of savepoints that Swift has opened: the hub
+/// has a hook of its own, which knows their values.
 final class TransactionRelay: TransactionObserver {
     /// Owned.
     private let hub: OpaquePointer
+    /// GRDB's, of the connection.
+    private let savepoints: Any?
 
-    private init(_ hub: OpaquePointer) {
+    private init(_ hub: OpaquePointer, _ db: Database) {
         self.hub = hub
+        savepoints = db.savepointStack
     }
 
     deinit {
@@ -22,7 +25,7 @@ final class TransactionRelay: TransactionObserver {
     ///
     /// - Returns: What ``remove(_:from:)`` is given.
     static func add(_ hub: OpaquePointer, to db: Database) -> UnsafeMutableRawPointer {
-        let relay = TransactionRelay(hub)
+        let relay = TransactionRelay(hub, db)
         db.add(transactionObserver: relay, extent: .databaseLifetime)
         return Unmanaged.passUnretained(relay).toOpaque()
     }
@@ -35,10 +38,21 @@ final class TransactionRelay: TransactionObserver {
     /// Asked before each statement, and while one is compiled.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         if kind.tableName.hasPrefix("sqlite_") { perilune_hub_forget_tables(hub) }
-        return false
+        guard perilune_hub_is_hooked(hub) else { return false }
+        let isDeferred = savepointCount > perilune_hub_savepoint_count(hub)
+        perilune_hub_defer(hub, isDeferred)
+        return isDeferred && perilune_hub_wants(hub, kind.tableName, kind.code)
     }
 
-    func databaseDidChange(with event: DatabaseEvent) {}
+    /// GRDB does not tell, so this looks at what it keeps (7.10, to which the package is pinned); a test notices.
+    private var savepointCount: Int {
+        guard let savepoints, let list = Mirror(reflecting: savepoints).descendant("savepoints") else { return 0 }
+        return Mirror(reflecting: list).children.count
+    }
+
+    func databaseDidChange(with event: DatabaseEvent) {
+        perilune_hub_tell_later(hub, event.kind.code, event.databaseName, event.tableName, event.rowID)
+    }
 
     func databaseWillCommit() throws {
         let status = perilune_hub_will_commit(hub)
@@ -47,10 +61,12 @@ final class TransactionRelay: TransactionObserver {
 
     func databaseDidCommit(_ db: Database) {
         perilune_hub_did_end(hub, true)
+        if perilune_hub_prune(hub) { db.remove(transactionObserver: self) }
     }
 
     func databaseDidRollback(_ db: Database) {
         perilune_hub_did_end(hub, false)
+        if perilune_hub_prune(hub) { db.remove(transactionObserver: self) }
     }
 
     /// What an observer has raised: it comes out of the transaction as itself, in Swift and in Lua.
@@ -66,5 +82,26 @@ extension DatabaseEventKind {
         switch self {
         case .insert(let name), .delete(let name), .update(let name, _): name
         }
+    }
+
+    /// SQLite's code.
+    fileprivate var code: CInt {
+        switch self {
+        case .insert: SQLITE_INSERT
+        case .delete: SQLITE_DELETE
+        case .update: SQLITE_UPDATE
+        }
+    }
+}
+
+extension DatabaseEvent.Kind {
+    /// SQLite's code.
+    fileprivate var code: CInt { rawValue }
+}
+
+extension Database {
+    /// What GRDB keeps of savepoints.
+    fileprivate var savepointStack: Any? {
+        Mirror(reflecting: self).descendant("observationBroker", "some", "savepointStack")
     }
 }

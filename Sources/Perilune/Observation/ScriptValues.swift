@@ -1,0 +1,113 @@
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// What a function of a script fetches, now and whenever a transaction has changed it, whoever wrote.
+///
+/// ```swift
+/// try await host.run(source: "function open_orders(db) return db:fetch_value('SELECT COUNT(*) FROM orders') end")
+/// for try await count: Int in host.values(of: "open_orders") { print(count) }
+/// ```
+///
+/// A value that is equal to the one before is left out; so are those that come while the loop is busy, but the last. The function is
+/// called when no script runs in the host. The sequence ends when its task is cancelled.
+public struct ScriptValues<Value: Decodable & Sendable>: AsyncSequence, Sendable {
+    let host: ScriptHost
+    let function: String
+
+    public func makeAsyncIterator() -> AsyncIterator {
+        AsyncIterator(host: host, function: function)
+    }
+
+    public struct AsyncIterator: AsyncIteratorProtocol {
+        let host: ScriptHost
+        let function: String
+        private var observed: ObservedFunction?
+
+        init(host: ScriptHost, function: String) {
+            (self.host, self.function) = (host, function)
+        }
+
+        /// Waits for the next value.
+        ///
+        /// - Throws: What the function raises, or `LuaError` with code `conversion` for a value of another type. The next call goes on.
+        public mutating func next() async throws -> Value? {
+            if observed == nil { observed = try await host.observe(function) }
+            guard let observed else { return nil }
+            while true {
+                do {
+                    try await observed.waitForChange()
+                } catch is CancellationError {
+                    return nil
+                }
+                if let value: Value = try await host.takeValue(of: observed) { return value }
+            }
+        }
+    }
+}
+
+extension ScriptHost {
+    /// What a function that a script has left in a global variable fetches, as a sequence. It gets a handle of the default database.
+    ///
+    /// - Parameter function: Its name: `open_orders`, `reports.open_orders`.
+    public nonisolated func values<Value: Decodable & Sendable>(
+        of function: String, as type: Value.Type = Value.self
+    ) -> ScriptValues<Value> {
+        ScriptValues(host: self, function: function)
+    }
+
+    nonisolated func observe(_ function: String) async throws -> ObservedFunction {
+        try await exclusively { host in
+            let value = try host.function(host.resolve(function).0, named: function)
+            let begin = try host.state.load("local fetch = ... return db:observe(fetch)", named: "=host")
+            guard case .table(let observation)? = try begin.call([.function(value)]).first else {
+                throw LuaError(.usage, "values: \(function) cannot be observed")
+            }
+            return try ObservedFunction(function, observation, of: host)
+        }
+    }
+
+    /// The value, if it is a new one.
+    nonisolated func takeValue<Value: Decodable & Sendable>(of observed: ObservedFunction) async throws -> Value? {
+        try await exclusively { host in
+            let take = try host.state.load("local observation = ... return observation:try_next()", named: "=host")
+            let results = try await take.callAsync([.table(observed.observation)])
+            guard case .boolean(true)? = results.first else { return nil }
+            return try host.decode(Array(results.dropFirst()), of: observed.name)
+        }
+    }
+
+    fileprivate func end(_ observation: ObservedFunction.Handle) {
+        guard case .function(let cancel)? = try? observation.table.get("cancel") else { return }
+        _ = try? cancel.call([.table(observation.table)])
+    }
+}
+
+/// An observation that Swift takes the values of.
+final class ObservedFunction: Sendable {
+    /// Only touched on the thread of the host.
+    struct Handle: @unchecked Sendable {
+        let table: LuaTable
+    }
+
+    let name: String
+    private let handle: Handle
+    private let host: ScriptHost
+    private let wait: @Sendable () async throws -> Void
+
+    var observation: LuaTable { handle.table }
+
+    init(_ name: String, _ observation: LuaTable, of host: isolated ScriptHost) throws {
+        (self.name, self.host) = (name, host)
+        handle = Handle(table: observation)
+        wait = host.loop.waiting(at: try observation.get("place"))
+    }
+
+    deinit {
+        Task { [handle, host] in await host.end(handle) }
+    }
+
+    /// Waits until there may be a new value.
+    func waitForChange() async throws {
+        try await wait()
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import GRDB
+import Perilune
+
+/// What observers cost those who write. In this process, without peers.
+struct ObservationMeasures {
+    let rounds: Int
+    let folder: URL
+    private let commits = 10_000
+
+    /// A figure by name, the least of all rounds.
+    private typealias Times = [String: Double]
+
+    func run() async throws {
+        print("Observation, \(commits) commits of one row each in a file, the least of \(rounds) rounds:")
+        var times: Times = [:]
+        var fetches = 0
+        for round in 0..<rounds {
+            let pool = try DatabasePool(path: folder.appendingPathComponent("observed-\(round).sqlite").path)
+            try await pool.write { db in try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY, amount INTEGER)") }
+            fetches = try await measure(pool, &times)
+            try pool.close()
+        }
+        report(times, fetches)
+    }
+
+    private func measure(_ pool: DatabasePool, _ times: inout Times) async throws -> Int {
+        let writer = try await makeHost(over: pool), observer = try await makeHost(over: pool)
+        try await take("plain", &times) { try await writer.run(source: Self.writing, arguments: commits) }
+        try await writer.run(source: "o = db:observe_transactions{ did_commit = function() end } o:remove() db:execute('DELETE FROM item')")
+        try await take("removed", &times) { try await writer.run(source: Self.writing, arguments: commits) }
+        try await writer.run(source: "db:execute('DELETE FROM item')")
+        try await writer.run(source: Self.observing)
+        try await writer.run(source: "perilune.sleep(0.01) fetches = 0")
+        try await take("own", &times) { try await writer.run(source: Self.writing, arguments: commits) }
+        let own: Int = try await writer.run(source: "perilune.sleep(0.05) observation:cancel() return fetches")
+        try await writer.run(source: "db:execute('DELETE FROM item')")
+        try await observer.run(source: Self.observing)
+        try await take("other", &times) { try await writer.run(source: Self.writing, arguments: commits) }
+        let other: Int = try await observer.run(source: "perilune.sleep(0.05) observation:cancel() return fetches")
+        try await take("fetch", &times) {
+            try await observer.run(source: "for i = 1, 1000 do db:read(function(db) return db:fetch_value('SELECT MAX(id) FROM item') end) end")
+        }
+        try await writer.run(source: "db:execute('DELETE FROM item')")
+        try await writer.run(source: "o = db:observe_transactions{ on_change = function(event) last = event end }")
+        try await take("changes", &times) { try await writer.run(source: Self.writing, arguments: commits) }
+        await writer.endCallbacks()
+        await observer.endCallbacks()
+        _ = own
+        return other
+    }
+
+    private func makeHost(over pool: DatabasePool) async throws -> ScriptHost {
+        try await ScriptHost(ScriptHost.Configuration(database: .open(pool)))
+    }
+
+    private static let writing = """
+        local count = ...
+        for i = 1, count do db:execute("INSERT INTO item (amount) VALUES (?)", i) end
+        """
+
+    private static let observing = """
+        fetches = 0
+        observation = db:observe(function(db)
+          fetches = fetches + 1
+          return db:fetch_value("SELECT MAX(id) FROM item")
+        end, function(id) last = id end)
+        """
+
+    private func take(_ name: String, _ times: inout Times, _ body: () async throws -> Void) async throws {
+        let start = ContinuousClock.now
+        try await body()
+        times[name] = min(times[name] ?? .infinity, (ContinuousClock.now - start) / .seconds(1))
+    }
+
+    // MARK: - Reporting
+
+    private func report(_ times: Times, _ fetches: Int) {
+        func time(_ name: String) -> Double { times[name] ?? .nan }
+        let plain = time("plain"), fetch = time("fetch") / 1000
+        line("without observers", plain * 1e3, "ms")
+        line("  after the last was removed", time("removed") / plain, "×", target: 1.1)
+        line("one observation in the same host", time("own") / plain, "×", target: 1.5)
+        line("  in another host, without its \(fetches) fetches", (time("other") - Double(fetches) * fetch) / plain, "×", target: 1.5)
+        line("  a fetch of it", fetch * 1e6, "µs")
+        line("on_change of each row, with its values", time("changes") / plain, "×")
+    }
+
+    private func line(_ title: String, _ value: Double, _ unit: String, target: Double? = nil) {
+        let mark = target.map { String(format: " %@ (≤ %g)", value > $0 ? "✗" : "✓", $0) } ?? ""
+        print("    \(title.padded(to: 52))" + String(format: "%.2f %@", value, unit) + mark)
+    }
+}

@@ -1,0 +1,164 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneLua
+
+/// What the module `value_observation` of the Lua part is built on.
+struct ObservationBinding {
+    private let loop: ScriptLoop
+    private let watches: LuaUserdataType<ValueWatch>
+    private let chain: DeliveryChain
+
+    init(loop: ScriptLoop, in state: LuaState) throws {
+        self.loop = loop
+        chain = DeliveryChain(of: state.core)
+        watches = try state.makeUserdataType("watch of values")
+    }
+
+    /// Puts the table `observation` into the table of internals.
+    func install(in internals: LuaTable, of state: LuaState) throws {
+        let table = try state.makeTable(fieldCount: 8)
+        try internals.set("observation", .table(table))
+        // (database or handle) returns a watch, and the object of the database.
+        try table.set("start", .function(state.core.makeFunction("db:observe", raw: { [watches, chain] core, _ in
+            core.push(.userdata(try watches.make(try Self.start(core, chain))))
+            perilune_push_database_object(core.L, 1)
+            return 2
+        })))
+        // (watch, function) calls the function, and returns what it returns.
+        try table.setFunction("read") { [watches] arguments in
+            try watches.value(of: arguments[1]).read(arguments.get(2), in: arguments.state.core)
+        }
+        try defineDelivery(in: table)
+        try defineChain(in: table)
+        let mail = MailSource()
+        // () has the mail of observers read; returns whether there is somebody who reads it.
+        try table.setFunction("signal_mail") { [mail] _ in
+            mail.source?.signal()
+            return [.boolean(mail.source != nil)]
+        }
+        // (function) has the loop call the function when observers are to be told of transactions of others.
+        try table.set("open_mail", .function(state.core.makeFunction("open_mail", raw: { [loop, mail] core, _ in
+            let function = try LuaFunction.fromLua(core.value(at: 1))
+            let source = try loop.addSource("observer", keepsAlive: false) { try await function.callAsync([]) }
+            mail.source = source
+            ObserverMail(source.signaller).install(in: core)
+            return 0
+        })))
+        // (handle, names of tables) tells all observers, those of Swift among them, that the tables may have changed.
+        try table.set("notify", .function(state.core.makeFunction("db:notify_changes", raw: { core, _ in
+            let names = try [String].fromLua(core.value(at: 2))
+            guard let (_, pointer) = ScriptDatabase.of(core.L, at: 1), let access = perilune_current_access(core.L, pointer),
+                let grdb = perilune_access_grdb(access)
+            else { return 0 }
+            let db = Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
+            for name in names { try db.notifyChanges(in: Table(name)) }
+            return 0
+        })))
+        // (watch, database, seconds) looks again and again whether another process has written.
+        try table.set("poll", .function(state.core.makeFunction("poll", raw: { [loop, watches] core, _ in
+            guard let (database, _) = ScriptDatabase.of(core.L, at: 2), case .number(let seconds) = core.value(at: 3) else { return 0 }
+            try Self.poll(database, every: seconds, for: watches.value(of: core.value(at: 1)), in: loop)
+            return 0
+        })))
+        try table.setFunction("stop") { [watches] arguments in
+            try watches.value(of: arguments[1]).end()
+            return []
+        }
+        try table.setFunction("is_active") { [watches] arguments in
+            [.boolean(try !watches.value(of: arguments[1]).isEnded)]
+        }
+    }
+
+    private func defineDelivery(in table: LuaTable) throws {
+        // (watch, function, what gets its errors or nil, whether the script waits for it) has the loop call the function.
+        try table.setFunction("push") { [loop, watches] arguments in
+            let watch = try watches.value(of: arguments[1])
+            let function: LuaFunction = try arguments.get(2)
+            let keepsAlive: Bool = try arguments.get(4)
+            let source = try loop.addSource("observation", keepsAlive: keepsAlive) { try await function.callAsync([]) }
+            if !arguments[3].isNil { source.onError = try arguments.get(3, as: LuaFunction.self) }
+            source.onEnd = { [weak watch] in watch?.end() }
+            watch.onEnd = { [weak source] in source.map(loop.end) }
+            watch.listen(source.signaller)
+            return []
+        }
+        // (watch) returns the number of the place where to wait for changes.
+        try table.setFunction("pull") { [loop, watches] arguments in
+            let watch = try watches.value(of: arguments[1])
+            let parking = loop.parking
+            let place = parking.makePlace()
+            watch.listen { parking.release(place) }
+            // Who waits learns of the end.
+            watch.onEnd = { parking.release(place) }
+            return [.integer(Int64(place.number))]
+        }
+    }
+
+    private func defineChain(in table: LuaTable) throws {
+        // (watch) returns how many deliveries have led to this one.
+        try table.setFunction("take_chain") { [watches] arguments in
+            [.integer(Int64(try watches.value(of: arguments[1]).takeChain()))]
+        }
+        // (number) says which delivery of a chain goes on; 0: none.
+        try table.setFunction("set_chain") { [chain] arguments in
+            chain.current = try arguments.get(1)
+            return []
+        }
+    }
+
+    // MARK: - Other processes
+
+    /// SQLite has a number that is another one when somebody else has written; the connection that writes has never read it before
+    /// the first look, which therefore counts as one.
+    private static func poll(
+        _ database: ScriptDatabase, every seconds: Double, for watch: ValueWatch, in loop: ScriptLoop
+    ) throws {
+        var version: Int?
+        let source = try loop.addSource("poll", keepsAlive: false) { [weak watch] in
+            let now = try? database.entering {
+                try database.writer.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
+            }
+            guard let now, now != version else { return }
+            version = now
+            watch?.signal()
+        }
+        let timers = loop.timers
+        let timer = timers.add(after: seconds, every: seconds, source.signaller)
+        source.onEnd = { timers.remove(timer) }
+        let onEnd = watch.onEnd
+        watch.onEnd = { [weak source] in
+            source.map(loop.end)
+            onEnd?()
+        }
+    }
+
+    // MARK: - Starting
+
+    /// A watch of the database at 1.
+    private static func start(_ core: LuaCore, _ chain: DeliveryChain) throws -> ValueWatch {
+        guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
+            throw BindingError(
+                "argument", "db:observe: expected a database that is alive, got \(core.value(at: 1).typeName)")
+        }
+        try database.requireOpen()
+        defer { perilune_rows_observe(core.L) }
+        let watch = try start(on: database, access: perilune_current_access(core.L, pointer), chain)
+        database.add(watch)
+        return watch
+    }
+
+    private static func start(
+        on database: ScriptDatabase, access: UnsafeMutablePointer<perilune_access>?, _ chain: DeliveryChain
+    ) throws -> ValueWatch {
+        guard let access, let grdb = perilune_access_grdb(access) else {
+            return try database.entering {
+                try database.writer.writeWithoutTransaction { db in ValueWatch(on: db, chain: chain) }
+            }
+        }
+        let db = Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
+        guard !db.configuration.readonly || database.writer.configuration.readonly else {
+            throw BindingError("nested_access", "db:observe: not inside db:read of a pool, whose connection only reads")
+        }
+        return ValueWatch(on: db, chain: chain)
+    }
+}

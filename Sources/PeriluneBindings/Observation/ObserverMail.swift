@@ -1,0 +1,27 @@
+internal import CPeriluneRows
+internal import PeriluneLua
+
+/// Tells a state, from any thread, that its observers are to be told of transactions of others.
+final class ObserverMail: Sendable {
+    private let signal: @Sendable () -> Void
+
+    init(_ signal: @escaping @Sendable () -> Void) {
+        self.signal = signal
+    }
+
+    /// Has the observers of a state that are added from now on use it. Each of them retains it.
+    func install(in core: LuaCore) {
+        perilune_set_mail(
+            core.L,
+            perilune_mail(
+                object: Unmanaged.passUnretained(self).toOpaque(),
+                signal: { Unmanaged<ObserverMail>.fromOpaque($0!).takeUnretainedValue().signal() },
+                retain: { Unmanaged<ObserverMail>.fromOpaque($0!).retain().toOpaque() },
+                release: { Unmanaged<ObserverMail>.fromOpaque($0!).release() }))
+    }
+}
+
+/// The source of a loop that reads the mail of a state.
+final class MailSource {
+    weak var source: LoopSource?
+}

@@ -1,0 +1,119 @@
+internal import CPeriluneRows
+internal import GRDB
+internal import PeriluneLua
+internal import Synchronization
+
+/// What one observation of values has of Swift: it reads, and hears when it should read again.
+final class ValueWatch {
+    /// What hears of changes, on any thread.
+    private final class Listener: Sendable {
+        private struct State {
+            var body: (@Sendable () -> Void)?
+            var chain = 0
+        }
+
+        private let state = Mutex(State())
+
+        func set(_ body: (@Sendable () -> Void)?) { state.withLock { $0.body = body } }
+
+        func signal(chain: Int = 0) {
+            let body = state.withLock { state in
+                state.chain = max(state.chain, chain)
+                return state.body
+            }
+            body?()
+        }
+
+        func takeChain() -> Int {
+            state.withLock { state in
+                defer { state.chain = 0 }
+                return state.chain
+            }
+        }
+    }
+
+    /// GRDB lets go of it some time after this has.
+    private let watch: RegionWatch
+    private let listener: Listener
+    /// Called once, when it ends.
+    var onEnd: (() -> Void)?
+    private(set) var isEnded = false
+
+    /// Begins to watch; everything, as long as nothing has been read.
+    ///
+    /// - Parameter chain: That of the state.
+    init(on db: Database, chain: DeliveryChain) {
+        let listener = Listener()
+        self.listener = listener
+        watch = RegionWatch(db) { listener.signal(chain: chain.currentOnThisThread) }
+        db.add(transactionObserver: watch, extent: .observerLifetime)
+    }
+
+    deinit {
+        end()
+    }
+
+    /// Sets who is told when what was read may have changed; tells it at once, so that there is a first value.
+    func listen(_ body: @escaping @Sendable () -> Void) {
+        listener.set(body)
+        body()
+    }
+
+    /// Says that what was read may have changed: for what the watch cannot see.
+    func signal() {
+        listener.signal()
+    }
+
+    /// How many deliveries, one brought about by the other, have led to the signals since the last call.
+    func takeChain() -> Int {
+        listener.takeChain()
+    }
+
+    func end() {
+        guard !isEnded else { return }
+        isEnded = true
+        watch.end()
+        listener.set(nil)
+        onEnd?()
+        onEnd = nil
+    }
+
+    /// Calls a function, and watches from now on what it reads.
+    func read(_ function: LuaFunction, in core: LuaCore) throws -> [LuaValue] {
+        let commits = watch.beginReading()
+        let (result, region) = RegionRecorder.recording(in: core) { try function.call([]) }
+        switch result {
+        case .success(let values):
+            if watch.didRead(region, since: commits) { signal() }
+            return values
+        case .failure(let error):
+            watch.didRead(partly: region)
+            throw error
+        }
+    }
+}
+
+/// Which delivery of a state goes on: what it writes may bring about the next one.
+final class DeliveryChain: @unchecked Sendable {
+    private let context: UnsafeRawPointer
+    /// The place of the delivery that goes on in its chain, from 1; 0: none. Only touched on the thread of the state.
+    var current = 0
+
+    init(of core: LuaCore) {
+        context = UnsafeRawPointer(perilune_context_of(core.L)!)
+    }
+
+    /// The same, if it is this state that runs on this thread; else 0.
+    var currentOnThisThread: Int {
+        perilune_running_context().map { UnsafeRawPointer($0) == context } == true ? current : 0
+    }
+}
+
+extension ScriptLoop {
+    /// Waits at a place of a script's, from any task.
+    package func waiting(at number: Int) -> @Sendable () async throws -> Void {
+        let parking = parking
+        let place = LoopParking.Place(number: number)
+        return { try await parking.park(at: place) }
+    }
+}

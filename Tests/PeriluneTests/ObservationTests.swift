@@ -1,0 +1,301 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneLua
+import Synchronization
+import Testing
+
+/// Observations in hosts: whoever writes, values reach them, and nothing comes after the end.
+@Suite(.timeLimit(.minutes(3))) struct ObservationTests {
+    private func makePool() throws -> DatabasePool {
+        let path = NSTemporaryDirectory() + "/perilune-observation-\(UUID().uuidString).sqlite"
+        let pool = try DatabasePool(path: path)
+        try pool.write { try $0.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY, owner INTEGER, amount INTEGER)") }
+        return pool
+    }
+
+    private func makeHost(
+        over writer: any DatabaseWriter, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
+    ) async throws -> ScriptHost {
+        var configuration = ScriptHost.Configuration(database: .open(writer))
+        configure(&configuration)
+        return try await ScriptHost(configuration)
+    }
+
+    /// The hosts may still have it open.
+    private func remove(_ pool: DatabasePool) throws {
+        for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: pool.path + suffix) }
+    }
+
+    /// Waits until a global function of a host returns true.
+    private func wait(for condition: String, in host: ScriptHost) async throws {
+        for _ in 0..<5000 {
+            if try await host.call(condition) as Bool { return }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        Issue.record("\(condition) has not come true")
+    }
+
+    private static let counting = """
+        values = {}
+        observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM item") end,
+          function(count) values[#values + 1] = count end)
+        function has_first() return #values == 1 end
+        function has_second() return #values == 2 end
+        function has_third() return #values == 3 end
+        """
+
+    @Test func `a script is told of what Swift and other scripts write`() async throws {
+        let pool = try makePool()
+        let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
+        try await host.run(source: Self.counting)
+        try await wait(for: "has_first", in: host)
+        try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
+        try await wait(for: "has_second", in: host)
+        try await other.run(source: "db:write(function(db) db:execute('INSERT INTO item DEFAULT VALUES; INSERT INTO item DEFAULT VALUES') end)")
+        try await wait(for: "has_third", in: host)
+        let last: Int = try await host.run(source: "return values[3]")
+        #expect(last == 3)
+        try await host.run(source: "observation:cancel()")
+        try await host.waitUntilIdle()
+        try remove(pool)
+    }
+
+    @Test func `observers of transactions are told later of those of Swift and of other scripts`() async throws {
+        let pool = try makePool()
+        let host = try await makeHost(over: pool), other = try await makeHost(over: pool)
+        try await host.run(source: """
+            log = {}
+            db:observe_transactions{
+              on_change = function(event)
+                local value = event.new or event.old
+                log[#log + 1] = event.kind .. " " .. event.row_id .. (value and " " .. value.amount or "")
+              end,
+              will_commit = function() log[#log + 1] = "will commit" end,
+              did_commit = function(db) log[#log + 1] = "commit " .. db:fetch_value("SELECT COUNT(*) FROM item") end,
+              did_rollback = function() log[#log + 1] = "rollback" end,
+            }
+            function taken() local text = table.concat(log, ", ") log = {} return text end
+            function has_committed() return #log > 0 and log[#log]:find("^commit") ~= nil end
+            """)
+        func told() async throws -> String {
+            try await wait(for: "has_committed", in: host)
+            return try await host.call("taken")
+        }
+        try await pool.write { try $0.execute(sql: "INSERT INTO item (amount) VALUES (7), (8); UPDATE item SET amount = 9 WHERE id = 1") }
+        #expect(try await told() == "insert 1 7, insert 2 8, update 1 9, commit 2")
+        try? await pool.write { db in
+            try db.execute(sql: "DELETE FROM item")
+            throw CancellationError()
+        }
+        try await other.run(source: """
+            db:write(function(db)
+              db:execute("DELETE FROM item WHERE id = 1")
+              db:in_savepoint(function(db) db:execute("DELETE FROM item") return "rollback" end)
+              db:in_savepoint(function(db) db:execute("INSERT INTO item (amount) VALUES (10)") return "commit" end)
+            end)
+            """)
+        #expect(try await told() == "delete 1 9, insert 3 10, commit 2")
+        // What Swift does in savepoints is known when they are released, without values.
+        try await pool.write { db in
+            try db.execute(sql: "INSERT INTO item (amount) VALUES (11)")
+            try db.inSavepoint {
+                try db.execute(sql: "INSERT INTO item (amount) VALUES (12)")
+                try db.inSavepoint {
+                    try db.execute(sql: "DELETE FROM item")
+                    return .rollback
+                }
+                return .commit
+            }
+            try db.execute(sql: "INSERT INTO item (amount) VALUES (13)")
+        }
+        #expect(try await told() == "insert 4 11, insert 5, insert 6 13, commit 5")
+        try await host.run(source: "db:execute('DELETE FROM item WHERE id = 6')")
+        #expect(try await host.call("taken") as String == "delete 6 13, will commit, commit 4")
+        try remove(pool)
+    }
+
+    @Test func `of more changes than can wait it is told that there were many`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
+        let host = try await makeHost(over: queue)
+        try await host.run(source: """
+            count, last, commits = 0, nil, 0
+            db:observe_transactions{ on_change = function(event) count, last = count + 1, event.kind end,
+              did_commit = function() commits = commits + 1 end }
+            function is_done() return commits == 1 end
+            """)
+        try await queue.write {
+            try $0.execute(sql: "WITH RECURSIVE n(i) AS (VALUES (1) UNION ALL SELECT i + 1 FROM n LIMIT 150000) INSERT INTO item SELECT i FROM n")
+        }
+        try await wait(for: "is_done", in: host)
+        let count: Int = try await host.run(source: "return count"), last: String = try await host.run(source: "return last")
+        #expect(count == 100_001)
+        #expect(last == "many")
+    }
+
+    @Test func `Swift takes the values of a function as a sequence`() async throws {
+        struct Total: Decodable, Sendable, Equatable { var count: Int, sum: Int? }
+        let queue = try DatabaseQueue()
+        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
+        let host = try await makeHost(over: queue)
+        try await host.run(source: """
+            reports = {}
+            function reports.total(db) return db:fetch_one("SELECT COUNT(*) AS count, SUM(amount) AS sum FROM item") end
+            """)
+        var totals: [Total] = []
+        for try await total: Total in host.values(of: "reports.total") {
+            totals.append(total)
+            if totals.count == 4 { break }
+            if totals.count == 2 {
+                try await host.run(source: "db:execute('INSERT INTO item VALUES (5)')")
+            } else {
+                try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
+            }
+        }
+        #expect(totals == [Total(count: 0, sum: nil), Total(count: 1, sum: 1), Total(count: 2, sum: 6), Total(count: 3, sum: 7)])
+    }
+
+    @Test func `a sequence ends with its task, and throws what the function raises`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
+        let host = try await makeHost(over: queue)
+        try await host.run(source: "function count(db) local n = db:fetch_value('SELECT COUNT(*) FROM item') if n == 1 then error('one', 0) end return n end")
+        let (received, continuation) = AsyncStream<Int>.makeStream()
+        let task = Task {
+            var iterator = host.values(of: "count", as: Int.self).makeAsyncIterator()
+            while true {
+                do {
+                    guard let value = try await iterator.next() else { break }
+                    continuation.yield(value)
+                } catch {
+                    continuation.yield(-1)
+                }
+            }
+            continuation.finish()
+        }
+        var iterator = received.makeAsyncIterator()
+        #expect(await iterator.next() == 0)
+        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
+        #expect(await iterator.next() == -1)
+        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
+        #expect(await iterator.next() == 2)
+        task.cancel()
+        #expect(await iterator.next() == nil)
+        await #expect(throws: LuaError.self) { for try await _ in host.values(of: "nothing", as: Int.self) {} }
+    }
+
+    @Test func `a host that goes while callbacks wait leaves the database to the others`() async throws {
+        let pool = try makePool()
+        for _ in 0..<10 {
+            let host = try await makeHost(over: pool)
+            try await host.run(source: Self.counting + "\ndb:observe_transactions{ on_change = function() end, did_commit = function() end }")
+            try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
+        }
+        let host = try await makeHost(over: pool)
+        try await host.run(source: Self.counting)
+        try await wait(for: "has_first", in: host)
+        await host.endCallbacks()
+        try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
+        try await Task.sleep(for: .milliseconds(20))
+        let count: Int = try await host.run(source: "return #values")
+        #expect(count == 1)
+        try remove(pool)
+    }
+
+    @Test func `a callback that loops is ended by its limits, and the observation goes on`() async throws {
+        let queue = try DatabaseQueue()
+        try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
+        let errors = Mutex<[LuaError.Code]>([])
+        let host = try await makeHost(over: queue) {
+            $0.limits = LuaLimits(time: .milliseconds(100))
+            $0.errorsOfCallbacks = .handle { error in errors.withLock { $0.append(error.code) } }
+        }
+        try await host.run(source: """
+            db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM item") end, function(count)
+              last = count
+              if count == 0 then while true do end end
+            end)
+            function is_done() return last == 1 end
+            """)
+        for _ in 0..<5000 where errors.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(errors.withLock { $0 } == [.timeout])
+        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
+        try await wait(for: "is_done", in: host)
+    }
+
+    /// Two hosts write, ten observations in others look on. Longer with `PERILUNE_SOAK`, in seconds.
+    @Test func `in the end every observation has the final state`() async throws {
+        let seconds = ProcessInfo.processInfo.environment["PERILUNE_SOAK"].flatMap(Double.init) ?? 2
+        let pool = try makePool()
+        let observers = [try await makeHost(over: pool), try await makeHost(over: pool)]
+        for (index, host) in observers.enumerated() { try await host.run(source: Self.observing, arguments: index) }
+        let sequence = Task {
+            for try await state: String in observers[0].values(of: "state") where state.hasPrefix("end") { return state }
+            return ""
+        }
+        let deadline = ContinuousClock.now + .seconds(seconds)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for owner in 1...2 {
+                let host = try await makeHost(over: pool)
+                group.addTask {
+                    try await host.run(source: Self.writing, arguments: owner)
+                    while ContinuousClock.now < deadline { try await host.call("write_some") }
+                }
+            }
+            try await group.waitForAll()
+        }
+        try await pool.write { try $0.execute(sql: "INSERT INTO item (owner, amount) VALUES (0, -1)") }
+        for host in observers { try await wait(for: "is_final", in: host) }
+        let state: String = try await observers[1].run(source: "return db:read(state)")
+        #expect(try await sequence.value == state)
+        let told: Int = try await observers[0].run(source: "return told")
+        let commits = try await pool.read { try Int.fetchOne($0, sql: "SELECT MAX(id) FROM item") } ?? 0
+        print("soak: \(commits) rows in \(seconds) s, \(told) values told to five observations")
+        for host in observers { await host.endCallbacks() }
+        try remove(pool)
+    }
+
+    private static let writing = """
+        local owner = ...
+        local round = 0
+        function write_some()
+          for _ = 1, 20 do
+            round = round + 1
+            db:execute("INSERT INTO item (owner, amount) VALUES (?, ?)", owner, round)
+            pcall(db.write, db, function(db)
+              db:execute("UPDATE item SET amount = amount + 1 WHERE owner = ? AND id % 7 = ?", owner, round % 7)
+              if round % 5 == 0 then error("undone") end
+            end)
+            if round % 50 == 0 then db:execute("DELETE FROM item WHERE owner = ? AND id % 2 = 0", owner) end
+          end
+        end
+        """
+
+    private static let observing = """
+        local which = ...
+        told = 0
+        latest = {}
+        local queries = {
+          "SELECT COUNT(*) FROM item", "SELECT SUM(amount) FROM item WHERE owner = 1", "SELECT SUM(amount) FROM item WHERE owner = 2",
+          "SELECT MAX(id) FROM item", "SELECT group_concat(amount) FROM (SELECT amount FROM item ORDER BY id DESC LIMIT 20)",
+        }
+        for index, sql in ipairs(queries) do
+          local function fetch(db) return db:fetch_value(sql) end
+          if index < 5 then
+            db:observe(fetch, function(value) told, latest[index] = told + 1, value end)
+          else
+            perilune.spawn(function() for value in db:observe(fetch):values() do told, latest[index] = told + 1, value end end)
+          end
+        end
+        function state(db)
+          return (db:fetch_value("SELECT COUNT(*) FROM item WHERE owner = 0") == 1 and "end " or "") .. db:fetch_value("SELECT COUNT(*) FROM item")
+        end
+        function is_final()
+          return db:read(function(db)
+            for index, sql in ipairs(queries) do if latest[index] ~= db:fetch_value(sql) then return false end end
+            return db:fetch_value("SELECT COUNT(*) FROM item WHERE owner = 0") == 1
+          end)
+        end
+        """
+}
