@@ -131,10 +131,10 @@ final class ScriptLibrary {
 
     /// The chunk of a module, which is called with the table of internals.
     private static func compile(_ name: String, in state: LuaState) throws -> LuaFunction {
-        guard let source = LibraryModules.source(of: name) else {
+        guard let function = try LibraryChunks.function(of: name, in: state) else {
             throw BindingError("argument", "there is no module `\(name)` in the library")
         }
-        return try state.loadLibrary(source, named: "perilune/\(name).lua")
+        return function
     }
 }
 

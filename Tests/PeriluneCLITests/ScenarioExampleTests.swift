@@ -39,3 +39,47 @@ import Testing
         #expect(result.errors.contains("types are made from the database of a scenario, and there is none"))
     }
 }
+
+/// What the README says of scenarios.
+@Suite(.timeLimit(.minutes(2))) struct ScenarioReadmeTests {
+    private let readme: String
+
+    init() throws {
+        readme = try String(contentsOfFile: TestFolder.checkout + "/README.md", encoding: .utf8)
+    }
+
+    /// A copy of the example project, with the scenario of the README alone.
+    private func project(_ change: (String) -> String = { $0 }) throws -> TestFolder {
+        let scenario = try #require(block(of: "lua scenario").first)
+        let folder = try TestFolder()
+        let example = TestFolder.checkout + "/scripts/examples/billing"
+        for name in ["migrations", "scripts", "scenarios"] {
+            try FileManager.default.copyItem(atPath: "\(example)/\(name)", toPath: "\(folder.path)/\(name)")
+        }
+        for name in ["pricing", "split_name"] {
+            try FileManager.default.removeItem(atPath: "\(folder.path)/scenarios/\(name)_scenario.lua")
+        }
+        try folder.write(scenario, to: "scenarios/billing_scenario.lua")
+        let script = try String(contentsOfFile: folder.path + "/scripts/close_month.lua", encoding: .utf8)
+        try folder.write(change(script), to: "scripts/close_month.lua")
+        return folder
+    }
+
+    private func block(of language: String) -> [String] {
+        readme.components(separatedBy: "```\(language)\n").dropFirst().compactMap { $0.components(separatedBy: "\n```").first }
+    }
+
+    @Test func `its scenario passes`() throws {
+        let result = try project().perilune("test")
+        #expect((result.status, result.output) == (0, "1 passed, 0 failed, 0 skipped\n"))
+    }
+
+    @Test func `a failure looks as it shows`() throws {
+        let project = try project { $0.replacing("Invoice:filter{ status = \"draft\" }:", with: "Invoice:") }
+        let result = try project.perilune("test")
+        #expect(result.status == 1)
+        let text = try #require(block(of: "").first { $0.hasPrefix("expect(result.changes)") })
+        let lines = text.split(separator: "\n").map { "  " + $0 }
+        #expect(result.output.contains(lines.joined(separator: "\n") + "\n"), "\(result.output)")
+    }
+}

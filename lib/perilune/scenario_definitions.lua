@@ -79,7 +79,7 @@ local function id_of(entry)
   return table.concat(parts, " > ")
 end
 
-local function add(entry, what, options, body, extra)
+local function add(entry, options, body, extra)
   local file, line = position()
   local scenario = {
     id = id_of(entry), name = entry.name, groups = group.names, case = entry.text, case_values = entry.case,
@@ -90,11 +90,8 @@ local function add(entry, what, options, body, extra)
     index = #scenario_definitions.scenarios + 1,
   }
   for name, value in pairs(extra) do scenario[name] = value end
-  local same = scenario_definitions.by_id[scenario.id]
-  if same then
-    internal.raise("duplicate", ("%s: there is another one of that name, at %s:%d"):format(what, same.file, same.line))
-  end
-  scenario_definitions.by_id[scenario.id] = scenario
+  -- Of two with one id the runner tells; the others are run.
+  scenario_definitions.by_id[scenario.id] = scenario_definitions.by_id[scenario.id] or scenario
   scenario_definitions.scenarios[scenario.index] = scenario
 end
 
@@ -110,8 +107,8 @@ local function define_scenario(kind, extra, name, ...)
   if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
   local options = group.options
   if own ~= nil then options = options_of.inherit(options, options_of.read("scenario", what, own)) end
-  if not options.cases then return add({ name = name }, what, options, body, extra) end
-  for _, entry in ipairs(cases_of.list(name, options.cases)) do add(entry, what, options, body, extra) end
+  if not options.cases then return add({ name = name }, options, body, extra) end
+  for _, entry in ipairs(cases_of.list(name, options.cases)) do add(entry, options, body, extra) end
 end
 
 local scenario = setmetatable({}, {

@@ -141,6 +141,8 @@ function scenario_display.cell(value)
   if type(value) ~= "string" then
     return type(value) == "table" and not has_text(value) and scenario_display.show(value) or date(value)
   end
+  -- A date as text, like one that is a value.
+  if value:find("^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d%.000$") then return value:sub(1, -5) end
   if not utf8.len(value) then return "x'" .. value:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end) .. "'" end
   local is_plain = value:find("^[^%c|\"@%s~*][^%c|]*$") and not value:find("%s$") and value ~= "now" and value ~= "..."
     and not value:find(" -> ", 1, true)
