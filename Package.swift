@@ -73,7 +73,8 @@ let package = Package(
             swiftSettings: swiftSettings),
 
         .target(
-            name: "PeriluneTestSupport", dependencies: ["Perilune", "PeriluneDependencies", "PeriluneLua"],
+            name: "PeriluneTestSupport",
+            dependencies: ["Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios"],
             swiftSettings: swiftSettings),
 
         // Test scenarios in Lua, and what runs them.
@@ -130,7 +131,8 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios"], swiftSettings: swiftSettings),
+            name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios", "PeriluneTestSupport"],
+            exclude: ["junit.xsd"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),
     ],

@@ -126,6 +126,7 @@ void perilune_close_state(lua_State *L, void (*release)(void *object)) {
     perilune_pool_close(&((record *)context)->pool);
     release_garbage(context, release);
     free(context->garbage);
+    perilune_free_coverage(context->coverage);
     free(context);
 }
 

@@ -32,10 +32,14 @@ static bool is_over_memory_limit(perilune_context *context) {
     return context->used > context->limit;
 }
 
+static int mask_of(lua_State *L) {
+    return perilune_context_of(L)->coverage ? LUA_MASKCOUNT | LUA_MASKLINE : LUA_MASKCOUNT;
+}
+
 /* Has the hook called at the next instruction, and at each after it until there is nothing left to say. Like lua_sethook
 ** itself, it may be called at any time on the thread that runs the state. */
 static void arm(lua_State *L) {
-    lua_sethook(L, count_hook, LUA_MASKCOUNT, 1);
+    lua_sethook(L, count_hook, mask_of(L), 1);
 }
 
 void perilune_hurry(perilune_context *context) {
@@ -77,8 +81,11 @@ void perilune_charge(lua_State *L, int64_t cost) {
 }
 
 static void count_hook(lua_State *L, lua_Debug *activation) {
-    (void)activation;
     perilune_context *context = perilune_context_of(L);
+    if (activation->event == LUA_HOOKLINE) {
+        perilune_note_line(context->coverage, L, activation);
+        return;
+    }
     int period = lua_gethookcount(L);
     if (context->budget != INT64_MAX) context->budget -= period;
     if (perilune_poll(context) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
@@ -90,7 +97,7 @@ static void count_hook(lua_State *L, lua_Debug *activation) {
 }
 
 void perilune_install_hook(lua_State *L) {
-    lua_sethook(L, count_hook, LUA_MASKCOUNT, instructions_per_look);
+    lua_sethook(L, count_hook, mask_of(L), instructions_per_look);
 }
 
 void perilune_arm_if_doomed(lua_State *coroutine) {

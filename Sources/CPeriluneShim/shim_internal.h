@@ -27,4 +27,9 @@ void perilune_stop_listening(perilune_context *context);
 ** reached only what ran then. */
 void perilune_arm_if_doomed(lua_State *coroutine);
 
+/* For the hook: a line begins. Raises nothing. */
+void perilune_note_line(perilune_coverage *coverage, lua_State *L, lua_Debug *activation);
+
+void perilune_free_coverage(perilune_coverage *coverage);
+
 #endif

@@ -38,6 +38,9 @@ enum {
     PERILUNE_YIELD = -2, /* an asynchronous call has been started; the driver will resume with its outcome */
 };
 
+/* Which lines have run; see perilune_cover_lines. */
+typedef struct perilune_coverage perilune_coverage;
+
 /* One for each main state, shared by its coroutines. Reached by perilune_context_of. */
 typedef struct perilune_context {
     lua_State *main;
@@ -63,6 +66,8 @@ typedef struct perilune_context {
 
     /* What a library on top of this one keeps for the state; not owned. */
     void *extension;
+
+    perilune_coverage *coverage; /* or NULL */
 
     uint64_t run_count; /* runs begun, for what is counted by the run; only where there are limits */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
@@ -141,6 +146,16 @@ void perilune_wake(perilune_context *context);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
 uint64_t perilune_now(void);
+
+/* MARK: - Coverage */
+
+/* Notes from now on how often each line of the chunks that come from files runs. For states with limits, before anything runs in
+** them. Returns false without memory. */
+bool perilune_cover_lines(perilune_context *context);
+
+/* Gives each line that has run to a function. */
+void perilune_read_coverage(perilune_context *context, void (*take)(void *receiver, const char *file, int line, uint32_t count),
+                            void *receiver);
 
 /* MARK: - Errors */
 

@@ -1,11 +1,15 @@
 internal import Foundation
 internal import PeriluneScenarios
+internal import Synchronization
 
 /// Runs scenarios as the command was asked to.
 struct TestSession {
     private let request: TestRequest
     private let colours: Colours
+    /// What has been made for one run serves the next, if nothing that it is made from has changed.
     private let cache = ScenarioRun.Cache()
+    private let status = RunStatus()
+    private let lastFailures = LastFailures()
 
     init(_ request: TestRequest, colours: Colours) {
         (self.request, self.colours) = (request, colours)
@@ -14,9 +18,16 @@ struct TestSession {
     /// - Returns: The exit status.
     func run() async throws -> Int32 {
         do {
+            if request.isReviewing {
+                try SnapshotReview(paths: request.options.paths.map(\.path), colours: colours).run()
+                return ExitStatus.success
+            }
             if let listing = request.listing { return try await list(listing) }
             if let folder = request.typesFolder { return try await writeTypes(to: folder) }
-            return try await runOnce()
+            Interrupts.onFirst { [status] in status.interrupt() }
+            let requests = StatusRequests { [status] in status.show() }
+            defer { requests.end() }
+            return request.isWatching ? try await watch() : try await runOnce(options())
         } catch let error as ScenarioUsageError {
             throw CommandFailure(ErrorReport(error.description, kind: "usage"))
         }
@@ -31,9 +42,11 @@ struct TestSession {
             try StandardStreams.write(Array((line + "\n").utf8))
         }
         for failure in plan.failures {
-            StandardStreams.writeError("error: \(failure.file ?? ""):\(failure.line ?? 1): \(failure.message)\n")
+            let place = failure.file.map { file in file + (failure.line.map { ":\($0)" } ?? "") + ": " } ?? ""
+            StandardStreams.writeError("error: " + DisplayText.escaped(place + failure.message, keepingLineBreaks: true) + "\n")
         }
-        return plan.failures.isEmpty ? plan.scenarios.isEmpty ? ExitStatus.nothingMatched : 0 : ExitStatus.failure
+        guard plan.failures.isEmpty else { return ExitStatus.failure }
+        return plan.scenarios.isEmpty ? ExitStatus.nothingMatched : ExitStatus.success
     }
 
     private func writeTypes(to folder: String) async throws -> Int32 {
@@ -44,22 +57,44 @@ struct TestSession {
 
     // MARK: - Running
 
-    private func runOnce() async throws -> Int32 {
-        let reports = makeReports()
-        let run = ScenarioRun(try options(), cache: cache) { event in reports.receive(event) }
-        Interrupts.onFirst { run.interrupt() }
-        let summary = try await run.perform()
-        return finish(summary, reports)
+    private func options() throws -> ScenarioOptions {
+        var options = request.options
+        if request.onlyFailed {
+            // Without a run that is remembered, all may have failed.
+            options.selection.identifiers = lastFailures.read()
+        }
+        if request.onlyChanged { options.selection.files = try ChangedFiles.scenarioFiles() }
+        return options
     }
 
-    private func options() throws -> ScenarioOptions {
-        request.options
+    private func runOnce(_ options: ScenarioOptions) async throws -> Int32 {
+        let reports = makeReports()
+        let progress = ProgressLine()
+        // Results, and the answers to those who ask what is running, are written one after the other.
+        let turn = Mutex(())
+        let run = ScenarioRun(options, cache: cache) { event in
+            turn.withLock { _ in
+                progress?.erase()
+                reports.receive(event)
+                progress?.receive(event)
+            }
+        }
+        status.begin(run) { text in
+            turn.withLock { _ in
+                progress?.erase()
+                StandardStreams.writeError(text)
+            }
+        }
+        let summary = try await run.perform()
+        lastFailures.update(with: summary)
+        return finish(summary, reports)
     }
 
     private func makeReports() -> ReportSet {
         var style = ScenarioReportStyle()
         style.isColoured = colours.isOn
         style.isVerbose = request.isVerbose
+        style.command = request.options.command
         let requests = request.reports.contains { $0.path == nil } ? request.reports : [.init(.pretty)] + request.reports
         return ReportSet(requests, style: style) { text in
             try StandardStreams.write(Array(text.utf8))
@@ -68,8 +103,31 @@ struct TestSession {
     }
 
     private func finish(_ summary: ScenarioSummary, _ reports: ReportSet) -> Int32 {
-        for failure in reports.failures { StandardStreams.writeError("error: \(failure)\n") }
+        var failures = reports.failures
+        if let coverage = request.coverage {
+            if let failure = LCOVFile(summary.coverage).write(to: coverage.path) { failures.append(failure) }
+        }
+        for failure in failures { StandardStreams.writeError("error: \(DisplayText.escaped(failure))\n") }
         let status = summary.exitStatus
-        return status == 0 && !reports.failures.isEmpty ? ExitStatus.runnerFault : status
+        return status == ExitStatus.success && !failures.isEmpty ? ExitStatus.runnerFault : status
+    }
+
+    // MARK: - Watching
+
+    /// Runs again whenever a file changes, until Ctrl-C.
+    private func watch() async throws -> Int32 {
+        let watcher = try FileWatcher()
+        while true {
+            do {
+                _ = try await runOnce(options())
+            } catch let error as ScenarioUsageError {
+                StandardStreams.writeError("error: \(error.description)\n")
+            }
+            guard !status.isInterrupted else { return ExitStatus.interrupted }
+            StandardStreams.writeError(colours.dim("waiting for changes; Ctrl-C ends it") + "\n")
+            let changed = watcher.wait { status.isInterrupted }
+            guard !changed.isEmpty else { return ExitStatus.interrupted }
+            StandardStreams.writeError(colours.dim("changed: " + DisplayText.escaped(changed.prefix(5).joined(separator: ", "))) + "\n")
+        }
     }
 }

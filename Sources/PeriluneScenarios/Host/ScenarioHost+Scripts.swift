@@ -56,7 +56,12 @@ private final class ScriptRun {
     /// Runs it. What it raises is kept.
     func run() throws {
         let state = try makeState()
-        defer { state.close() }
+        let coverage = host.attempt.coverage
+        if coverage != nil { state.coverLines() }
+        defer {
+            coverage?.add(state)
+            state.close()
+        }
         host.states.add(state)
         defer { host.states.removeLast() }
         let arguments = try LuaTransfer(from: outer, to: state, isStrict: true).copy(arguments())

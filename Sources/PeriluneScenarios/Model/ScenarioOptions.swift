@@ -29,6 +29,8 @@ public struct ScenarioOptions: Sendable {
     public var bail: Int?
     /// For scenarios that do not say.
     public var timeout = Duration.seconds(10)
+    /// How long after its time is up a scenario may still run before its worker is given up.
+    var grace = Duration.seconds(5)
     /// For each Lua state.
     public var memoryInBytes = 512 << 20
     public var snapshots = Snapshots.beside

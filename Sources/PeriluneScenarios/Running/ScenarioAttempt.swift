@@ -9,6 +9,8 @@ struct ScenarioAttempt {
     let databases: ScenarioDatabases
     let chunks: ChunkCache
     let options: ScenarioOptions
+    /// Takes which lines have run; `nil` if nobody asks.
+    let coverage: CoverageCollector?
     /// The seed of the run, another one for each repetition under stress.
     let seed: RunSeed
     /// From 1.
@@ -37,7 +39,11 @@ struct ScenarioAttempt {
     private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) throws {
         let limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: scenario.timeout ?? options.timeout)
         let state = try ScenarioState(on: stage, limits: limits, chunks: chunks)
-        defer { state.state.close() }
+        if coverage != nil { state.state.coverLines() }
+        defer {
+            coverage?.add(state.state)
+            state.state.close()
+        }
         let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits)
         try host.install()
         didStart(host.states)

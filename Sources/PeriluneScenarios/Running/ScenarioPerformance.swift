@@ -7,13 +7,15 @@ struct ScenarioPerformance {
     let databases: ScenarioDatabases
     let chunks: ChunkCache
     let options: ScenarioOptions
+    let coverage: CoverageCollector?
     private var scenario: Scenario { job.entry.scenario }
 
     init(
         job: ScenarioQueue.Job, token: RunningScenarios.Token, databases: ScenarioDatabases, chunks: ChunkCache,
-        options: ScenarioOptions
+        options: ScenarioOptions, coverage: CoverageCollector?
     ) {
-        (self.job, self.token, self.databases, self.chunks, self.options) = (job, token, databases, chunks, options)
+        (self.job, self.token, self.databases, self.chunks) = (job, token, databases, chunks)
+        (self.options, self.coverage) = (options, coverage)
     }
 
     func result() -> ScenarioResult {
@@ -54,8 +56,8 @@ struct ScenarioPerformance {
 
     private func attempt(_ number: Int, _ seed: RunSeed) -> ScenarioResult {
         ScenarioAttempt(
-            scenario: scenario, source: job.entry.source, databases: databases, chunks: chunks, options: options, seed: seed,
-            number: number
+            scenario: scenario, source: job.entry.source, databases: databases, chunks: chunks, options: options,
+            coverage: coverage, seed: seed, number: number
         ) { states in
             token.didStart(states, timeout: scenario.timeout ?? options.timeout)
         }.run()

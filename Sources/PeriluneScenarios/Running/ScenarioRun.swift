@@ -12,6 +12,7 @@ public final class ScenarioRun: Sendable {
     let options: ScenarioOptions
     let chunks: ChunkCache
     let store: TemplateStore
+    private let coverage: CoverageCollector?
     private let receive: @Sendable (ScenarioEvent) -> Void
     private let running = Mutex<RunningScenarios?>(nil)
     private let progress: Mutex<Progress>
@@ -36,6 +37,7 @@ public final class ScenarioRun: Sendable {
         _ options: ScenarioOptions, cache: Cache = Cache(), receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }
     ) {
         self.options = options
+        coverage = options.coversLines ? CoverageCollector() : nil
         (chunks, store) = (cache.chunks, cache.store)
         self.receive = receive
         progress = Mutex(Progress(summary: ScenarioSummary(seed: options.seed)))
@@ -45,8 +47,12 @@ public final class ScenarioRun: Sendable {
     public func plan() async throws -> ScenarioPlan {
         // Lua's parser recurses: it needs a large stack.
         let (options, collector) = (options, ScenarioCollector(chunks: chunks, options: options))
-        return try await withCheckedThrowingContinuation { continuation in
-            let thread = Thread { continuation.resume(with: Result { try ScenarioPlan(options, collector: collector) }) }
+        return try await Self.onLargeStack { try ScenarioPlan(options, collector: collector) }
+    }
+
+    private static func onLargeStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await withCheckedThrowingContinuation { continuation in
+            let thread = Thread { continuation.resume(with: Result { try body() }) }
             thread.stackSize = LuaThread.defaultStackSizeInBytes
             thread.start()
         }
@@ -73,8 +79,10 @@ public final class ScenarioRun: Sendable {
         let queue = ScenarioQueue(
             jobs.enumerated().map { ScenarioQueue.Job(number: $0, entry: $1.1, round: $1.0) })
         if !jobs.isEmpty { await work(queue, workers: workers) }
+        let covered = try? await Self.onLargeStack { [coverage] in coverage?.finished() }
         let summary = progress.withLock { progress in
             progress.isDone = true
+            if let covered { progress.summary.coverage = covered }
             progress.summary.duration = ContinuousClock.now - start
             progress.summary.focused = plan.focused
             progress.summary.foundCount = plan.foundCount
@@ -109,7 +117,7 @@ public final class ScenarioRun: Sendable {
                 return progress.isInterrupted
             }
             for _ in 0..<workers { startWorker(running, databases) }
-            Supervisor(running, grace: .seconds(5)) { [self] in startWorker(running, databases) }.start()
+            Supervisor(running, grace: options.grace) { [self] in startWorker(running, databases) }.start()
             if isInterrupted { interrupt() }
         }
         running.withLock { $0 = nil }
@@ -120,7 +128,9 @@ public final class ScenarioRun: Sendable {
         Task {
             await worker.work(running) { [self] job, token in
                 tell(.scenarioStarted(job.entry.scenario))
-                return ScenarioPerformance(job: job, token: token, databases: databases, chunks: chunks, options: options).result()
+                return ScenarioPerformance(
+                    job: job, token: token, databases: databases, chunks: chunks, options: options, coverage: coverage
+                ).result()
             }
         }
     }

@@ -1,0 +1,86 @@
+internal import Foundation
+internal import PeriluneScenarios
+internal import Synchronization
+
+/// The run that is going on, for those who ask for it from outside: signals, keys, Ctrl-C.
+final class RunStatus: Sendable {
+    private struct State {
+        var run: ScenarioRun?
+        var write: (@Sendable (String) -> Void)?
+        var isInterrupted = false
+    }
+
+    private let state = Mutex(State())
+
+    /// Whether the program is to end.
+    var isInterrupted: Bool { state.withLock { $0.isInterrupted } }
+
+    /// - Parameter write: Writes what is asked for, between the lines of the run.
+    func begin(_ run: ScenarioRun, write: @escaping @Sendable (String) -> Void) {
+        let isInterrupted = state.withLock { state in
+            (state.run, state.write) = (run, write)
+            return state.isInterrupted
+        }
+        if isInterrupted { run.interrupt() }
+    }
+
+    func interrupt() {
+        let run = state.withLock { state in
+            state.isInterrupted = true
+            return state.run
+        }
+        run?.interrupt()
+    }
+
+    /// Shows what is running and since when, a line for each.
+    func show() {
+        let (run, write) = state.withLock { ($0.run, $0.write) }
+        let status = run?.status ?? []
+        let lines = status.map { scenario, duration in
+            "running for \(TimeText.text(duration))  \(scenario.place)  \(DisplayText.escaped(scenario.title))\n"
+        }
+        write?(lines.isEmpty ? "nothing is running\n" : lines.joined())
+    }
+}
+
+/// Shows what is running when the signal USR1 comes, or when somebody presses `t`.
+final class StatusRequests {
+    private let source: any DispatchSourceSignal
+    private let keys: TerminalKeys?
+
+    /// - Parameter show: Is called on another thread.
+    init(_ show: @escaping @Sendable () -> Void) {
+        signal(SIGUSR1, SIG_IGN)
+        source = DispatchSource.makeSignalSource(signal: SIGUSR1, queue: .global())
+        source.setEventHandler(handler: show)
+        source.resume()
+        keys = TerminalKeys { key in if key == UInt8(ascii: "t") { show() } }
+    }
+
+    func end() {
+        source.cancel()
+    }
+}
+
+/// Reads single keys from the terminal, until the process ends.
+private final class TerminalKeys: Sendable {
+    /// What the terminal was set to before, for the end of the process. Written once, before `atexit` is told.
+    private nonisolated(unsafe) static var former = termios()
+
+    /// `nil` if standard input is no terminal, or belongs to another job.
+    init?(_ press: @escaping @Sendable (UInt8) -> Void) {
+        guard StandardStreams.isInputTerminal, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, &Self.former) == 0
+        else { return nil }
+        var settings = Self.former
+        settings.c_lflag &= ~tcflag_t(ICANON | ECHO)
+        tcsetattr(STDIN_FILENO, TCSANOW, &settings)
+        atexit { tcsetattr(STDIN_FILENO, TCSANOW, &TerminalKeys.former) }
+        Thread.detachNewThread {
+            var key: UInt8 = 0
+            while true {
+                let count = read(STDIN_FILENO, &key, 1)
+                if count == 1 { press(key) } else if count == 0 || errno != EINTR { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,69 @@
+internal import Foundation
+internal import PeriluneLua
+
+/// Scenarios to be run one by one by somebody else: by Swift Testing, for example.
+public final class ScenarioSuite: Sendable {
+    /// A scenario, or a file that does not load.
+    public struct Case: Sendable {
+        fileprivate let suite: ScenarioSuite
+        fileprivate let entry: ScenarioPlan.Entry?
+        fileprivate let broken: ScenarioResult?
+
+        /// What it is called, and where it is.
+        public var scenario: Scenario { entry?.scenario ?? broken!.scenario }
+
+        /// Runs it.
+        public func run() async -> ScenarioResult {
+            if let broken { return broken }
+            return await suite.run(entry!)
+        }
+    }
+
+    private let options: ScenarioOptions
+    private let chunks = ChunkCache()
+    private let databases: ScenarioDatabases
+    private let plan: ScenarioPlan
+
+    /// Finds the scenarios. Blocks the calling thread meanwhile.
+    public init(_ options: ScenarioOptions) throws {
+        var options = options
+        // The order is that of whoever runs them.
+        options.order = .file
+        self.options = options
+        databases = ScenarioDatabases(store: TemplateStore(), chunks: chunks, options: options)
+        let collector = ScenarioCollector(chunks: chunks, options: options)
+        // Lua's parser recurses: it needs a large stack.
+        plan = try LuaThread().run { try ScenarioPlan(options, collector: collector) }
+    }
+
+    /// In the order of files and lines.
+    public var cases: [Case] {
+        plan.broken.map { Case(suite: self, entry: nil, broken: $0) } + plan.entries.map { Case(suite: self, entry: $0, broken: nil) }
+    }
+
+    private func run(_ entry: ScenarioPlan.Entry) async -> ScenarioResult {
+        let job = ScenarioQueue.Job(number: 0, entry: entry, round: 1)
+        let token = RunningScenarios.Token(job, seed: options.seed)
+        let worker = ScenarioWorker()
+        return await withTaskCancellationHandler {
+            await worker.perform { [self] in
+                ScenarioPerformance(
+                    job: job, token: token, databases: databases, chunks: chunks, options: options, coverage: nil
+                ).result()
+            }
+        } onCancel: {
+            token.cancel()
+        }
+    }
+}
+
+extension ScenarioResult {
+    /// A failure in full, as reports show it.
+    public func text(of failure: ScenarioFailure) -> String {
+        let text = FailureText(style: ScenarioReportStyle())
+        var lines = text.lines(of: failure)
+        if let first = lines.first { lines[0] = String(first.drop { $0 == " " }) }
+        lines += text.block("output", output)
+        return lines.joined(separator: "\n")
+    }
+}

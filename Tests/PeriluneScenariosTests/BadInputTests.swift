@@ -1,0 +1,178 @@
+import Foundation
+import Testing
+
+@testable import PeriluneScenarios
+
+@Suite struct BadInputTests {
+    @Test func `a file that does not parse is an errored case, and the others run`() async throws {
+        let project = try ScenarioProject([
+            "scenarios/a_scenario.lua": "scenario('x' function() end)",
+            "scenarios/b_scenario.lua": "scenario('good', function(t) end)",
+        ])
+        let run = try await project.run(.pretty)
+        let broken = try run.result("the file does not load")
+        #expect(broken.outcome == .errored)
+        #expect(broken.failures[0].line == 1 && broken.failures[0].kind == "syntax")
+        #expect(try run.outcome("good") == .passed)
+        #expect(run[.pretty].contains("ERROR  scenarios/a_scenario.lua:1  the file does not load"))
+        #expect(run.summary.exitStatus == 1)
+    }
+
+    @Test func `a file that loops while it is collected is ended`() async throws {
+        let project = try ScenarioProject([
+            "scenarios/a_scenario.lua": "while true do end",
+            "scenarios/b_scenario.lua": "scenario('good', function(t) end)",
+        ])
+        let run = try await project.run { $0.timeout = .milliseconds(200) }
+        let broken = try run.result("the file does not load")
+        #expect(broken.failures[0].kind == "timeout")
+        #expect(broken.failures[0].message.hasSuffix("nothing but definitions belongs into its main part"))
+        #expect(try run.outcome("good") == .passed)
+    }
+
+    @Test func `an error in support.lua names that file`() async throws {
+        let project = try ScenarioProject([
+            "scenarios/support.lua": "\nerror('not so')",
+            "scenarios/a_scenario.lua": "scenario('x', function() end)",
+        ])
+        let run = try await project.run()
+        let failure = try run.result("the file does not load").failures[0]
+        #expect(failure.file?.hasSuffix("scenarios/support.lua") == true && failure.line == 2)
+    }
+
+    @Test func `two scenarios of one name are told, and the first one runs`() async throws {
+        let project = try ScenarioProject("""
+            scenario("twin", function(t) end)
+            scenario("twin", function(t) end)
+            """)
+        let run = try await project.run()
+        #expect(run.summary.results.map(\.outcome).sorted { $0.rawValue < $1.rawValue } == [.errored, .passed])
+        let failure = try #require(run.summary.failures.first?.failures.first)
+        #expect(failure.message.contains("twin") || failure.message.contains("two scenarios of this name"))
+        #expect(failure.line == 2)
+    }
+
+    @Test func `only runs what it marks, and fails the run`() async throws {
+        let project = try ScenarioProject("""
+            scenario("one", function(t) end)
+            scenario.only("two", function(t) end)
+            """)
+        let run = try await project.run(.pretty)
+        #expect(run.summary.results.map(\.scenario.name) == ["two"])
+        #expect(run[.pretty] == """
+            1 passed, 0 failed, 0 skipped
+            scenario.only is left in at scenarios/a_scenario.lua:2: the run fails
+
+            """)
+        #expect(run.summary.exitStatus == 1)
+    }
+
+    @Test func `in CI only is an error at once, and all run`() async throws {
+        let project = try ScenarioProject("""
+            scenario("one", function(t) end)
+            scenario.only("two", function(t) end)
+            """)
+        let run = try await project.run { $0.isCI = true }
+        #expect(run.summary.count(.passed) == 2)
+        #expect(run.summary.results[0].failures[0].kind == "only")
+        #expect(run.summary.exitStatus == 1)
+    }
+
+    @Test func `a run that matches nothing ends with 4, and says so`() async throws {
+        let project = try ScenarioProject("scenario('one', function(t) end)")
+        let run = try await project.run(.pretty) { $0.selection.filters = [.text("nothing like it")] }
+        #expect(run[.pretty] == "none of the 1 scenarios was meant\n")
+        #expect(run.summary.exitStatus == 4)
+    }
+
+    @Test func `a path that does not exist is a mistake of the caller`() async throws {
+        let project = try ScenarioProject("")
+        await #expect(throws: ScenarioUsageError.self) {
+            try await project.run { $0.paths = [ScenarioPath("/no/such/folder")] }
+        }
+    }
+
+    @Test func `a transaction that is left open is told, and rolled back`() async throws {
+        let project = try ScenarioProject("""
+            scenario("leak", function(t)
+              coroutine.wrap(function() t.db:write(function() coroutine.yield() end) end)()
+            end)
+            scenario("sql", function(t) t.db:execute("BEGIN") end)
+            scenario("good", function(t) end)
+            """)
+        let run = try await project.run()
+        #expect(try run.outcome("leak") == .failed)
+        #expect(try run.outcome("sql") == .failed)
+        #expect(try run.outcome("good") == .passed)
+    }
+
+    @Test func `globals that a scenario sets are told`() async throws {
+        let project = try ScenarioProject("scenario('global', function(t) accident = 1 end)")
+        let run = try await project.run()
+        let result = try run.result("global")
+        #expect((result.notes + result.failures.map(\.message)).contains { $0.contains("accident") })
+    }
+
+    @Test func `of a megabyte of output the beginning and the end are kept`() async throws {
+        let project = try ScenarioProject("""
+            scenario("loud", function(t)
+              print("first")
+              for i = 1, 20000 do io.write(("x"):rep(50), "\\n") end
+              io.stdout:write("last\\n")
+              error("enough")
+            end)
+            """)
+        let run = try await project.run(.junit)
+        let output = try run.result("loud").output
+        #expect(output.utf8.count < 80_000)
+        #expect(output.hasPrefix("first\n") && output.hasSuffix("last\n"))
+        #expect(output.contains("bytes left out"))
+        #expect(run[.junit].utf8.count < 200_000)
+    }
+
+    @Test func `a scenario that uses up the memory dies alone`() async throws {
+        let project = try ScenarioProject("""
+            scenario("greedy", function(t) local list = {} while true do list[#list + 1] = ("x"):rep(100000) .. #list end end)
+            scenario("exit", function(t) os.exit(3) end)
+            scenario("good", function(t) end)
+            """)
+        let run = try await project.run { $0.memoryInBytes = 32 << 20 }
+        #expect(try run.result("greedy").failures[0].kind == "memory")
+        #expect(try run.result("exit").failures[0].message == "os.exit ended the scenario")
+        #expect(try run.outcome("good") == .passed)
+    }
+
+    @Test func `a worker that does not come back is given up, and another one goes on`() async throws {
+        let project = try ScenarioProject("""
+            scenario("stuck", { timeout = "100ms" }, function(t) os.execute("sleep 2") end)
+            scenario("after", function(t) end)
+            """)
+        let run = try await project.run { $0.grace = .milliseconds(300) }
+        #expect(try run.outcome("stuck") == .timedOut)
+        #expect(try run.result("stuck").failures[0].kind == "lost_worker")
+        #expect(try run.outcome("after") == .passed)
+    }
+
+    @Test func `a snapshot that is not UTF-8 is told`() async throws {
+        let project = try ScenarioProject("scenario('s', function(t) expect('x'):snapshot('odd') end)")
+        try project.write(Data([0xFF, 0xFE]), to: "scenarios/__snapshots__/odd.snap")
+        let run = try await project.run()
+        #expect(try run.result("s").failures[0].message.contains("is not UTF-8"))
+    }
+
+    @Test func `a report that cannot be written does not stop the others`() async throws {
+        let project = try ScenarioProject("scenario('one', function(t) end)")
+        let good = project.path + "/report.xml"
+        let reports = ReportSet(
+            [.init(.junit, path: "/dev/full"), .init(.tap, path: "/no/such/folder/report.tap"), .init(.junit, path: good)],
+            style: ScenarioReportStyle()) { _ in }
+        var options = ScenarioOptions()
+        options.paths = [ScenarioPath(project.path + "/scenarios")]
+        _ = try await ScenarioRun(options) { reports.receive($0) }.perform()
+        #expect(reports.failures == [
+            "the report /dev/full cannot be written: No space left on device",
+            "the report /no/such/folder/report.tap cannot be written: No such file or directory",
+        ])
+        #expect(project.read("report.xml")?.hasSuffix("</testsuites>\n") == true)
+    }
+}

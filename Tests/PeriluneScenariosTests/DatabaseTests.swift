@@ -1,0 +1,131 @@
+import Foundation
+import Testing
+
+@testable import PeriluneScenarios
+
+@Suite struct DatabaseTests {
+    private static let migration = ["migrations/1_thing.sql": "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT)"]
+
+    private func run(_ text: String, _ files: [String: String] = [:]) async throws -> ScenarioProject.Outcome {
+        let files = files.merging(Self.migration) { $1 }.merging(["scenarios/a_scenario.lua": text]) { $1 }
+        return try await ScenarioProject(files).run()
+    }
+
+    @Test func `templates are layers, each made once and copied`() async throws {
+        let run = try await run("""
+            template("one", function(db) db:execute("INSERT INTO thing (name) VALUES ('one')") end)
+            template("two", { on = "one" }, function(db) db:execute("INSERT INTO thing (name) VALUES ('two')") end)
+            for _, name in ipairs{ "two", "one", "two" } do
+              scenario("with " .. name .. tostring(math.random()), { template = name }, function(t)
+                local names = table.concat(t.db:fetch_values("SELECT name FROM thing ORDER BY id"), ",")
+                check(names == (name == "one" and "one" or "one,two"))
+                t.db:execute("DELETE FROM thing")
+              end)
+            end
+            scenario("without", function(t) check(t.db:fetch_value("SELECT COUNT(*) FROM thing") == 0) end)
+            """)
+        #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.map(\.failures))")
+    }
+
+    @Test func `a template that fails fails those that use it`() async throws {
+        let run = try await run("""
+            template("bad", function(db) db:execute("INSERT INTO thign VALUES (1)") end)
+            scenario("a", { template = "bad" }, function(t) end)
+            scenario("b", { template = "bad" }, function(t) end)
+            scenario("c", function(t) end)
+            """)
+        #expect(try run.outcome("a") == .errored)
+        #expect(try run.outcome("b") == .errored)
+        #expect(try run.outcome("c") == .passed)
+        #expect(try run.result("a").failures[0].message.contains("thign"))
+    }
+
+    @Test func `a migration that fails is told with its file`() async throws {
+        let run = try await run("scenario('a', function(t) end)", ["migrations/2_bad.sql": "CREATE TABEL x"])
+        let failure = try run.result("a").failures[0]
+        #expect(failure.file?.hasSuffix("migrations/2_bad.sql") == true, "\(failure)")
+    }
+
+    @Test func `empty databases, files, and copies of fixtures`() async throws {
+        let project = try ScenarioProject(Self.migration.merging([
+            "scenarios/a_scenario.lua": """
+                scenario("empty", { database = "empty" }, function(t) check(#t.db:tables() == 0) end)
+                scenario("file", { database = "file" }, function(t)
+                  t.db:execute("INSERT INTO thing (name) VALUES ('x')")
+                  check(t.db:fetch_value("PRAGMA journal_mode") == "wal")
+                  local path = t.db:fetch_value("SELECT file FROM pragma_database_list")
+                  local other = perilune.queue(path)
+                  check(other:fetch_value("SELECT COUNT(*) FROM thing") == 1)
+                  other:close()
+                end)
+                scenario("fixture", { database = "fixture:old.sqlite" }, function(t)
+                  check(t.db:fetch_value("SELECT COUNT(*) FROM old") == 1)
+                  t.db:execute("DELETE FROM old")
+                end)
+                scenario("fixture again", { database = "fixture:old.sqlite" }, function(t)
+                  check(t.db:fetch_value("SELECT COUNT(*) FROM old") == 1)
+                end)
+                scenario("missing", { database = "fixture:new.sqlite" }, function(t) end)
+                """
+        ]) { $1 })
+        try project.write(Self.fixture(), to: "scenarios/fixtures/old.sqlite")
+        let run = try await project.run()
+        #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.map(\.failures))")
+        #expect(try run.result("missing").failures[0].message.hasPrefix("there is no fixture `new.sqlite`; looked for"))
+    }
+
+    private static func fixture() throws -> Data {
+        let path = NSTemporaryDirectory() + "/perilune-fixture-\(UUID().uuidString).sqlite"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let stage = try ScenarioStage(.memory, image: nil, seed: 0)
+        defer { stage.close() }
+        try stage.writer.write { db in try db.execute(sql: "CREATE TABLE old (id INTEGER PRIMARY KEY); INSERT INTO old VALUES (1)") }
+        return try Data(stage.image().bytes)
+    }
+
+    @Test func `migrations of an empty database`() async throws {
+        let run = try await run(
+            """
+            scenario("up", { database = "empty" }, function(t)
+              t.migrate{ to = "1_thing" }
+              check(#t.db:columns("thing") == 2)
+              t.migrate()
+              check(#t.db:columns("thing") == 3)
+            end)
+            """, ["migrations/2_more.sql": "ALTER TABLE thing ADD COLUMN more TEXT"])
+        #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.map(\.failures))")
+    }
+
+    @Test func `the clock stands, can be moved, and goes on by reading, in Lua and in SQL`() async throws {
+        let run = try await run("""
+            scenario("clock", function(t)
+              check(t.db:fetch_value("SELECT CURRENT_TIMESTAMP") == "2000-01-01 00:00:00")
+              t.clock:set("2026-03-31T18:00:00Z")
+              t.clock:advance{ hours = 2 }
+              check(t.db:fetch_value("SELECT datetime('now')") == "2026-03-31 20:00:00")
+              check(tostring(perilune.now()):sub(1, 19) == "2026-03-31 20:00:00")
+              t.clock:tick("1s")
+              t.db:execute("INSERT INTO thing (name) VALUES ('takes no time')")
+              local first = t.db:fetch_value("SELECT datetime('now')")
+              local second = t.db:fetch_value("SELECT datetime('now')")
+              check(first == "2026-03-31 20:00:00")
+              check(second == "2026-03-31 20:00:01")
+            end)
+            """)
+        #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.map(\.failures))")
+    }
+
+    @Test func `databases of failures can be kept`() async throws {
+        let project = try ScenarioProject(Self.migration.merging([
+            "scenarios/a_scenario.lua": """
+                scenario("bad", function(t) t.db:execute("INSERT INTO thing (name) VALUES ('x')") error("no") end)
+                scenario("good", function(t) end)
+                """
+        ]) { $1 })
+        let run = try await project.run { $0.keepsFailedDatabases = true }
+        let path = try #require(run.result("bad").database)
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        #expect(FileManager.default.contents(atPath: path)?.starts(with: Data("SQLite format 3".utf8)) == true)
+        #expect(try run.result("good").database == nil)
+    }
+}

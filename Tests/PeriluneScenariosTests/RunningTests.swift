@@ -1,0 +1,181 @@
+import Testing
+
+@testable import PeriluneScenarios
+
+@Suite struct RunningTests {
+    @Test func `scenarios pass, fail and are skipped`() async throws {
+        let project = try ScenarioProject("""
+            scenario("good", function(t) check(1 + 1 == 2) end)
+            scenario("bad", function(t) check(1 + 1 == 3) end)
+            scenario.skip("no time", "left out", function(t) check(false) end)
+            scenario.todo("later")
+            """)
+        let run = try await project.run()
+        #expect(try run.outcome("good") == .passed)
+        #expect(try run.outcome("bad") == .failed)
+        #expect(run.summary.count(.skipped) == 2)
+        #expect(run.summary.exitStatus == 1)
+    }
+
+    @Test func `each scenario has its own state and its own database`() async throws {
+        let project = try ScenarioProject([
+            "migrations/1_thing.sql": "CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT)",
+            "scenarios/a_scenario.lua": """
+                for _, name in ipairs{ "one", "two" } do
+                  scenario(name, function(t)
+                    check(leftover == nil)
+                    rawset(_G, "leftover", true)
+                    t.db:execute("INSERT INTO thing (name) VALUES (?)", name)
+                    check(t.db:fetch_value("SELECT COUNT(*) FROM thing") == 1)
+                  end)
+                end
+                """,
+        ])
+        let run = try await project.run { $0.workers = 2 }
+        #expect(run.summary.count(.passed) == 2)
+    }
+
+    @Test func `a scenario that takes too long is ended, in Lua and in SQL`() async throws {
+        let project = try ScenarioProject("""
+            scenario("lua", { timeout = "100ms" }, function(t) while true do pcall(function() while true do end end) end end)
+            scenario("sql", { timeout = "100ms" }, function(t)
+              t.db:fetch_value("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n")
+            end)
+            scenario("in time", function(t) end)
+            """)
+        let run = try await project.run()
+        #expect(try run.outcome("lua") == .timedOut)
+        #expect(try run.outcome("sql") == .timedOut)
+        #expect(try run.outcome("in time") == .passed)
+        #expect(run.summary.exitStatus == 5)
+    }
+
+    @Test func `a scenario that passes at the second attempt is flaky`() async throws {
+        let project = try ScenarioProject("")
+        let marker = project.path + "/marker"
+        try project.write("""
+            scenario("flaky", { retry = 2 }, function(t)
+              local file = io.open("\(marker)", "r")
+              if not file then
+                io.open("\(marker)", "w"):close()
+                error("not yet")
+              end
+              file:close()
+            end)
+            """, to: "scenarios/a_scenario.lua")
+        let run = try await project.run(.pretty)
+        let result = try run.result("flaky")
+        #expect(result.outcome == .passed && result.isFlaky && result.attempts == 2)
+        #expect(run[.pretty].contains("FLAKY  scenarios/a_scenario.lua:1  flaky"))
+        #expect(run[.pretty].contains("1 passed, 0 failed, 0 skipped\n1 flaky\n"))
+        #expect(run.summary.exitStatus == 0)
+    }
+
+    @Test func `a scenario that has to fail passes by failing`() async throws {
+        let project = try ScenarioProject("""
+            scenario("known", { fails = "bug 12" }, function(t) error("boom") end)
+            scenario("mended", { fails = "bug 13" }, function(t) end)
+            """)
+        let run = try await project.run()
+        #expect(try run.outcome("known") == .passed)
+        #expect(try run.result("known").reason == "failed as it has to: bug 12")
+        #expect(try run.outcome("mended") == .failed)
+        #expect(try run.result("mended").failures[0].message == "it passed, but was to fail (bug 13): remove the option `fails`")
+    }
+
+    @Test func `of scenarios with one lock never two run at once`() async throws {
+        let project = try ScenarioProject("""
+            for i = 1, 6 do
+              scenario("locked " .. i, { lock = "file" }, function(t)
+                local path = t.tmp_dir:match("^(.*)/[^/]*$") .. "/lock-of-a-test"
+                check(io.open(path, "r") == nil)
+                io.open(path, "w"):close()
+                local start = os.clock()
+                while os.clock() - start < 0.02 do end
+                os.remove(path)
+              end)
+            end
+            """)
+        let run = try await project.run { $0.workers = 3 }
+        #expect(run.summary.count(.passed) == 6)
+    }
+
+    @Test func `random values follow from the seed and the scenario`() async throws {
+        let project = try ScenarioProject("""
+            for i = 1, 3 do
+              scenario("random " .. i, function(t)
+                print(math.random(1000000), t.db:fetch_value("SELECT random()"), perilune.uuid())
+              end)
+            end
+            """)
+        let first = try await project.run { $0.workers = 2 }
+        let second = try await project.run { $0.order = .random }
+        let other = try await project.run { $0.seed = RunSeed(1) }
+        let alone = try await project.run { $0.selection.filters = [.text("random 2")] }
+        for name in ["random 1", "random 2", "random 3"] {
+            #expect(try first.result(name).output == second.result(name).output)
+            #expect(try first.result(name).output != other.result(name).output)
+        }
+        #expect(try first.result("random 2").output == alone.result("random 2").output)
+        #expect(try first.result("random 1").output != first.result("random 2").output)
+    }
+
+    @Test func `the order follows from the seed`() async throws {
+        let project = try ScenarioProject("for i = 1, 20 do scenario('s' .. i, function(t) end) end")
+        let names = { (run: ScenarioProject.Outcome) in run.summary.results.map(\.scenario.name) }
+        let first = try await names(project.run { $0.order = .random })
+        let again = try await names(project.run { $0.order = .random })
+        let other = try await names(project.run {
+            $0.order = .random
+            $0.seed = RunSeed(2)
+        })
+        #expect(first == again)
+        #expect(first != other)
+        #expect(Set(first) == Set(other))
+    }
+
+    @Test func `repetitions and stress`() async throws {
+        let project = try ScenarioProject("scenario('one', function(t) print(math.random()) end)")
+        let rounds = try await project.run { $0.rounds = 3 }
+        #expect(rounds.summary.results.map(\.round) == [1, 2, 3])
+        let stressed = try await project.run { $0.stress = 5 }
+        #expect(stressed.summary.results.count == 1)
+        #expect(stressed.summary.results[0].attempts == 5)
+        #expect(stressed.summary.results[0].notes == ["passed 5 times"])
+    }
+
+    @Test func `after so many failures no more begin`() async throws {
+        let project = try ScenarioProject("for i = 1, 9 do scenario('s' .. i, function(t) error('no') end) end")
+        let run = try await project.run { $0.bail = 2 }
+        #expect(run.summary.results.count == 2)
+        #expect(run.summary.notRun == 7)
+    }
+
+    @Test func `a run that is interrupted ends what runs and tells the rest`() async throws {
+        let project = try ScenarioProject("""
+            scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+            scenario("after", function(t) end)
+            """)
+        let run = try await project.run(.junit, started: { run in
+            Task {
+                while run.status.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                run.interrupt()
+            }
+        })
+        #expect(try run.outcome("endless") == .interrupted)
+        #expect(run.summary.notRun == 1)
+        #expect(run.summary.exitStatus == 130)
+        #expect(run[.junit].hasSuffix("</testsuites>\n"))
+    }
+
+    @Test func `what is running can be asked for`() async throws {
+        let project = try ScenarioProject("scenario('endless', { timeout = '60s' }, function(t) while true do end end)")
+        _ = try await project.run(started: { run in
+            Task {
+                while run.status.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                #expect(run.status.map(\.scenario.name) == ["endless"])
+                run.interrupt()
+            }
+        })
+    }
+}

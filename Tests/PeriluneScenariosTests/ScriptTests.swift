@@ -1,0 +1,184 @@
+import Foundation
+import Testing
+
+@testable import PeriluneScenarios
+
+@Suite struct ScriptTests {
+    private func run(_ script: String, _ scenario: String, _ change: (inout ScenarioOptions) -> Void = { _ in }) async throws -> ScenarioProject.Outcome {
+        let project = try ScenarioProject([
+            "migrations/1_thing.sql": """
+                CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT, done BOOLEAN);
+                CREATE TABLE note (text TEXT);
+                INSERT INTO thing VALUES (1, 'one', FALSE), (2, 'two', TRUE);
+                """,
+            "script.lua": script, "scenarios/a_scenario.lua": scenario,
+        ])
+        return try await project.run(.pretty) { change(&$0) }
+    }
+
+    @Test func `a script gets arguments, and the scenario its value, output, changes and queries`() async throws {
+        let run = try await run(
+            """
+            local arguments = ...
+            print("hello", arguments.name)
+            io.write("raw\\n")
+            db:execute("UPDATE thing SET name = ? WHERE id = 1", arguments.name)
+            db:execute("DELETE FROM thing WHERE id = 2")
+            db:execute("INSERT INTO thing VALUES (3, NULL, TRUE)")
+            return { at = perilune.now(), list = { 1, 2.5, "x" } }
+            """,
+            """
+            scenario("script", function(t)
+              local result = t.run("script.lua", { name = "uno" })
+              check(result.output == "hello\\tuno\\nraw\\n")
+              check(result.value.at == perilune.now())
+              check(result.value.list[2] == 2.5 and math.type(result.value.list[1]) == "integer")
+              check(#result.queries == 3)
+              check(result.queries[1].arguments[1] == "'uno'")
+              check(result.queries[1].line == 4)
+              expect(result.changes):rows_any_order [[
+                | op     | table | key | name       | done |
+                | update | thing | 1   | one -> uno | *    |
+                | delete | thing | 2   | two        | true |
+                | insert | thing | 3   | ~          | true |
+              ]]
+            end)
+            """)
+        #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
+    }
+
+    @Test func `a list of arguments is given as from the command line`() async throws {
+        let run = try await run(
+            "local a, b = ... return a .. b .. arg[2]",
+            "scenario('script', function(t) check(t.run('script.lua', { 'x', 'y' }).value == 'xyy') end)")
+        #expect(run.summary.count(.passed) == 1, "\(run[.pretty])")
+    }
+
+    @Test func `an error of a script fails the scenario at the script's line, and can be looked at`() async throws {
+        let run = try await run(
+            "db:execute('INSERT INTO thing (id) VALUES (1)')",
+            """
+            scenario("run", function(t) t.run("script.lua") end)
+            scenario("try", function(t)
+              local result = t.try_run("script.lua")
+              check(result.error.kind == "constraint_primary_key")
+              check(result.error.line == 1)
+            end)
+            """)
+        #expect(try run.outcome("try") == .passed, "\(run[.pretty])")
+        let failure = try run.result("run").failures[0]
+        #expect(failure.message.contains("thing.id"), "\(failure)")
+        #expect(run[.pretty].contains("script.lua"))
+    }
+
+    @Test func `a script that changes files is refused, unless that is granted`() async throws {
+        let run = try await run(
+            "local file = assert(io.open(os.tmpname(), 'w')) file:close()",
+            """
+            scenario("refused", function(t) t.run("script.lua") end)
+            scenario("granted", { grants = { "files" } }, function(t) t.run("script.lua") end)
+            """)
+        #expect(try run.outcome("refused") == .failed)
+        #expect(try run.outcome("granted") == .passed, "\(run[.pretty])")
+    }
+
+    @Test func `effects are recorded, answered by stubs, and else fail the scenario`() async throws {
+        let run = try await run(
+            """
+            local mail = require "mail"
+            return mail.send{ to = "ada" }, mail.other and mail.count("a", 2)
+            """,
+            """
+            scenario("expected", function(t)
+              t.effects.mail:stub("send", function(letter) return "sent to " .. letter.to end)
+              t.effects.mail:stub("count", 2)
+              check(t.run("script.lua").value == "sent to ada")
+              check(t.effects.mail:calls("send")[1].to == "ada")
+            end)
+            scenario("unexpected", function(t)
+              t.effects.mail:stub("send", true)
+              t.run("script.lua")
+            end)
+            """)
+        #expect(try run.outcome("expected") == .passed, "\(run[.pretty])")
+        let failure = try run.result("unexpected").failures[0]
+        #expect(failure.kind == "unexpected_effect" && failure.line == 2)
+        #expect(failure.message == "mail.count was called, which nothing expected")
+    }
+
+    @Test func `changes of tables without a key are not passed over in silence`() async throws {
+        let run = try await run(
+            "db:execute(\"INSERT INTO note VALUES ('x')\")",
+            "scenario('script', function(t) expect(t.run('script.lua').changes):is_empty() end)")
+        #expect(try run.outcome("script") == .failed)
+        #expect(run[.pretty].contains("note"), "\(run[.pretty])")
+    }
+
+    @Test func `queries are counted with their rows, and looks at the schema are not`() async throws {
+        let run = try await run(
+            "",
+            """
+            scenario("queries", function(t)
+              local queries = t.queries(function()
+                t.db:write(function(db) db:execute("UPDATE thing SET name = 'x'") end)
+                t.db:fetch_all("SELECT * FROM thing WHERE id > ?", 0)
+                t.db:columns("thing")
+              end)
+              check(#queries == 2)
+              check(queries[1].rows == 2)
+              check(queries[2].rows == 2)
+              expect(queries):at_most(2):no_full_scan("note")
+            end)
+            scenario("budget", { max_queries = 1 }, function(t)
+              t.db:fetch_all("SELECT 1") t.db:fetch_all("SELECT 2")
+            end)
+            """)
+        #expect(try run.outcome("queries") == .passed, "\(run[.pretty])")
+        #expect(try run.outcome("budget") == .failed)
+    }
+
+    @Test func `a script cannot be run inside a block of the database`() async throws {
+        let run = try await run(
+            "return db:fetch_value('SELECT 1')",
+            "scenario('script', function(t) t.db:write(function() t.run('script.lua') end) end)")
+        #expect(try run.result("script").failures[0].message.contains("not inside a block"))
+    }
+
+    @Test func `which lines of scripts have run is noted`() async throws {
+        let project = try ScenarioProject([
+            "script.lua": """
+                local function never()
+                  return 1
+                end
+                local function often() return 2 end
+                for i = 1, 3 do often() end
+                if often() == 3 then
+                  never()
+                end
+                """,
+            "scenarios/a_scenario.lua": "scenario('script', function(t) t.run('script.lua') end)",
+        ])
+        let run = try await project.run { $0.coversLines = true }
+        let lines = try #require(run.summary.coverage.files["\(project.path)/script.lua"])
+        #expect(lines[2] == 0 && lines[7] == 0)
+        #expect(lines[6] == 1 && lines[4]! >= 4)
+        #expect(run.summary.coverage.files.count == 1)
+    }
+
+    @Test func `snapshots are written beside, taken, and compared`() async throws {
+        let project = try ScenarioProject("scenario('s', function(t) expect('text'):snapshot('shot') end)")
+        let first = try await project.run()
+        #expect(try first.outcome("s") == .failed)
+        #expect(project.read("scenarios/__snapshots__/shot.snap") == nil)
+        #expect(project.read("scenarios/__snapshots__/shot.snap.new")?.contains("text") == true)
+        let taken = try await project.run { $0.snapshots = .replace }
+        #expect(try taken.outcome("s") == .passed)
+        #expect(project.read("scenarios/__snapshots__/shot.snap.new") == nil)
+        let compared = try await project.run { $0.isCI = true }
+        #expect(try compared.outcome("s") == .passed)
+        try project.write("scenario('s', function(t) expect('other'):snapshot('shot') end)", to: "scenarios/a_scenario.lua")
+        let differing = try await project.run { $0.isCI = true }
+        #expect(try differing.outcome("s") == .failed)
+        #expect(project.read("scenarios/__snapshots__/shot.snap.new") == nil)
+    }
+}
