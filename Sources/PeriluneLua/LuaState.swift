@@ -39,6 +39,11 @@ public final class LuaState {
         core.close()
     }
 
+    /// Gives the runs to come another limit of time, in a state that has one.
+    package func limitTime(to time: Duration) {
+        if core.limits.time != nil { core.limits.time = time }
+    }
+
     /// Closes the state and releases what it holds; if a script runs, when that has ended. Handles throw `usage` from then on.
     public func close() {
         core.close()

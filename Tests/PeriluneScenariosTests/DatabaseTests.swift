@@ -15,8 +15,8 @@ import Testing
         let run = try await run("""
             template("one", function(db) db:execute("INSERT INTO thing (name) VALUES ('one')") end)
             template("two", { on = "one" }, function(db) db:execute("INSERT INTO thing (name) VALUES ('two')") end)
-            for _, name in ipairs{ "two", "one", "two" } do
-              scenario("with " .. name .. tostring(math.random()), { template = name }, function(t)
+            for i, name in ipairs{ "two", "one", "two" } do
+              scenario("with " .. name .. " " .. i, { template = name }, function(t)
                 local names = table.concat(t.db:fetch_values("SELECT name FROM thing ORDER BY id"), ",")
                 check(names == (name == "one" and "one" or "one,two"))
                 t.db:execute("DELETE FROM thing")

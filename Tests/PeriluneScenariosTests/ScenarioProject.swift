@@ -10,7 +10,7 @@ final class ScenarioProject {
 
     /// - Parameter files: By path in the folder.
     init(_ files: [String: String]) throws {
-        path = NSTemporaryDirectory() + "/perilune-scenarios-" + UUID().uuidString
+        path = URL.temporaryDirectory.appending(path: "perilune-scenarios-\(UUID().uuidString)").standardizedFileURL.path
         for (name, text) in files { try write(text, to: name) }
     }
 

@@ -86,7 +86,7 @@ struct TestCommand: AsyncParsableCommand {
     var coverage: String?
 
     @Option(
-        help: ArgumentHelp("pretty, dots, tap, jsonl or junit, perhaps to a file; may be given several times.", valueName: "format[:file]"))
+        help: ArgumentHelp("pretty, dots, tap, tap13, jsonl or junit, perhaps to a file; may be given several times.", valueName: "format[:file]"))
     var report: [String] = []
 
     @Flag(help: "Only show which scenarios there are.")

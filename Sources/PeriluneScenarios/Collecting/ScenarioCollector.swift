@@ -29,7 +29,9 @@ struct ScenarioCollector {
             try state.load(file)
             (collected.scenarios, collected.templates) = try state.definitions()
         } catch {
-            collected.failure = ScenarioFailure(error, file: found.path)
+            var failure = ScenarioFailure(error, file: found.path)
+            collected.file?.restoreName(in: &failure)
+            collected.failure = failure
             if (error as? LuaError)?.code.isLimit == true {
                 collected.failure?.message += "; nothing but definitions belongs into its main part"
             }

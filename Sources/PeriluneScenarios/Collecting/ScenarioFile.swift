@@ -26,6 +26,13 @@ struct ScenarioFile: Sendable {
         supports = try Self.supportFiles(of: path, root: root).map { Source(path: $0, text: try ScriptHost.read($0)) }
     }
 
+    /// Gives a failure the full name of its file, of which Lua may show only the end, after three dots.
+    func restoreName(in failure: inout ScenarioFailure) {
+        guard let name = failure.file, name.hasPrefix("...") else { return }
+        let end = name.dropFirst(3)
+        failure.file = ([source] + supports).map(\.path).first { $0.hasSuffix(end) } ?? name
+    }
+
     private static func supportFiles(of path: String, root: String) -> [String] {
         var folder = (path as NSString).deletingLastPathComponent
         var files: [String] = []

@@ -11,7 +11,7 @@ final class ScenarioHost {
     let state: ScenarioState
     let limits: LuaLimits
     /// When the time of the scenario is up.
-    let deadline: ContinuousClock.Instant
+    private(set) var deadline: ContinuousClock.Instant
     /// Those that run: of the scenario, and of the script that it runs.
     let states = RunningStates()
     let effects = EffectStubs()
@@ -20,6 +20,11 @@ final class ScenarioHost {
         (self.attempt, self.stage, self.state, self.limits) = (attempt, stage, state, limits)
         deadline = .now + (limits.time ?? .seconds(3600))
         states.add(state.state)
+    }
+
+    /// The time of the scenario begins.
+    func start() {
+        deadline = .now + (limits.time ?? .seconds(3600))
     }
 
     /// Puts the functions into the table. They keep this object, which the state outlives by nothing.
@@ -36,7 +41,10 @@ final class ScenarioHost {
 
     /// What is found out when the scenario has ended.
     func finish(_ result: inout ScenarioResult) {
-        for index in result.failures.indices { complete(&result.failures[index]) }
+        for index in result.failures.indices {
+            complete(&result.failures[index])
+            attempt.source.file.restoreName(in: &result.failures[index])
+        }
         for failure in effects.unexpected() { result.add(failure) }
     }
 

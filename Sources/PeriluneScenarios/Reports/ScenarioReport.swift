@@ -6,7 +6,7 @@ public protocol ScenarioReport: AnyObject {
 
 /// The formats of reports.
 public enum ScenarioReportFormat: String, Sendable, CaseIterable {
-    case pretty, dots, tap, jsonl, junit
+    case pretty, dots, tap, tap13, jsonl, junit
 }
 
 /// How reports that are made for people look.
@@ -42,7 +42,8 @@ extension ScenarioReportFormat {
         switch self {
         case .pretty: PrettyReport(style, write)
         case .dots: DotsReport(style, write)
-        case .tap: TAPReport(write)
+        case .tap: TAPReport(version: 14, write)
+        case .tap13: TAPReport(version: 13, write)
         case .jsonl: JSONLinesReport(style, write)
         case .junit: JUnitReport(style, write)
         }

@@ -1,17 +1,22 @@
 /// The Test Anything Protocol, version 14: steps are subtests.
 ///
+/// Programs that know only version 13, such as the `prove` of Perl before 5.40, refuse what says to be of a later one, and read
+/// the same lines if it does not.
+///
 /// - SeeAlso: testanything.org/tap-version-14-specification.html
 final class TAPReport: ScenarioReport {
     private let write: (String) -> Void
     private var count = 0
 
-    init(_ write: @escaping (String) -> Void) {
-        self.write = write
+    private let version: Int
+
+    init(version: Int, _ write: @escaping (String) -> Void) {
+        (self.version, self.write) = (version, write)
     }
 
     func receive(_ event: ScenarioEvent) {
         switch event {
-        case .started: write("TAP version 14\n")
+        case .started: write("TAP version \(version)\n")
         case .scenarioEnded(let result): show(result)
         case .ended(let summary): finish(summary)
         default: break

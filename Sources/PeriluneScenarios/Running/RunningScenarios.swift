@@ -10,7 +10,7 @@ final class RunningScenarios: Sendable {
         let seed: RunSeed
         let start = ContinuousClock.now
         /// What ends the attempt that is going on.
-        fileprivate let states = Mutex<RunningStates?>(nil)
+        fileprivate let states = Mutex<(current: RunningStates?, isCancelled: Bool)>((nil, false))
         /// By when the attempt that is going on should have ended by itself.
         fileprivate let deadline = Mutex<ContinuousClock.Instant?>(nil)
 
@@ -20,12 +20,20 @@ final class RunningScenarios: Sendable {
 
         /// Tells that an attempt has begun.
         func didStart(_ states: RunningStates, timeout: Duration) {
-            self.states.withLock { $0 = states }
+            let isCancelled = self.states.withLock { own in
+                own.current = states
+                return own.isCancelled
+            }
+            if isCancelled { states.cancel() }
             deadline.withLock { $0 = ContinuousClock.now + timeout }
         }
 
         func cancel() {
-            states.withLock { $0 }?.cancel()
+            let current = states.withLock { own in
+                own.isCancelled = true
+                return own.current
+            }
+            current?.cancel()
         }
 
         func isOverdue(by grace: Duration) -> Bool {

@@ -37,18 +37,23 @@ struct ScenarioAttempt {
     }
 
     private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) throws {
-        let limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: scenario.timeout ?? options.timeout)
+        let time = scenario.timeout ?? options.timeout
+        // The time that it takes to load its file is none of the scenario's.
+        var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, Self.loadingTime))
         let state = try ScenarioState(on: stage, limits: limits, chunks: chunks)
         if coverage != nil { state.state.coverLines() }
         defer {
             coverage?.add(state.state)
             state.state.close()
         }
+        limits.time = time
         let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits)
         try host.install()
         didStart(host.states)
         do {
             try state.load(source.file, only: scenario.ordinal)
+            state.state.limitTime(to: time)
+            host.start()
             let report = try state.run(scenario, information(stage, in: state.state))
             try result.take(report)
         } catch let error as LuaError {
@@ -59,6 +64,9 @@ struct ScenarioAttempt {
         result.output = stage.output.text
         checkTransaction(stage, &result)
     }
+
+    /// How long loading the library and the file may take at least.
+    static let loadingTime = Duration.seconds(10)
 
     private func information(_ stage: ScenarioStage, in state: LuaState) throws -> LuaTable {
         let information = try state.makeTable()
@@ -106,7 +114,7 @@ extension ScenarioResult {
         reason = try report.text("reason")
         failures += try report.tables("failures").map { try ScenarioFailure($0) }
         steps = try report.tables("steps").map { try ScenarioStep($0) }
-        notes = try report.list("notes")
+        notes = try report.list("notes") + report.list("warnings")
         attachments = try report.tables("attachments").map {
             try ScenarioAttachment(name: $0.required("name"), text: $0.text("text") ?? $0.text("value") ?? "")
         }

@@ -59,7 +59,7 @@ struct ScenarioPerformance {
             scenario: scenario, source: job.entry.source, databases: databases, chunks: chunks, options: options,
             coverage: coverage, seed: seed, number: number
         ) { states in
-            token.didStart(states, timeout: scenario.timeout ?? options.timeout)
+            token.didStart(states, timeout: (scenario.timeout ?? options.timeout) + ScenarioAttempt.loadingTime)
         }.run()
     }
 

@@ -36,7 +36,7 @@ final class ScenarioStage {
         case .memory:
             databasePath = nil
             writer = try environment.opening(nil, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
-            if let image { try writer.writeWithoutTransaction { db in try image.copy(into: db) } }
+            if let image { try trace.pausing { try writer.writeWithoutTransaction { db in try image.copy(into: db) } } }
         case .file:
             let path = try folder.path() + "/scenario.sqlite"
             databasePath = path
