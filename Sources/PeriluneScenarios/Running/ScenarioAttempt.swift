@@ -15,8 +15,8 @@ struct ScenarioAttempt {
     let seed: RunSeed
     /// From 1.
     let number: Int
-    /// Is given what ends the run, before it begins.
-    let didStart: (RunningStates) -> Void
+    /// Is given what ends the attempt, and how long it may take from now on: as the file is loaded, and as the scenario begins.
+    let didStart: (RunningStates, Duration) -> Void
 
     /// Runs it, whatever happens.
     func run() -> ScenarioResult {
@@ -49,11 +49,12 @@ struct ScenarioAttempt {
         limits.time = time
         let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits)
         try host.install()
-        didStart(host.states)
+        didStart(host.states, max(time, Self.loadingTime))
         do {
             try state.load(source.file, only: scenario.ordinal)
             state.state.limitTime(to: time)
             host.start()
+            didStart(host.states, time)
             let report = try state.run(scenario, information(stage, in: state.state))
             try result.take(report)
         } catch let error as LuaError {

@@ -58,8 +58,8 @@ struct ScenarioPerformance {
         ScenarioAttempt(
             scenario: scenario, source: job.entry.source, databases: databases, chunks: chunks, options: options,
             coverage: coverage, seed: seed, number: number
-        ) { states in
-            token.didStart(states, timeout: (scenario.timeout ?? options.timeout) + ScenarioAttempt.loadingTime)
+        ) { states, time in
+            token.didStart(states, timeout: time)
         }.run()
     }
 

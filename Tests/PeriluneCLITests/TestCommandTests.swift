@@ -1,0 +1,208 @@
+import Foundation
+import Testing
+
+@Suite struct TestCommandTests {
+    private static let files = [
+        "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)",
+        "scenarios/books_scenario.lua": """
+            scenario("a book is kept", { tags = { "books" } }, function(t)
+              t.db:execute("INSERT INTO book (title) VALUES ('Typee')")
+              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
+            end)
+            scenario("a book is lost", function(t)
+              print("looking")
+              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
+            end)
+            """,
+    ]
+
+    /// Without what differs from run to run.
+    private func shown(_ text: String) -> String {
+        text.replacing(/[0-9.]+ m?s\b/, with: "0 ms").replacing(/seed [0-9a-f]{4,}/, with: "seed 7f3a")
+    }
+
+    private func cache(_ folder: TestFolder) -> [String: String] { ["XDG_CACHE_HOME": folder.path + "/cache"] }
+
+    @Test func `a run shows what has failed and how to run it again`() throws {
+        let folder = try TestFolder(Self.files)
+        let result = try folder.perilune("test", "--seed", "7f3a", "--order", "file", environment: cache(folder))
+        #expect(shown(result.output) == """
+            FAIL  scenarios/books_scenario.lua:5  a book is lost   (0 ms, seed 7f3a)
+              at        scenarios/books_scenario.lua:7
+              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 1)
+                t.db:fetch_value("SELECT COUNT(*) FROM book") is 0
+              last SQL  scenarios/books_scenario.lua:7   SELECT COUNT(*) FROM book
+                        1 row
+                        plan SCAN book
+              output    looking
+              rerun     perilune test scenarios/books_scenario.lua:5 --seed 7f3a
+
+            1 passed, 1 failed, 0 skipped
+
+            """)
+        #expect(result.status == 1)
+        #expect(result.errors == "")
+    }
+
+    @Test func `the command that a failure shows runs just that`() throws {
+        let folder = try TestFolder(Self.files)
+        let result = try folder.perilune("test", "scenarios/books_scenario.lua:5", "--seed", "7f3a", environment: cache(folder))
+        #expect(result.output.hasSuffix("0 passed, 1 failed, 0 skipped\n"))
+    }
+
+    @Test func `what failed last time can be run again`() throws {
+        let folder = try TestFolder(Self.files)
+        _ = try folder.perilune("test", environment: cache(folder))
+        let again = try folder.perilune("test", "--failed", environment: cache(folder))
+        #expect(again.output.hasSuffix("0 passed, 1 failed, 0 skipped\n"))
+        try folder.write("scenario('a book is lost', function(t) end)", to: "scenarios/books_scenario.lua")
+        #expect(try folder.perilune("test", "--failed", environment: cache(folder)).status == 0)
+        let nothing = try folder.perilune("test", "--failed", environment: cache(folder))
+        #expect(nothing.status == 4)
+        #expect(nothing.output == "none of the 1 scenarios was meant\n")
+    }
+
+    @Test func `scenarios are listed, also as JSON`() throws {
+        let folder = try TestFolder(Self.files)
+        #expect(try folder.perilune("test", "--list").output == """
+            scenarios/books_scenario.lua:1  a book is kept
+            scenarios/books_scenario.lua:5  a book is lost
+
+            """)
+        #expect(try folder.perilune("test", "--list", "--json", "--tag", "books").output == """
+            {"id":"scenarios/books_scenario.lua > a book is kept","name":"a book is kept","file":"scenarios/books_scenario.lua","line":1,"tags":["books"]}
+
+            """)
+    }
+
+    @Test func `several reports at once, to files and to standard output`() throws {
+        let folder = try TestFolder(Self.files)
+        let result = try folder.perilune(
+            "test", "--report", "dots", "--report", "junit:out.xml", "--report", "jsonl:out.jsonl", "--report", "tap:/dev/full",
+            environment: cache(folder))
+        #expect(result.output.contains("F"))
+        #expect(folder.exists("out.xml") && folder.exists("out.jsonl"))
+        #expect(result.errors == "error: the report /dev/full cannot be written: No space left on device\n")
+        #expect(result.status == 1)
+        let passing = try folder.perilune("test", "--filter", "kept", "--report", "tap:/dev/full", environment: cache(folder))
+        #expect(passing.status == 70)
+    }
+
+    @Test func `coverage is written as lcov`() throws {
+        let folder = try TestFolder([
+            "scripts/add.lua": "local function never()\n  return 1\nend\nreturn 2\n",
+            "scenarios/a_scenario.lua": "scenario('adds', function(t) check(t.run('scripts/add.lua').value == 2) end)",
+        ])
+        let result = try folder.perilune("test", "--coverage", "lcov:out.info", environment: cache(folder))
+        #expect(result.status == 0, "\(result.output)")
+        let text = try String(contentsOfFile: folder.path + "/out.info", encoding: .utf8)
+        #expect(text.hasSuffix("/scripts/add.lua\nDA:2,0\nDA:3,1\nDA:4,1\nLF:3\nLH:2\nend_of_record\n"), "\(text)")
+    }
+
+    @Test func `snapshots are reviewed one after the other`() throws {
+        let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario('s', function(t) expect('new text'):snapshot('shot') end)"])
+        #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
+        let rejected = try folder.perilune("test", "--review", input: "r\n")
+        #expect(rejected.output.contains("1 of 1  scenarios/__snapshots__/shot.snap\n+ "))
+        #expect(rejected.output.hasSuffix("0 accepted, 1 rejected, 0 left\n"))
+        #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
+        let accepted = try folder.perilune("test", "--review", input: "what\na\n")
+        #expect(accepted.output.hasSuffix("1 accepted, 0 rejected, 0 left\n"))
+        #expect(try folder.perilune("test", environment: cache(folder)).status == 0)
+        #expect(try folder.perilune("test", "--review").output == "there are no snapshots to be reviewed\n")
+    }
+
+    @Test func `only what git sees as changed is run`() throws {
+        let folder = try TestFolder(Self.files)
+        try folder.write("scenario('other', function(t) end)", to: "scenarios/other_scenario.lua")
+        let git = "git -c user.name=a -c user.email=a@b"
+        #expect(try folder.shell("git init -q . && git add migrations scenarios && \(git) commit -qm first").status == 0)
+        let nothing = try folder.perilune("test", "--only-changed", environment: cache(folder))
+        #expect(nothing.status == 4)
+        try folder.write("scenario('others', function(t) end)", to: "scenarios/other_scenario.lua")
+        let one = try folder.perilune("test", "--only-changed", environment: cache(folder))
+        #expect(one.output == "1 passed, 0 failed, 0 skipped\n")
+        try folder.write("SELECT 1;", to: "migrations/2_more.sql")
+        let all = try folder.perilune("test", "--only-changed", environment: cache(folder))
+        #expect(all.output.hasSuffix("2 passed, 1 failed, 0 skipped\n"))
+    }
+
+    @Test func `Ctrl-C ends the run and finishes the reports`() throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
+                scenario("first", function(t) end)
+                scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+                scenario("never begun", function(t) end)
+                """
+        ])
+        let process = try CommandProcess(
+            TestFolder.binary, ["test", "--jobs", "1", "--order", "file", "--report", "jsonl", "--report", "junit:out.xml"], in: folder,
+            environment: cache(folder), isOutputRead: true)
+        while try !process.readLine().contains("endless") {}
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(result.output.contains(#""outcome":"interrupted""#))
+        #expect(result.output.contains(#""not_run":1,"was_interrupted":true"#))
+        let report = try String(contentsOfFile: folder.path + "/out.xml", encoding: .utf8)
+        #expect(report.contains(#"tests="2" failures="0" errors="0" skipped="1""#))
+    }
+
+    @Test func `the signal USR1 shows what is running`() throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": "scenario('endless', { timeout = '60s' }, function(t) while true do end end)"
+        ])
+        let process = try CommandProcess(
+            TestFolder.binary, ["test", "--report", "jsonl"], in: folder, environment: cache(folder), isOutputRead: true)
+        while try !process.readLine().contains("scenario_started") {}
+        kill(process.id, SIGUSR1)
+        // What the signal asks for is written by another thread.
+        Thread.sleep(forTimeInterval: 0.5)
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.errors.contains("scenarios/a_scenario.lua:1  endless"), "\(result.errors)")
+        #expect(result.errors.hasPrefix("running for "))
+    }
+
+    @Test func `watching runs again when a file changes`() throws {
+        let folder = try TestFolder(Self.files)
+        let process = try CommandProcess(
+            TestFolder.binary, ["test", "--watch", "--report", "jsonl"], in: folder, environment: cache(folder), isOutputRead: true)
+        while try !process.readLine().contains(#""failed":1"#) {}
+        // The watch begins before the first run.
+        try folder.write("scenario('mended', function(t) end)", to: "scenarios/books_scenario.lua")
+        while try !process.readLine().contains(#""passed":1,"failed":0"#) {}
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(result.errors.contains("changed: scenarios/books_scenario.lua"))
+    }
+
+    @Test func `in CI snapshots are not written and only is an error`() throws {
+        let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario.only('s', function(t) expect('x'):snapshot('shot') end)"])
+        let result = try folder.perilune("test", environment: cache(folder).merging(["CI": "true"]) { $1 })
+        #expect(result.status == 1)
+        #expect(result.output.contains("scenario.only was left in"))
+        #expect(!folder.exists("scenarios/__snapshots__/shot.snap.new"))
+    }
+
+    @Test func `databases are kept where that is asked for, and can be looked at`() throws {
+        let folder = try TestFolder(Self.files)
+        let result = try folder.perilune("test", "--filter", "kept", "--keep-databases", "--verbose", environment: cache(folder))
+        let path = try #require(result.output.firstMatch(of: /database +([^ ]+\.sqlite)/)).1
+        defer { try? FileManager.default.removeItem(atPath: String(path)) }
+        #expect(try folder.perilune("query", "--database", String(path), "SELECT title FROM book").output.contains("Typee"))
+    }
+
+    @Test(arguments: [
+        (["--seed", "xyz"], "--seed: expected hexadecimal digits"), (["--jobs", "0"], "--jobs: expected a number of at least 1"),
+        (["--report", "html"], "--report: expected FORMAT"), (["--filter", "/(/"], "is no regular expression"),
+        (["--json"], "--json is for --list"), (["nowhere"], "there is no file or folder `nowhere`"),
+    ])
+    func `wrong usage is told`(_ arguments: [String], _ message: String) throws {
+        let folder = try TestFolder(Self.files)
+        let result = try CommandProcess(TestFolder.binary, ["test"] + arguments, in: folder).wait()
+        #expect(result.status == 64)
+        #expect(result.errors.contains(message), "\(result.errors)")
+    }
+}
