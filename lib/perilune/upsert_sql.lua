@@ -48,9 +48,13 @@ local function is_same_set(left, right)
   return true
 end
 
---- The columns of the target, which must be those of a unique key.
-local function read_target(info, target)
+--- The columns of the target, which must be those of a unique key, unless they have a condition: SQLite finds a partial index.
+local function read_target(info, target, condition)
   local schema = info.schema
+  if condition ~= nil then
+    if target == nil then fail(schema, "`target_where` is the condition of a `target`, which is missing") end
+    return read_columns(info, "target", target)
+  end
   local columns = target == nil and schema.primary_key.columns or read_columns(info, "target", target)
   local texts, keys = list_keys(schema)
   for _, key in ipairs(keys) do
@@ -58,7 +62,8 @@ local function read_target(info, target)
   end
   local message = schema.kind == "view" and "a view has no keys: insert or update instead, or write SQL"
     or #texts == 0 and "the table has no unique key"
-    or ("(%s) is no unique key; there are: %s"):format(table.concat(columns, ", "), table.concat(texts, ", "))
+    or ("(%s) is no unique key; there are: %s. A partial index counts with `target_where`, its condition")
+      :format(table.concat(columns, ", "), table.concat(texts, ", "))
   internal.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })
 end
 
@@ -158,6 +163,13 @@ end
 
 -- MARK: - The statement
 
+--- The target as SQL.
+local function conflict_target(target, condition)
+  local columns = "(" .. sql_text.names(target) .. ")"
+  if condition == nil then return columns end
+  return columns .. " WHERE (" .. sql_fragment.expression(condition, "target_where") .. ")"
+end
+
 local function read_action(info, given, target, options)
   if options.update == "none" then
     for _, option in ipairs{ "where", "except", "set" } do
@@ -187,11 +199,11 @@ end
 -- @return the SQL; its parameters after the values of these columns: a list of `value` and, unless it is one of the condition,
 --   `column`. Nothing if the record is to be inserted.
 function upsert_sql.make(info, given, options)
-  local target, is_given = read_target(info, options.target), set_of(given)
+  local target, is_given = read_target(info, options.target, options.target_where), set_of(given)
   if not has_target(info, target, is_given, options) then return nil end
   local action, bound = read_action(info, given, target, options)
-  return ("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) %s RETURNING %s"):format(name(info.schema.name),
-    sql_text.names(given), ("?, "):rep(#given - 1) .. "?", sql_text.names(target), action, sql_text.names(info.columns)), bound
+  return ("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT %s %s RETURNING %s"):format(name(info.schema.name),
+    sql_text.names(given), ("?, "):rep(#given - 1) .. "?", conflict_target(target, options.target_where), action, sql_text.names(info.columns)), bound
 end
 
 return upsert_sql

@@ -196,3 +196,21 @@ test("upsert on a view, or with a conflict policy, is refused", function()
   fails(nil, function() perilune.record("best"){ name = "x" }:upsert() end)
   fails("unknown_option", function() Player{ id = 1 }:upsert{ on_conflict = "ignore" } end)
 end)
+
+test("the condition of a partial index makes it a target", function()
+  db:execute [[
+    CREATE TABLE seat (id INTEGER PRIMARY KEY, number INTEGER, guest TEXT, is_taken BOOLEAN);
+    CREATE UNIQUE INDEX seat_taken ON seat (number) WHERE is_taken]]
+  local Seat = perilune.record "seat"
+  local by_number = { target = "number", target_where = "is_taken" }
+  Seat{ number = 1, guest = "Ann", is_taken = true }:insert()
+  equal(Seat{ number = 1, guest = "Bob", is_taken = true }:upsert(by_number).id, 1)
+  equal(Seat{ number = 1, guest = "Cal", is_taken = false }:upsert(by_number).id, 2)
+  equal(db:fetch_values("SELECT guest FROM seat ORDER BY id"), { "Bob", "Cal" })
+  matches(fails("argument", Seat.upsert, Seat, { number = 1, is_taken = true }, { target = "number" }), "`target_where`")
+  fails("argument", Seat.upsert, Seat, { number = 1 }, { target_where = "is_taken" })
+  fails("argument", Seat.upsert, Seat, { number = 1 }, { target = "number", target_where = "is_taken = ?" })
+  fails("unknown_column", Seat.upsert, Seat, { number = 1 }, { target = "numbr", target_where = "is_taken" })
+  fails("sql", Seat.upsert, Seat, { number = 1 }, { target = "number", target_where = "guest IS NULL" })
+  equal(Seat:fetch_count(), 2)
+end)
