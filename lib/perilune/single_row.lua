@@ -145,7 +145,9 @@ function perilune.single_row(name, options)
   for _, verb in ipairs(verbs) do
     methods[verb] = function(self, ...)
       local row, arguments = rows[self], table.pack(...)
-      for index, argument in ipairs(arguments) do
+      if not row then fail(verb .. ": expected the object of a row before the colon, got " .. internal.describe(self)) end
+      for index = 1, arguments.n do
+        local argument = arguments[index]
         -- The block of update_changes is to see the object, not the record.
         if type(argument) == "function" then arguments[index] = function() argument(self) take_choices(self) end end
       end
@@ -173,10 +175,13 @@ function perilune.single_row(name, options)
   end
 
   return setmetatable({}, {
-    __name = "a single-row class",
+    __name = "single-row class",
     __index = methods,
     __newindex = methods,
     __call = function(_, values)
+      if values ~= nil and type(values) ~= "table" then
+        fail("`" .. name .. "`{...}: expected a table of columns, got " .. internal.describe(values))
+      end
       local self = wrap(Row{ [key] = 1 })
       for field, value in pairs(values or {}) do self[field] = value end
       return self

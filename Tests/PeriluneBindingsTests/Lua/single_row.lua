@@ -254,3 +254,19 @@ test("columns and options must be there", function()
   fails("argument", perilune.single_row, 12)
   matches(fails("unknown_table", function() perilune.single_row("missing"):find() end), "missing")
 end)
+
+test("a database of nil may stand before the block of update_changes, which gets the object", function()
+  local Configuration = make_class()
+  local seen
+  Configuration:find():update_changes(nil, function(configuration)
+    seen = configuration.theme
+    configuration.theme = "dark"
+  end)
+  equal({ seen, Configuration:find().theme }, { "light", "dark" })
+end)
+
+test("what is no object of the row is refused", function()
+  local Configuration = make_class()
+  matches(fails("argument", Configuration, 5), "expected a table of columns, got the integer 5")
+  matches(fails("argument", Configuration:find().update, 5), "update: expected the object of a row")
+end)
