@@ -200,14 +200,23 @@ local function may_be_called(value)
   return type(value) == "function" or type(value) == "userdata" or type(value) == "table" and getmetatable(value) ~= nil
 end
 
---- Raises for a method that is called nearly like a hook: it would never be called.
+--- What others call the moments and the verbs of hooks.
+local moments = { will_ = "will_", did_ = "did_", around_ = "around_", before_ = "will_", after_ = "did_" }
+local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" }
+
+--- Raises for a method that is called nearly like a hook, here or elsewhere: it would never be called.
 local function check_hook(name)
-  local moment, verb = name:match("^(%l+_)(.+)$")
-  local is_moment = moment == "will_" or moment == "did_" or moment == "around_"
-  if not is_moment or record.hooks[name] or name == "did_fetch" then return end
-  local _, err = pcall(internal.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
-  if not err.suggestion then return end
-  local suggestion = moment .. err.suggestion
+  if record.hooks[name] or name == "did_fetch" then return end
+  local own_moment, verb = name:gsub("%u", function(letter) return "_" .. letter:lower() end):match("^(%l+_)(.+)$")
+  local moment = moments[own_moment]
+  if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record.hooks["will_" .. verb]) then return end
+  verb = hooked_verbs[verb] or verb
+  if not record.hooks["will_" .. verb] then
+    local _, err = pcall(internal.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
+    verb = err.suggestion
+  end
+  if not verb then return end
+  local suggestion = moment .. verb
   raise("unknown_hook", ("no hook `%s`; did you mean `%s`?"):format(name, suggestion), { name = name, suggestion = suggestion })
 end
 
@@ -336,7 +345,7 @@ local function make_class(table_name, options, base)
     __newindex = define,
     __call = make,
     __tostring = function() return "record class " .. table_name end,
-    __name = "a record class",
+    __name = "record class",
     __metatable = false,
   })
 end

@@ -372,3 +372,16 @@ test("a hook is a function, or what can be called", function()
   Item.will_insert = nil
   equal(Item{}:insert().name, nil)
 end)
+
+test("a hook called as other libraries call it is refused, with the name that it has here", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, name TEXT)"
+  local Item = perilune.record "item"
+  local names = {
+    willSave = "will_save", didInsert = "did_insert", aroundUpdate = "around_update", before_save = "will_save",
+    after_create = "did_insert", beforeDestroy = "will_delete", did_create = "did_insert",
+  }
+  for name, suggestion in pairs(names) do
+    equal(fails("unknown_hook", function() Item[name] = print end).suggestion, suggestion)
+  end
+  for _, name in ipairs{ "before_noon", "afterwards", "didWin", "willSaveTheDay" } do Item[name] = print end
+end)
