@@ -288,7 +288,7 @@ static void push_metatable(lua_State *L, int shape, int model, int extras) {
     else lua_pushnil(L);
     lua_pushcclosure(L, assign, 2);
     lua_setfield(L, -2, "__newindex");
-    lua_pushliteral(L, "a record");
+    lua_pushliteral(L, "record");
     lua_setfield(L, -2, "__name");
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");

@@ -109,7 +109,7 @@ local function describe(self)
 end
 
 local metatable = {
-  __name = "a draft", __metatable = false, __index = index, __newindex = assign, __tostring = describe,
+  __name = "draft", __metatable = false, __index = index, __newindex = assign, __tostring = describe,
 }
 
 --- Whether a value is a record of another class.

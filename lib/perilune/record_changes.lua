@@ -51,16 +51,21 @@ local function present_columns(info, target)
   return present
 end
 
+local function info_of(verb, value)
+  if internal.class_of(value) then return record_info.of_record(value) end
+  internal.raise("argument", verb .. ": expected a record before the colon, got " .. internal.describe(value))
+end
+
 --- Whether writing the record would change its row. A record that stands for no row has changed.
 function record_changes.has_changes(self)
-  local columns = record_changes.columns(record_info.of_record(self), self)
+  local columns = record_changes.columns(info_of("has_changes", self), self)
   return columns == nil or #columns > 0
 end
 
 --- What differs from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. Of a record that stands for no row, all
 -- that it has.
 function record_changes.changes(self)
-  local info, result = record_info.of_record(self), {}
+  local info, result = info_of("changes", self), {}
   local old = records.snapshot(self) or {}
   for _, column in ipairs(record_changes.columns(info, self) or present_columns(info, self)) do
     local new = rawget(self, column)

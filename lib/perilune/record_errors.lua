@@ -1,5 +1,5 @@
---- Errors of constraints, told by the record that was written: which table, columns and key, so that a script can tell the person
--- what is wrong.
+--- Errors of constraints, and of keys that are no integers, told by the record that was written: which table, columns and key,
+-- so that a script can tell the person what is wrong.
 
 local internal = ...
 local record_values = internal.load("record_values")
@@ -35,6 +35,19 @@ end
 function explanations.constraint_datatype(info, _, _, message)
   local column = message:match("column [^.]*%.(.*)$")
   return column and info.affinities[column] and { columns = { column } }
+end
+
+--- Only the column that stands for the row id takes integers alone, in tables that are not STRICT.
+function explanations.mismatch(info, record, _, message)
+  local position = info.description.rowid
+  local column = position and info.description.columns[position]
+  local value = column and rawget(record, column.name)
+  if value == nil or value == internal.null then return nil end
+  return {
+    columns = { column.name },
+    message = ("%s: `%s`.`%s` takes integers alone, got %s")
+      :format(message, info.schema.name, column.name, internal.describe(value)),
+  }
 end
 
 --- Whether a table has a row with these values in these columns.
@@ -98,7 +111,7 @@ end
 -- `referring_table`. Returns the error.
 function record_errors.explain(err, info, record, db)
   local kind = type(err) == "userdata" and err.kind
-  if type(kind) ~= "string" or not kind:find("^constraint") then return err end
+  if type(kind) ~= "string" or not (kind:find("^constraint") or kind == "mismatch") then return err end
   -- Other tables may have been written by triggers: they have said so.
   if err.table ~= nil and err.table ~= info.schema.name then return err end
   local fields = { table = info.schema.name, key = record_values.key(info.schema, record) }

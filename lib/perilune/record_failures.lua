@@ -51,6 +51,8 @@ function functions.raise_key_not_found(description, key)
 end
 
 function functions.raise_no_key(verb, description)
+  -- What the row path calls its part of update_changes.
+  if verb == "write_changes" then verb = "update_changes" end
   if #description.key == 0 then
     raise("argument", ("%s: `%s` has no primary key: name the columns that tell its rows apart, with the option primary_key of "
       .. "perilune.record"):format(verb, description.table))

@@ -129,7 +129,7 @@ end
 -- By key
 
 local function is_list(value)
-  return #value > 0
+  return #value > 0 or next(value) == nil
 end
 
 local function list_keys(description)
@@ -197,13 +197,14 @@ function functions.check_key(verb, key)
 end
 
 --- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
-local function fetch_by_key(verb, class, db, key)
+function functions.fetch_by_key(verb, class, db, key)
   local info = record.info(class)
   if record.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
   end
-  if type(key) == "function" or type(key) == "thread" then
-    raise("argument", verb .. ": expected a key, got " .. internal.describe(key))
+  local is_draft = internal.record_writing.is_draft(key)
+  if is_draft or type(key) == "function" or type(key) == "thread" then
+    raise("argument", verb .. ": expected a key, got " .. (is_draft and "a draft" or internal.describe(key)))
   end
   if plain_key(key) then
     local description = record.description(class, db)
@@ -234,22 +235,33 @@ local function raise_none(class, db, key)
 end
 
 local function find_one(class, db, key)
-  local found = fetch_by_key("find", class, db, key)
+  local found = functions.fetch_by_key("find", class, db, key)
   return found or raise_none(class, db, key)
 end
 
---- find: one key, a table of columns, or a list of keys.
+--- The records of a list of keys, in their order.
+local function find_each(class, db, keys)
+  local count, found = #keys, {}
+  for position in next, keys do
+    if math.type(position) ~= "integer" or position < 1 or position > count then
+      raise("argument", "find: expected a list of keys, got a table with the key " .. internal.describe(position))
+    end
+  end
+  for index = 1, count do
+    if keys[index] == nil then raise("argument", ("find: the list of keys has no element %d"):format(index)) end
+    found[index] = find_one(class, db, keys[index])
+  end
+  return found
+end
+
+--- find: one key, a table of columns, or a list of keys, which may be empty.
 function functions.find(class, ...)
   local db, count, key = split(class, "find", ...)
   if count ~= 1 or key == nil then
     raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or internal.describe(key)))
   end
   if plain_key(key) or not is_list(key) then return find_one(class, db, key) end
-  return records.with_access(db, "read", function()
-    local found = {}
-    for index, one in ipairs(key) do found[index] = find_one(class, db, one) end
-    return found
-  end)
+  return records.with_access(db, "read", find_each, class, db, key)
 end
 
 --- fetch_one: the first record of the table, of a prepared statement, or that of a key; nil if there is none.
@@ -262,7 +274,7 @@ function functions.fetch_one(class, ...)
     return awaken_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
   if count > 1 then raise("argument", "fetch_one: expected a key, got " .. count .. " arguments: use from_sql for SQL") end
-  return fetch_by_key("fetch_one", class, db, key)
+  return functions.fetch_by_key("fetch_one", class, db, key)
 end
 
 verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one

@@ -17,7 +17,7 @@ end
 -- A class without the hook: `class.will_save` is false.
 for name in pairs(record.hooks) do verbs[name] = false end
 
-for _, option in ipairs{ "target", "update", "except", "set", "where" } do
+for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
   writing.options.upsert[option] = function(value, parsed) parsed[option] = value end
 end
 
@@ -43,6 +43,14 @@ for _, name in ipairs{ "update_changes", "write_changes" } do
 end
 
 instance_verbs.update_changes = records.record_update_changes
+
+-- `Class:changes(record)` is for records with a column of that name.
+for _, name in ipairs{ "has_changes", "changes", "update_changes" } do
+  verbs[name] = function(first, ...)
+    if record.info(first) then return instance_verbs[name](...) end
+    return instance_verbs[name](first, ...)
+  end
+end
 
 --- `Class:statement(verb, ...)`: see record_statements.lua.
 function verbs.statement(...)

@@ -47,6 +47,11 @@ function writing.set_drafts(class_of)
   draft_class = class_of
 end
 
+--- Whether a value is a draft.
+function writing.is_draft(value)
+  return draft_class ~= nil and draft_class(value) ~= nil
+end
+
 --- Reads the schema of a database again if a name is not known: somebody else may have changed it.
 local function know_names(info, values, db)
   for name in next, values do
@@ -60,7 +65,7 @@ end
 
 --- The record that a class verb is given, which may be a table of columns, or a draft.
 local function check_record(info, verb, value, db)
-  if draft_class and draft_class(value) then return internal.load("draft").to_record(info, verb, value, db) end
+  if writing.is_draft(value) then return internal.load("draft").to_record(info, verb, value, db) end
   local found = record.info_of(value)
   if found then
     for ancestor in record.ancestors(found) do
@@ -247,7 +252,7 @@ function verbs.delete_one(class, ...)
   local info = record.require_class("delete_one", class)
   local db, key = database_and_rest(...)
   if key == nil then return false end
-  local found = verbs.fetch_one(info.class, db, key)
+  local found = record.functions.fetch_by_key("delete_one", info.class, db, key)
   return found ~= nil and steps.delete(record.info_of(found), found, db)
 end
 

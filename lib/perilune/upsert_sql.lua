@@ -203,7 +203,8 @@ function upsert_sql.make(info, given, options)
   if not has_target(info, target, is_given, options) then return nil end
   local action, bound = read_action(info, given, target, options)
   return ("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT %s %s RETURNING %s"):format(name(info.schema.name),
-    sql_text.names(given), ("?, "):rep(#given - 1) .. "?", conflict_target(target, options.target_where), action, sql_text.names(info.columns)), bound
+    sql_text.names(given), ("?, "):rep(#given - 1) .. "?", conflict_target(target, options.target_where), action,
+    sql_text.names(info.columns)), bound
 end
 
 return upsert_sql

@@ -220,3 +220,41 @@ test("a hook that writes its own record without end", function()
   function Loop:did_insert() Loop{ name = self.name .. "+" }:insert() end
   refused("hook", Loop.insert, Loop, { name = "x" })
 end)
+
+test("a key that is no integer where the row id is meant", function()
+  for _, insert in ipairs{ Author.insert, Author.upsert, function(class, values) return class:insert_all{ values } end } do
+    local err = refused("mismatch", insert, Author, { id = "one", name = "x" })
+    equal({ err.table, err.columns, err.key }, { "author", { "id" }, "one" })
+    matches(err.message, '`author`.`id` takes integers alone, got the string "one"')
+  end
+end)
+
+test("lists of keys", function()
+  equal(Author:find{}, {})
+  matches(fails("argument", Author.find, Author, { 1, nil, 3 }).message, "the list of keys has no element 2")
+  matches(fails("argument", Author.find, Author, { 1, name = "x" }).message, 'a table with the key the string "name"')
+  local draft = Author.draft{ id = 1 }
+  matches(fails("argument", Author.find, Author, draft).message, "find: expected a key, got a draft")
+  matches(fails("argument", Author.fetch_one, Author, draft).message, "fetch_one: expected a key, got a draft")
+  local err = refused("argument", Author.delete_one, Author, { country = "UK" })
+  matches(err.message, "delete_one: the columns given are no unique key")
+end)
+
+test("messages name the verb that was called", function()
+  db:execute "CREATE TABLE plain (a)"
+  local Plain = perilune.record "plain"
+  local plain = Plain{ a = 1 }:insert()
+  matches(fails("argument", plain.update_changes, plain, { a = 2 }).message, "update_changes: `plain` has no primary key")
+  db:execute "DROP TABLE plain"
+end)
+
+test("columns called like methods leave these to the class", function()
+  db:execute "CREATE TABLE log (id INTEGER PRIMARY KEY, changes TEXT, has_changes TEXT, update_changes TEXT)"
+  local Log = perilune.record "log"
+  local log = Log:insert{ changes = "a" }
+  log.changes = "b"
+  equal({ Log:has_changes(log), Log.has_changes(log), Log:changes(log).changes.old }, { true, true, "a" })
+  equal({ Log:update_changes(log), Log.update_changes(log) }, { true, false })
+  matches(fails("argument", Log.changes, Log, 5).message, "changes: expected a record before the colon, got the integer 5")
+  db:execute "DROP TABLE log"
+end)
