@@ -9,7 +9,6 @@
 
 local internal = ...
 local records, record, raise = internal.records, internal.record, internal.raise
-local column_types = internal.load("column_types")
 local record_info = internal.load("record_info")
 local record_options = internal.load("record_options")
 local record_values = internal.load("record_values")
@@ -61,11 +60,9 @@ end
 
 --- What is bound for a field. Raises if that cannot be stored.
 local function bound_value(columns, target, column)
-  local value = record_values.store(columns, target, column.name, rawget(target, column.name))
+  local value = record_values.bind(columns, target, column.name, rawget(target, column.name))
   if column.is_blob and type(value) == "string" then value = internal.perilune.blob(value) end
-  local is_storable, err = pcall(sql_text.literal, value)
-  if is_storable then return value end
-  column_types.fail(columns.schema, column.name, err.message, record_values.key(columns.schema, target))
+  return value
 end
 
 --- The values of a record by column, as they are bound; the names of those that it has.
@@ -146,7 +143,7 @@ function makers.upsert(info, target, db, options)
   local arguments = list_of(values, names)
   for _, argument in ipairs(bound) do
     local value = argument.value
-    if argument.column then value = record_values.store(columns, target, argument.column, value) end
+    if argument.column then value = record_values.bind(columns, target, argument.column, value) end
     arguments.n = arguments.n + 1
     arguments[arguments.n] = value == nil and internal.null or value
   end

@@ -20,7 +20,7 @@ local function given_values(info, target)
     local value = rawget(target, column)
     if value ~= nil and not info.generated[column] then
       given[#given + 1] = column
-      arguments[#arguments + 1] = record_values.store(info, target, column, value)
+      arguments[#arguments + 1] = record_values.bind(info, target, column, value)
     end
   end
   return given, arguments
@@ -46,7 +46,7 @@ local function upsert(class_info, target, db, options)
   arguments.n = #given
   for _, argument in ipairs(bound) do
     local value = argument.value
-    if argument.column then value = record_values.store(info, target, argument.column, value) end
+    if argument.column then value = record_values.bind(info, target, argument.column, value) end
     arguments.n = arguments.n + 1
     arguments[arguments.n] = value
   end

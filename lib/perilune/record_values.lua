@@ -2,6 +2,7 @@
 
 local internal = ...
 local column_types = internal.load("column_types")
+local sql_text = internal.load("sql_text")
 local stored_values = internal.load("stored_values")
 
 local record_values = {}
@@ -45,6 +46,17 @@ function record_values.store(info, record, column, value, old)
   if old ~= nil and not record_values.differs(info, column, old, value) then return old end
   local stored, message = converter.write(value)
   if stored == nil then column_types.fail(info.schema, column, message, record_values.key(info.schema, record)) end
+  return stored
+end
+
+--- What is bound for a field, which may be nil. Raises if it does not convert or cannot be stored.
+function record_values.bind(info, record, column, value)
+  local stored = record_values.store(info, record, column, value)
+  local kind = type(stored)
+  local is_plain = kind == "string" or kind == "boolean" or kind == "nil" or kind == "number" and stored == stored
+  if is_plain or internal.is_blob(stored) then return stored end
+  local is_storable, err = pcall(sql_text.literal, stored)
+  if not is_storable then column_types.fail(info.schema, column, err.message, record_values.key(info.schema, record)) end
   return stored
 end
 

@@ -32,8 +32,9 @@ local function is_parameter(text, position, mark)
   return position == 1 or not text:find("^[%w_$\x80-\xff]", position - 1)
 end
 
---- Checks that a text stays inside the parentheses that will be around it, and that no values are to be bound.
-local function check(text, place)
+--- Checks that a text stays inside the parentheses that will be around it.
+-- @param take_parameter what is called with the position of each value that is to be bound
+local function check(text, place, take_parameter)
   local depth, position = 0, 1
   while true do
     local start, mark = text:match(mark_pattern, position)
@@ -43,7 +44,7 @@ local function check(text, place)
     if mark == ")" then depth = depth - 1 end
     if depth < 0 then checks.fail(place, "the SQL has a ) too many") end
     if mark == ";" then checks.fail(place, "the SQL must be one expression, without ;") end
-    if is_parameter(text, start, mark) then checks.fail(place, "a schema has no values bound: write them into the SQL") end
+    if is_parameter(text, start, mark) then take_parameter(start) end
   end
   if depth > 0 then checks.fail(place, "the SQL has a ( that is not closed") end
 end
@@ -53,24 +54,22 @@ function sql_fragment.text(text, place)
   if type(text) ~= "string" then checks.fail(place, "expected SQL as a string, got " .. internal.describe(text)) end
   if not text:find("%S") then checks.fail(place, "the SQL is empty") end
   if text:find("\0", 1, true) then checks.fail(place, "the SQL has a NUL byte") end
-  check(text, place)
+  check(text, place, function()
+    checks.fail(place, "a schema has no values bound: write them into the SQL")
+  end)
   -- A comment must not swallow what follows.
   return text:find("--", 1, true) and text .. "\n" or text
 end
 
 --- How many values a `?` stands for in SQL; parameters with numbers or names are refused.
 function sql_fragment.count_parameters(text, place)
-  local count, position = 0, 1
-  while true do
-    local start, mark = text:match(mark_pattern, position)
-    if not start then return count end
-    position = skip(text, start, mark, place) or start + 1
-    if is_parameter(text, start, mark) then
-      local written = text:match("^.[%w_]*", start)
-      if written ~= "?" then checks.fail(place, "write `?` for each value, in the order of the values, not `" .. written .. "`") end
-      count = count + 1
-    end
-  end
+  local count = 0
+  check(text, place, function(position)
+    local written = text:match("^.[%w_]*", position)
+    if written ~= "?" then checks.fail(place, "write `?` for each value, in the order of the values, not `" .. written .. "`") end
+    count = count + 1
+  end)
+  return count
 end
 
 --- What functions in definitions are given for a table: `c.title` is its column.

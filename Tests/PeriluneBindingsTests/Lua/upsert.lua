@@ -214,3 +214,16 @@ test("the condition of a partial index makes it a target", function()
   fails("sql", Seat.upsert, Seat, { number = 1 }, { target = "number", target_where = "guest IS NULL" })
   equal(Seat:fetch_count(), 2)
 end)
+
+test("a value that cannot be stored is named, and a condition stays a condition", function()
+  local Player = make_player()
+  for _, value in ipairs{ {}, print, 0 / 0 } do
+    local err = fails("conversion", Player.upsert, Player, { id = 1, name = value })
+    equal({ err.table, err.column, err.key }, { "player", "name", 1 })
+    fails("conversion", Player.upsert, Player, { id = 1, name = "Ann" }, { update = { name = value } })
+  end
+  for _, where in ipairs{ "1) RETURNING (1", "1); DROP TABLE player; --", "(1" } do
+    matches(fails("argument", Player.upsert, Player, { id = 1, name = "Ann" }, { where = where }), "where: the SQL")
+  end
+  equal(Player:fetch_count(), 0)
+end)
