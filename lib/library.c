@@ -31,6 +31,15 @@ static const module modules[] = {
     {"association_records", (const char[]){
 #embed "perilune/association_records.lua"
         , 0}},
+    {"automation", (const char[]){
+#embed "perilune/automation.lua"
+        , 0}},
+    {"automation_runs", (const char[]){
+#embed "perilune/automation_runs.lua"
+        , 0}},
+    {"automation_triggers", (const char[]){
+#embed "perilune/automation_triggers.lua"
+        , 0}},
     {"belonging", (const char[]){
 #embed "perilune/belonging.lua"
         , 0}},
@@ -324,6 +333,9 @@ static const module modules[] = {
         , 0}},
     {"scenarios", (const char[]){
 #embed "perilune/scenarios.lua"
+        , 0}},
+    {"schedule", (const char[]){
+#embed "perilune/schedule.lua"
         , 0}},
     {"schema", (const char[]){
 #embed "perilune/schema.lua"

@@ -64,6 +64,8 @@ end })
 lazily(perilune, "overrides", { "with" })
 lazily(perilune, "record", { "record" })
 lazily(perilune, "loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" })
+lazily(perilune, "schedule", { "at" })
+lazily(perilune, "automation", { "automation", "automations", "emit" })
 lazily(perilune, "row_type", { "row_type" })
 lazily(perilune, "single_row", { "single_row" })
 perilune.json = {}

@@ -102,13 +102,18 @@ local Task = { __name = "perilune.task" }
 Task.__index = Task
 Task.__metatable = "task"
 
-local function finish(task, is_ok, ...)
+local function succeed(task, ...)
   if task.state ~= "running" then return end
-  task.state = is_ok and "done" or "failed"
-  if is_ok then task.results = table.pack(...) else task.error = ... end
+  task.state, task.results = "done", table.pack(...)
   if task.place then native.release(task.place) end
-  -- Whoever waits gets the error; if nobody does it is nobody's.
-  if not is_ok and not task.place then error((...), 0) end
+end
+
+--- Whoever waits gets the error; if nobody does it is nobody's.
+local function fail(task, e)
+  if task.state ~= "running" then return end
+  task.state, task.error = "failed", e
+  if not task.place then error(e, 0) end
+  native.release(task.place)
 end
 
 --- Starts a function that runs beside this one: whenever one of them waits the other goes on.
@@ -116,7 +121,7 @@ function perilune.spawn(f, ...)
   check_function("perilune.spawn", f)
   local task = setmetatable({ state = "running" }, Task)
   local call = bind(f, ...)
-  task.id = native.start(function() finish(task, pcall(call)) end)
+  task.id = native.start(function() succeed(task, call()) end, function(e) fail(task, e) end)
   return task
 end
 
@@ -149,4 +154,4 @@ function Task:__tostring()
   return ("task (%s)"):format(self.state)
 end
 
-return true
+return { read_seconds = read_seconds }

@@ -29,12 +29,13 @@ struct LoopBinding {
             source.onEnd = { timers.remove(timer) }
             return [.integer(Int64(source.id))]
         }
-        // (function) returns the number of the source, which is called at once, and once.
+        // (function, what gets its error or nil) returns the number of the source, which is called at once, and once.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
             let run = LuaRun(of: try arguments.state.core)
             let source = try loop.addSource("task", isOnce: true) { try await function.callAsync([], as: run) }
             source.run = run
+            if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }
             source.signal()
             return [.integer(Int64(source.id))]
         }
@@ -50,13 +51,14 @@ struct LoopBinding {
         try table.setFunction("is_live") { [loop] arguments in
             [.boolean(try loop.source(arguments.get(1)) != nil)]
         }
-        // (number, whether a call that goes on is interrupted) returns whether the source was live.
+        // (number, whether a call that goes on is interrupted) returns whether the source was live, and whether it is being called.
         try table.setFunction("stop") { [loop] arguments in
-            guard let source = try loop.source(arguments.get(1)) else { return [.boolean(false)] }
+            guard let source = try loop.source(arguments.get(1)) else { return [.boolean(false), .boolean(false)] }
             loop.end(source)
             if case .boolean(true) = arguments[2], let run = source.run { try arguments.state.core.interrupt(run) }
-            return [.boolean(true)]
+            return [.boolean(true), .boolean(source.hasBegun)]
         }
+        try table.setFunction("now") { [loop] _ in [.number(loop.timers.clock.now)] }
     }
 
     private func defineWaits(in table: LuaTable, of state: LuaState) throws {

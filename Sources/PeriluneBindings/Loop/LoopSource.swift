@@ -23,6 +23,8 @@ package final class LoopSource {
     package var onError: LuaFunction?
 
     package internal(set) var isEnded = false
+    /// Whether its function was ever called.
+    var hasBegun = false
     var isCalling = false
     var isDueAgain = false
     /// The run of the call that goes on, for a source whose calls can be interrupted.

@@ -95,6 +95,7 @@ package final class ScriptLoop {
     /// Calls a source that was started.
     nonisolated(nonsending) package func call(_ source: LoopSource) async {
         if !source.isEnded {
+            source.hasBegun = true
             do {
                 try await source.body()
             } catch {
@@ -114,19 +115,21 @@ package final class ScriptLoop {
 
     /// Gives an error to who wants it.
     nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
-        // Nobody may handle the end of the program.
-        let isExit = (error as? LuaError)?.code == .exit
         // A source that was ended while it was called has been told to stop.
         if source.isEnded, (error as? LuaError)?.code == .cancelled { return }
-        guard !isExit, let handler = source.onError ?? onError else {
-            failures.append(error)
-            return
+        var error = error
+        // Nobody may handle the end of the program.
+        if (error as? LuaError)?.code != .exit {
+            for handler in [source.onError, onError].compactMap({ $0 }) {
+                do {
+                    try await handler.callAsync([handler.errorValue(of: error)])
+                    return
+                } catch let raised {
+                    error = raised
+                }
+            }
         }
-        do {
-            try await handler.callAsync([handler.errorValue(of: error)])
-        } catch {
-            failures.append(error)
-        }
+        failures.append(error)
     }
 
     /// Takes the first error that nobody has handled.

@@ -1,0 +1,296 @@
+--- Automations: functions that run when something happens.
+
+local internal = ...
+local perilune = internal.perilune
+local checks = internal.load("definition_checks")
+local runs = internal.load("automation_runs")
+local triggers = internal.load("automation_triggers")
+local native = internal.loop
+
+local automations = {}
+--- Those that there are, in the order of their definition.
+local list = {}
+--- Where definitions go while a file is loaded; nil: they are live at once.
+local staging
+
+local modes = { "parallel", "queued", "restart", "single" }
+local option_kinds = {
+  name = "string", description = "string", on = "any", when = "function", run = "function", mode = "string", max = "number",
+  retry = "any", db = "any", keep = "number", enabled = "boolean",
+}
+
+-- One run ---------------------------------------------------------------------------------------------------------------------
+
+local function finish(run, outcome, details)
+  local self = run.automation
+  self.running[run] = nil
+  self.running_count = self.running_count - 1
+  details.automation, details.trigger, details.started_at = self.name, run.trigger, run.started_at
+  details.duration, details.outcome, details.attempts = native.now() - run.start, outcome, run.attempts
+  details.statements = run.statements
+  self.last = { outcome = outcome, error = details.error, started_at = run.started_at }
+  local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
+  if not is_kept then perilune.log.error("the run of an automation could not be kept", { automation = self.name, error = tostring(failure) }) end
+  if outcome == "failed" then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
+  automations.start_waiting(self)
+end
+
+local attempt
+
+--- What comes after an attempt that has failed: another one, later, or the end.
+local function fail(run, e)
+  if run.is_over then return end
+  local retry = run.automation.retry
+  if run.is_cancelled or run.attempts > retry.times then
+    run.is_over = true
+    return finish(run, run.is_cancelled and "cancelled" or "failed", { error = e })
+  end
+  run.timer = native.start_timer(retry.wait * retry.factor ^ (run.attempts - 1), nil, function()
+    run.timer = nil
+    attempt(run)
+  end)
+end
+
+local function succeed(run, reason)
+  if run.is_over then return end
+  run.is_over = true
+  finish(run, run.is_cancelled and "cancelled" or reason and "skipped" or "succeeded", { reason = reason })
+end
+
+--- Runs guard and function in a task of its own: what ends it (an error, a limit) ends nothing else.
+function attempt(run)
+  local self = run.automation
+  run.attempts = run.attempts + 1
+  run.task = native.start(function()
+    if self.when and not self.when(run.context) then return succeed(run, "guard") end
+    self.run_function(run.context)
+    succeed(run)
+  end, function(e) fail(run, e) end)
+end
+
+local function start(self, trigger, values)
+  local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
+  if values then context.value, context.values = values[1], values end
+  local run = {
+    automation = self, trigger = trigger, context = context, attempts = 0, started_at = perilune.now(), start = native.now(),
+  }
+  self.running[run] = true
+  self.running_count = self.running_count + 1
+  attempt(run)
+end
+
+local function cancel_run(run)
+  run.is_cancelled = true
+  if run.timer then
+    native.stop(run.timer)
+    run.is_over = true
+    return finish(run, "cancelled", {})
+  end
+  local was_live, has_begun = native.stop(run.task, true)
+  -- One that has not begun never will.
+  if was_live and not has_begun then
+    run.is_over = true
+    finish(run, "cancelled", {})
+  end
+end
+
+-- Triggers --------------------------------------------------------------------------------------------------------------------
+
+local function skip(self, trigger, reason)
+  local moment = perilune.now()
+  pcall(runs.add, self.db, {
+    automation = self.name, trigger = trigger, started_at = moment, duration = 0, attempts = 0, outcome = "skipped", reason = reason,
+  }, self.keep)
+end
+
+--- Starts the next of those that wait.
+function automations.start_waiting(self)
+  local next_one = self.running_count == 0 and table.remove(self.waiting, 1)
+  if next_one then start(self, next_one.trigger, next_one.values) end
+end
+
+local on_trigger = {
+  single = function(self, trigger, values)
+    if self.running_count > 0 then return skip(self, trigger, "still running") end
+    start(self, trigger, values)
+  end,
+  restart = function(self, trigger, values)
+    for run in pairs(self.running) do cancel_run(run) end
+    start(self, trigger, values)
+  end,
+  queued = function(self, trigger, values)
+    if self.running_count == 0 then return start(self, trigger, values) end
+    if #self.waiting >= self.max then return skip(self, trigger, "queue is full") end
+    self.waiting[#self.waiting + 1] = { trigger = trigger, values = values }
+  end,
+  parallel = function(self, trigger, values)
+    if self.running_count >= self.max then return skip(self, trigger, "too many at once") end
+    start(self, trigger, values)
+  end,
+}
+
+-- Automations -----------------------------------------------------------------------------------------------------------------
+
+local Automation = { __name = "perilune.automation" }
+
+local methods = {}
+
+--- Runs the automation now, guard included, as if it had been triggered.
+-- @param data what the function finds in `context.event`
+function methods:run(data)
+  on_trigger[self.mode](self, { kind = "manual", data = data })
+end
+
+--- Has it triggered again after `disable`.
+function methods:enable()
+  if self.source or self.is_removed then return end
+  self.enabled = true
+  self.source = self.start_trigger(self.db, function(trigger, values) on_trigger[self.mode](self, trigger, values) end)
+end
+
+--- Has it not triggered any more. What runs goes on.
+function methods:disable()
+  self.enabled = false
+  if self.source then self.source:cancel() end
+  self.source = nil
+  self.waiting = {}
+end
+
+--- Whether it is triggered.
+function methods:is_enabled()
+  return self.enabled
+end
+
+--- Whether it runs now.
+function methods:is_running()
+  return self.running_count > 0
+end
+
+--- The last runs, newest first, as the table `perilune_automation_run` has them.
+-- @tparam ?integer count 20 by default
+function methods:runs(count)
+  return runs.last(self.db, self.name, count or 20)
+end
+
+--- Ends it for good, with what runs.
+function methods:remove()
+  self:disable()
+  self.is_removed = true
+  for run in pairs(self.running) do cancel_run(run) end
+  for index, automation in ipairs(list) do
+    if automation == self then return table.remove(list, index) and nil end
+  end
+end
+
+Automation.__index = function(_, key)
+  local method = methods[key]
+  if method then return method end
+  if key == "source" or key == "last" or key == "when" or key == "description" or key == "is_removed" then return nil end
+  local names = {}
+  for name in pairs(methods) do names[#names + 1] = name end
+  table.sort(names)
+  internal.raise_unknown("method", tostring(key), names)
+end
+Automation.__metatable = "automation"
+Automation.__tostring = function(self) return ("automation %s (%s)"):format(self.name, self.trigger_text) end
+
+-- Definitions -----------------------------------------------------------------------------------------------------------------
+
+local function read_retry(place, retry)
+  if retry == nil then return { times = 0, wait = 1.0, factor = 2 } end
+  if math.type(retry) == "integer" then retry = { times = retry } end
+  local options = checks.options(place .. ": option `retry`", retry, { times = "number", wait = "any", factor = "number" })
+  local times = math.tointeger(options.times or 3)
+  if not times or times < 0 then checks.fail(place, "option `retry.times`: expected a whole number, got " .. internal.describe(options.times)) end
+  local wait = internal.load("loop").read_seconds(place .. ": option `retry.wait`", options.wait or 1)
+  return { times = times, wait = wait, factor = options.factor or 2 }
+end
+
+local function read_count(place, name, value, default)
+  if value == nil then return default end
+  local count = math.tointeger(value)
+  if not count or count < 1 then checks.fail(place, ("option `%s`: expected a whole number from 1, got %s"):format(name, internal.describe(value))) end
+  return count
+end
+
+local function read_definition(options)
+  local place = "perilune.automation"
+  options = checks.options(place, options == nil and checks.fail(place, "expected a table of options, got nil") or options, option_kinds)
+  if options.name == nil or options.name == "" then checks.fail(place, "option `name`: expected a name, got none") end
+  place = ('perilune.automation "%s"'):format(options.name)
+  if not options.run then checks.fail(place, "option `run`: expected a function, got nil") end
+  local mode = options.mode or "single"
+  if not on_trigger[mode] then internal.raise_unknown("mode", mode, modes) end
+  local text, start_trigger = triggers.read(place, options.on)
+  return setmetatable({
+    name = options.name, description = options.description, trigger_text = text, start_trigger = start_trigger,
+    when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
+    retry = read_retry(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
+    db = options.db or perilune.database, enabled = options.enabled ~= false, running = {}, running_count = 0, waiting = {},
+  }, Automation)
+end
+
+local function check_name(self, others)
+  for _, other in ipairs(others) do
+    if other.name == self.name then
+      internal.raise("definition", ('perilune.automation "%s": there is one of that name already'):format(self.name))
+    end
+  end
+end
+
+--- Defines an automation, which is live from then on, as long as the program runs.
+--
+--     perilune.automation{
+--       name = "low stock",
+--       on = { change = Product:filter(Product.c.stock:lt(10)), initially = true },
+--       when = function(context) return #context.value > 0 end,
+--       run = function(context) ... end,
+--     }
+-- @tparam table options `on`: { change = tables, a request, or a function that fetches; initially = whether the first value counts },
+--   { schedule = "0 9 * * mon-fri" }, { every = "5m" } or { event = "name" }, see `perilune.emit`; `when`: the guard;
+--   `mode`: what a trigger does while it runs: "single" (nothing, the default), "restart", "queued" or "parallel", of which there are at
+--   most `max` (10); `retry`: { times =, wait = "1s", factor = 2 }; `keep`: how many runs are kept (100); `enabled`; `db`; `description`
+function perilune.automation(options)
+  local self = read_definition(options)
+  if staging then
+    check_name(self, staging)
+    staging[#staging + 1] = self
+    return self
+  end
+  check_name(self, list)
+  list[#list + 1] = self
+  if self.enabled then self:enable() end
+  return self
+end
+
+--- The automations that there are, in the order of their definition.
+function perilune.automations()
+  return table.move(list, 1, #list, 1, {})
+end
+
+-- Files -----------------------------------------------------------------------------------------------------------------------
+
+--- Has definitions made without becoming live.
+function automations.begin_loading()
+  staging = {}
+end
+
+--- Gives up what was defined since.
+function automations.abandon()
+  staging = nil
+end
+
+--- Puts what was defined since in the place of all that there were before, or, with `false`, only lists it.
+function automations.finish_loading(is_live)
+  local loaded = staging
+  staging = nil
+  for index = #list, 1, -1 do list[index]:remove() end
+  table.move(loaded, 1, #loaded, 1, list)
+  if is_live ~= false then
+    for _, self in ipairs(list) do
+      if self.enabled then self:enable() end
+    end
+  end
+end
+
+return automations

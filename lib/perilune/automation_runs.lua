@@ -1,0 +1,76 @@
+--- The runs of automations, kept in a table of the database.
+
+local internal = ...
+local perilune = internal.perilune
+
+local runs = {}
+
+runs.table_name = "perilune_automation_run"
+
+local definition = [[
+  CREATE TABLE IF NOT EXISTS perilune_automation_run (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    automation TEXT NOT NULL,
+    trigger TEXT NOT NULL,
+    started_at TEXT NOT NULL,
+    duration_ms REAL NOT NULL,
+    attempts INTEGER NOT NULL,
+    outcome TEXT NOT NULL CHECK (outcome IN ('succeeded', 'failed', 'skipped', 'cancelled')),
+    reason TEXT,
+    error TEXT,
+    statements TEXT
+  )]]
+
+local index = [[
+  CREATE INDEX IF NOT EXISTS perilune_automation_run_automation ON perilune_automation_run(automation, id)]]
+
+--- The databases that have the table.
+local prepared = setmetatable({}, { __mode = "k" })
+
+--- Makes the table, unless it is there.
+function runs.prepare(db)
+  if prepared[db] then return end
+  if not db:table_exists(runs.table_name) then
+    db:write(function(handle)
+      handle:execute(definition)
+      handle:execute(index)
+    end)
+  end
+  prepared[db] = true
+end
+
+local function to_json(value)
+  local is_ok, text = pcall(function() return internal.load("json") and perilune.json.encode(value) end)
+  return is_ok and text or nil
+end
+
+--- Keeps a run, and forgets those of the automation that are too old.
+-- @tparam table run automation, trigger, started_at, duration (seconds), attempts, outcome, reason, error, statements
+-- @tparam integer keep how many are kept
+function runs.add(db, run, keep)
+  runs.prepare(db)
+  db:write(function(handle)
+    handle:execute([[
+      INSERT INTO perilune_automation_run(automation, trigger, started_at, duration_ms, attempts, outcome, reason, error, statements)
+      VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)]], {
+      run.automation, to_json(run.trigger) or '"?"', tostring(run.started_at), run.duration * 1000, run.attempts, run.outcome,
+      run.reason or perilune.null, run.error and tostring(run.error) or perilune.null,
+      run.statements and to_json(run.statements) or perilune.null })
+    handle:execute([[
+      DELETE FROM perilune_automation_run WHERE automation = ?1 AND id <= (
+        SELECT id FROM perilune_automation_run WHERE automation = ?1 ORDER BY id DESC LIMIT 1 OFFSET ?2)]],
+      { run.automation, keep })
+  end)
+end
+
+--- The last runs, newest first.
+-- @tparam ?string automation of this one only
+function runs.last(db, automation, count)
+  if not db:table_exists(runs.table_name) then return {} end
+  if automation == nil then
+    return db:fetch_all("SELECT * FROM perilune_automation_run ORDER BY id DESC LIMIT ?", { count })
+  end
+  return db:fetch_all("SELECT * FROM perilune_automation_run WHERE automation = ? ORDER BY id DESC LIMIT ?", { automation, count })
+end
+
+return runs

@@ -1,0 +1,158 @@
+--- What sets automations off: changes, schedules, events.
+
+local internal = ...
+local perilune = internal.perilune
+local checks = internal.load("definition_checks")
+
+local triggers = {}
+
+local kinds = { "change", "event", "every", "schedule" }
+
+--- Automations that wait for events, by name: lists.
+local waiting = {}
+
+-- Changes ---------------------------------------------------------------------------------------------------------------------
+
+local function table_name(value)
+  local info = internal.record and internal.record.info(value)
+  return info and info.table or value
+end
+
+--- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
+local function watch_tables(db, names, fire)
+  for _, name in ipairs(names) do
+    if not db:table_exists(name) then internal.raise_unknown("table", name, db:tables()) end
+  end
+  local sql_text, count = internal.load("sql_text"), 0
+  local parts = {}
+  for index, name in ipairs(names) do parts[index] = ("EXISTS (SELECT * FROM %s)"):format(sql_text.name(name)) end
+  local sql = "SELECT " .. table.concat(parts, " + ")
+  return db:observe(function(handle)
+    handle:fetch_value(sql)
+    count = count + 1
+    return count
+  end, function(number)
+    -- The first look is no change.
+    if number > 1 then fire{ kind = "change", tables = names } end
+  end, { keeps_alive = true })
+end
+
+local function watch_value(db, options, fire)
+  local is_first = not options.initially
+  local function deliver(...)
+    if is_first then
+      is_first = false
+      return
+    end
+    local values = table.pack(...)
+    fire({ kind = "change" }, values)
+  end
+  if type(options.change) == "function" then return db:observe(options.change, deliver) end
+  return options.change:observe(db, deliver)
+end
+
+local function is_value(change)
+  return type(change) == "function" or internal.is_request(change)
+end
+
+local function change_names(place, change)
+  local list = (type(change) == "string" or internal.class_of(change) or type(table_name(change)) == "string") and { change } or change
+  if type(list) ~= "table" or #list == 0 then
+    checks.fail(place, "option `on.change`: expected tables, records, a request or a function that fetches, got "
+      .. internal.describe(change))
+  end
+  local names = {}
+  for index, value in ipairs(list) do
+    names[index] = table_name(value)
+    if type(names[index]) ~= "string" then
+      checks.fail(place, "option `on.change`: expected names of tables or records, got " .. internal.describe(value))
+    end
+  end
+  return names
+end
+
+local function read_change(place, options)
+  if is_value(options.change) then
+    return "change", function(db, fire) return watch_value(db, options, fire) end
+  end
+  if options.initially then checks.fail(place, "option `on.initially` is for requests and functions that fetch") end
+  local names = change_names(place, options.change)
+  return "change of " .. table.concat(names, ", "), function(db, fire) return watch_tables(db, names, fire) end
+end
+
+-- Times -----------------------------------------------------------------------------------------------------------------------
+
+local function read_schedule(place, options)
+  local schedule = internal.load("schedule")
+  local parsed = schedule.parse(place, options.schedule)
+  return ("schedule %s"):format(parsed.text), function(_, fire)
+    return schedule.start(parsed, function(due)
+      fire{ kind = "schedule", due = tostring(perilune.date(due)) }
+    end)
+  end
+end
+
+local function read_every(place, options)
+  local seconds = internal.load("loop").read_seconds(place, options.every)
+  if seconds < 0.001 then checks.fail(place, "option `on.every`: expected at least a thousandth of a second") end
+  return ("every %s"):format(options.every), function(_, fire)
+    return perilune.every(seconds, function() fire{ kind = "every" } end)
+  end
+end
+
+-- Events ----------------------------------------------------------------------------------------------------------------------
+
+local function read_event(place, options)
+  local name = options.event
+  if type(name) ~= "string" then checks.fail(place, "option `on.event`: expected the name of an event, got " .. internal.describe(name)) end
+  return ("event %s"):format(name), function(_, fire)
+    local list = waiting[name] or {}
+    waiting[name] = list
+    local receiver = { fire = fire }
+    list[#list + 1] = receiver
+    function receiver:cancel()
+      for index, item in ipairs(list) do
+        if item == self then return table.remove(list, index) ~= nil end
+      end
+      return false
+    end
+    return receiver
+  end
+end
+
+--- Sets off the automations that wait for an event. Returns how many do.
+--
+--     perilune.emit("order_placed", { id = 7 })
+-- @tparam string name
+-- @param data what their functions find in `context.event`
+function perilune.emit(name, data)
+  if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. internal.describe(name)) end
+  local receivers = table.move(waiting[name] or {}, 1, #(waiting[name] or {}), 1, {})
+  for _, receiver in ipairs(receivers) do receiver.fire({ kind = "event", name = name, data = data }) end
+  return #receivers
+end
+
+-- Any -------------------------------------------------------------------------------------------------------------------------
+
+local readers = { change = read_change, schedule = read_schedule, every = read_every, event = read_event }
+
+--- Checks the option `on`.
+-- @return what people call it, and a function (database, fire) that starts it and returns what has a method `cancel`
+function triggers.read(place, on)
+  if type(on) ~= "table" then
+    checks.fail(place, "option `on`: expected { change = ... }, { schedule = ... }, { every = ... } or { event = ... }, got "
+      .. internal.describe(on))
+  end
+  local found
+  for _, kind in ipairs(kinds) do
+    if on[kind] ~= nil then
+      if found then checks.fail(place, ("option `on`: expected one of `%s` and `%s`, got both"):format(found, kind)) end
+      found = kind
+    end
+  end
+  checks.options(place .. ": option `on`", on, { change = "any", event = "any", every = "any", schedule = "any", initially = "boolean" })
+  if not found then checks.fail(place, "option `on`: expected one of change, event, every and schedule, got none") end
+  return readers[found](place, on)
+end
+
+return triggers
