@@ -31,6 +31,8 @@ public actor ScriptHost {
     private let cancellation: LuaState.Cancellation
     /// What scripts wait for.
     let loop: ScriptLoop
+    /// Through which the modules of the library are reached.
+    let internals: LuaTable
     nonisolated let loopSignals: LoopSignals
     /// Tells those who wait until nothing goes on.
     nonisolated let idling: Idling
@@ -64,7 +66,7 @@ public actor ScriptHost {
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
         setup.previewMode = configuration.previewMode
         setup.extending = configuration.extending
-        try setup.install(in: state)
+        internals = try setup.install(in: state)
         try configuration.output.install(in: state, environment: self.environment)
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
         self.modules = modules

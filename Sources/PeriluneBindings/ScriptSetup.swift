@@ -25,7 +25,10 @@ package struct ScriptSetup {
     }
 
     /// Installs it. Once for each state.
-    package func install(in state: LuaState) throws {
+    ///
+    /// - Returns: The table of internals, through which the modules of the Lua part are reached.
+    @discardableResult
+    package func install(in state: LuaState) throws -> LuaTable {
         try DatabaseCallbacks.open(in: state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(
@@ -40,6 +43,7 @@ package struct ScriptSetup {
         try state.globals.set("db", value)
         if previewMode == .holdingBackEffects { try library.holdBackEffects() }
         try extending?(library.internals, state)
+        return library.internals
     }
 }
 

@@ -19,7 +19,7 @@ struct PeriluneCommand: ParsableCommand {
               perilune test
             """,
         version: Version.perilune,
-        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, TestCommand.self, VersionCommand.self])
+        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, AutomationsCommand.self, TestCommand.self, VersionCommand.self])
 }
 
 @main

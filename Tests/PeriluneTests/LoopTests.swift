@@ -75,6 +75,49 @@ import Testing
         return false
     }
 
+    @Test(arguments: [
+        ("0 9 * * mon", "21d", "2000-01-03 09:00, 2000-01-10 09:00, 2000-01-17 09:00"),
+        ("*/20 8-9,17 2 1 *", "3d", "2000-01-02 08:00, 2000-01-02 08:20, 2000-01-02 08:40, 2000-01-02 09:00, 2000-01-02 09:20, "
+            + "2000-01-02 09:40, 2000-01-02 17:00, 2000-01-02 17:20, 2000-01-02 17:40"),
+        ("0 0 13 * fri", "14d", "2000-01-07 00:00, 2000-01-13 00:00, 2000-01-14 00:00"),
+        ("@monthly", "100d", "2000-02-01 00:00, 2000-03-01 00:00, 2000-04-01 00:00"),
+        ("0 12 29 feb *", "3000d", "2000-02-29 12:00, 2004-02-29 12:00"),
+        ("15/20 3 * * 7", "10d", "2000-01-02 03:15, 2000-01-02 03:35, 2000-01-02 03:55, 2000-01-09 03:15, 2000-01-09 03:35, "
+            + "2000-01-09 03:55"),
+    ])
+    func `schedules come at their times`(schedule: String, duration: String, times: String) async throws {
+        let host = try await Self.makeHost()
+        let found: String = try await host.run(
+            source: """
+                local schedule, duration = ...
+                local times = {}
+                perilune.at(schedule, function(due) times[#times + 1] = os.date("%Y-%m-%d %H:%M", due.unix_seconds) end)
+                perilune.sleep(duration)
+                return table.concat(times, ", ")
+                """, arguments: schedule, duration)
+        #expect(found == times)
+    }
+
+    @Test func `a clock that jumps brings no schedule twice, and what it passes over once`() async throws {
+        let clock = ManualClock()
+        try await Dependencies.with { $0.date = .manual(clock) } operation: {
+            let host = try await Self.makeHost()
+            try await host.run(source: """
+                calls = 0
+                perilune.at("@hourly", function() calls = calls + 1 end)
+                function get() return calls end
+                """)
+            clock.advance(by: 10 * 3600 + 30)
+            #expect(try await eventually { try await host.call("get") == 1 })
+            clock.advance(by: -600)
+            clock.advance(by: 600)
+            try await Task.sleep(for: .milliseconds(20))
+            #expect(try await host.call("get") == 1)
+            clock.advance(by: 3600)
+            #expect(try await eventually { try await host.call("get") == 2 })
+        }
+    }
+
     // MARK: - Errors
 
     @Test func `errors of what is called later go to the program`() async throws {

@@ -21,6 +21,13 @@ local option_kinds = {
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
 
+--- Keeps a run, whose end nothing may disturb.
+local function keep(self, details)
+  local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
+  if not is_kept then perilune.log.error("the run of an automation could not be kept", { automation = self.name, error = tostring(failure) }) end
+  if details.outcome == "failed" then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
+end
+
 local function finish(run, outcome, details)
   local self = run.automation
   self.running[run] = nil
@@ -28,10 +35,11 @@ local function finish(run, outcome, details)
   details.automation, details.trigger, details.started_at = self.name, run.trigger, run.started_at
   details.duration, details.outcome, details.attempts = native.now() - run.start, outcome, run.attempts
   details.statements = run.statements
-  self.last = { outcome = outcome, error = details.error, started_at = run.started_at }
-  local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
-  if not is_kept then perilune.log.error("the run of an automation could not be kept", { automation = self.name, error = tostring(failure) }) end
-  if outcome == "failed" then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
+  if run.on_end then
+    run.on_end(details)
+  else
+    keep(self, details)
+  end
   automations.start_waiting(self)
 end
 
@@ -68,11 +76,12 @@ function attempt(run)
   end, function(e) fail(run, e) end)
 end
 
-local function start(self, trigger, values)
+local function start(self, trigger, values, on_end)
   local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
   if values then context.value, context.values = values[1], values end
   local run = {
     automation = self, trigger = trigger, context = context, attempts = 0, started_at = perilune.now(), start = native.now(),
+    on_end = on_end,
   }
   self.running[run] = true
   self.running_count = self.running_count + 1
@@ -185,7 +194,7 @@ end
 Automation.__index = function(_, key)
   local method = methods[key]
   if method then return method end
-  if key == "source" or key == "last" or key == "when" or key == "description" or key == "is_removed" then return nil end
+  if key == "source" or key == "when" or key == "description" or key == "is_removed" then return nil end
   local names = {}
   for name in pairs(methods) do names[#names + 1] = name end
   table.sort(names)
@@ -258,8 +267,8 @@ function perilune.automation(options)
     return self
   end
   check_name(self, list)
-  list[#list + 1] = self
   if self.enabled then self:enable() end
+  list[#list + 1] = self
   return self
 end
 
@@ -270,27 +279,78 @@ end
 
 -- Files -----------------------------------------------------------------------------------------------------------------------
 
---- Has definitions made without becoming live.
-function automations.begin_loading()
-  staging = {}
-end
-
---- Gives up what was defined since.
-function automations.abandon()
-  staging = nil
-end
-
---- Puts what was defined since in the place of all that there were before, or, with `false`, only lists it.
-function automations.finish_loading(is_live)
-  local loaded = staging
-  staging = nil
-  for index = #list, 1, -1 do list[index]:remove() end
-  table.move(loaded, 1, #loaded, 1, list)
-  if is_live ~= false then
-    for _, self in ipairs(list) do
+--- Puts other automations in the place of those that there are.
+local function replace(loaded, is_live)
+  local former = perilune.automations()
+  if is_live then
+    for _, self in ipairs(loaded) do
       if self.enabled then self:enable() end
     end
   end
+  for _, self in ipairs(former) do self:remove() end
+  table.move(loaded, 1, #loaded, 1, list)
+end
+
+--- Runs a chunk that defines automations, and puts these in the place of all that there are; if it fails these stay.
+-- @tparam function chunk
+-- @tparam boolean is_live whether what is defined is triggered from then on; else it is only listed
+-- @return how many there are now
+function automations.load(chunk, is_live)
+  staging = {}
+  local is_ok, e = pcall(chunk)
+  local loaded = staging
+  staging = nil
+  if is_ok then is_ok, e = pcall(replace, loaded, is_live) end
+  if is_ok then return #list end
+  -- Those that were enabled before another one failed.
+  for _, self in ipairs(loaded) do self:remove() end
+  error(e, 0)
+end
+
+--- What people want to know of each.
+function automations.describe()
+  local rows = {}
+  for index, self in ipairs(list) do
+    local last = runs.last(self.db, self.name, 1)[1]
+    rows[index] = {
+      name = self.name, trigger = self.trigger_text, mode = self.mode, is_enabled = self.enabled,
+      last_run = last and last.started_at, outcome = last and last.outcome, description = self.description,
+    }
+  end
+  return rows
+end
+
+--- Runs one now, guard included, and waits for its end; the run is not kept.
+-- @return how it ended: outcome, reason, error, attempts, duration, statements
+function automations.try(name, data)
+  local names = {}
+  for index, self in ipairs(list) do
+    if self.name == name then
+      local place, result = native.make_place(), nil
+      start(self, { kind = "manual", data = data }, nil, function(details)
+        result = details
+        native.release(place)
+      end)
+      while not result do native.wait(place) end
+      if result.outcome == "failed" then error(result.error, 0) end
+      return { outcome = result.outcome, reason = result.reason, attempts = result.attempts, duration = result.duration }
+    end
+    names[index] = self.name
+  end
+  internal.raise_unknown("automation", tostring(name), names)
+end
+
+--- The last runs that the default database keeps, newest first.
+-- @tparam ?string name of this one only
+function automations.runs(name, count)
+  local list_of_runs = {}
+  for index, run in ipairs(runs.last(perilune.database, name, count)) do
+    list_of_runs[index] = {
+      automation = run.automation, started_at = run.started_at, outcome = run.outcome, attempts = run.attempts,
+      duration_ms = run.duration_ms, trigger = run.trigger, reason = run.reason, error = run.error, statements = run.statements,
+    }
+  end
+  return list_of_runs
 end
 
 return automations

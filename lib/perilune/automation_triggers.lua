@@ -87,7 +87,7 @@ local function read_schedule(place, options)
   local parsed = schedule.parse(place, options.schedule)
   return ("schedule %s"):format(parsed.text), function(_, fire)
     return schedule.start(parsed, function(due)
-      fire{ kind = "schedule", due = tostring(perilune.date(due)) }
+      fire{ kind = "schedule", due = tostring(due) }
     end)
   end
 end

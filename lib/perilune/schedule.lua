@@ -130,7 +130,7 @@ local function arm(self)
     local due = self.due
     self.last = due
     arm(self)
-    self.f(due)
+    self.f(perilune.date(due))
   end)
 end
 

@@ -1,3 +1,5 @@
+internal import Perilune
+
 /// A piece of Lua to run.
 enum ScriptSource: Equatable, Sendable {
     case file(String)
@@ -30,6 +32,8 @@ struct ScriptRequest: Sendable {
     var trace = TraceRequest()
     /// `nil` means that the script runs on the database itself.
     var preview: PreviewRequest?
+    /// What is done with the host instead of running the sources.
+    var task: (@Sendable (ScriptHost) async throws -> Void)?
     /// When standard output is coloured.
     var colour = ColourChoice.auto
 

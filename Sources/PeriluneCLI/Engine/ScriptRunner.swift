@@ -53,8 +53,12 @@ struct ScriptRunner {
     /// Runs scripts one after the other, and waits for what they have left behind: timers, observations, tasks.
     func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts) async -> Ending {
         let ending = await end(texts, host) {
-            for script in scripts {
-                try await host.run(bytes: script.bytes, named: script.name, commandLine: request.arguments)
+            if let task = request.task {
+                try await task(host)
+            } else {
+                for script in scripts {
+                    try await host.run(bytes: script.bytes, named: script.name, commandLine: request.arguments)
+                }
             }
             try await host.waitUntilIdle()
         }

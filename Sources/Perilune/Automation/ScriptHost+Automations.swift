@@ -1,0 +1,62 @@
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// Automations of scripts: functions that run when something happens, see `perilune.automation`.
+extension ScriptHost {
+    /// Runs a file that defines automations, and puts them in the place of those that there were.
+    ///
+    /// - Parameter isLive: Whether they are set off from then on; else they are only known, and can be run by hand.
+    /// - Returns: How many there are.
+    /// - Throws: `LuaError` if the file fails: the automations that there were go on then; ``ScriptFileError`` if it cannot be read.
+    @discardableResult
+    public nonisolated func loadAutomations(file path: String, isLive: Bool = true) async throws -> Int {
+        let source = try ScriptFile.read(path)
+        return try await exclusively { host in
+            let chunk = try host.state.load(LuaString(source), named: path)
+            return try await host.callAutomations("load", [.function(chunk), .boolean(isLive)])
+        }
+    }
+
+    /// The automations that there are, in the order of their definition.
+    public nonisolated func automations() async throws -> [Automation] {
+        try await exclusively { host in try await host.callAutomations("describe", []) }
+    }
+
+    /// Runs an automation now, guard included, and waits for its end; the run is not kept.
+    ///
+    /// - Parameter event: What its function finds in `context.event`.
+    /// - Throws: `LuaError` if it fails, at last, or there is none of that name.
+    @discardableResult
+    public nonisolated func runAutomation(
+        _ name: String, event: (some Encodable & Sendable)? = String?.none
+    ) async throws -> AutomationResult {
+        try await exclusively { host in
+            let event = try event.map { try host.state.encode($0) } ?? .nil
+            return try await host.callAutomations("try", [.string(LuaString(name)), event])
+        }
+    }
+
+    /// The last runs that the default database keeps, newest first.
+    ///
+    /// - Parameter name: Of this automation only.
+    public nonisolated func automationRuns(of name: String? = nil, last count: Int = 20) async throws -> [AutomationRun] {
+        try await exclusively { host in
+            let name = name.map { LuaValue.string(LuaString($0)) } ?? .nil
+            return try await host.callAutomations("runs", [name, .integer(Int64(count))])
+        }
+    }
+
+    /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off.
+    public func waitForEvents() throws {
+        _ = try loop.addSource("program") {}
+    }
+
+    private func callAutomations<Result: Decodable>(_ name: String, _ arguments: [LuaValue]) async throws -> Result {
+        let load = try internals.get("load", as: LuaFunction.self)
+        guard case .table(let automations)? = try load.call([.string("automation")]).first else {
+            throw LuaError(.usage, "the library has no automations")
+        }
+        let results = try await automations.get(.string(LuaString(name)), as: LuaFunction.self).callAsync(arguments)
+        return try LuaDecoder().decode(from: results.first ?? .nil)
+    }
+}

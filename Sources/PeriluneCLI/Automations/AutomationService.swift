@@ -1,0 +1,57 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneLua
+
+/// Keeps the automations of a file running, and loads the file again when it changes.
+struct AutomationService: Sendable {
+    let file: String
+    let host: ScriptHost
+    let colours: Colours
+
+    /// Runs until the host is cancelled.
+    func run() async throws {
+        var version = FileVersion(file)
+        CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file)), colours)
+        try await host.waitForEvents()
+        let watching = Task {
+            while true {
+                try await Task.sleep(for: .milliseconds(300))
+                let current = FileVersion(file)
+                guard current != version, current != nil else { continue }
+                version = current
+                await reload()
+            }
+        }
+        defer { watching.cancel() }
+        try await host.waitUntilIdle()
+    }
+
+    /// Loads the file; if that fails the former automations go on.
+    private func reload() async {
+        do {
+            CommandOutput.note("\(file) has changed: " + Self.loaded(try await host.loadAutomations(file: file)), colours)
+        } catch {
+            var report = (error as? LuaError).map { ErrorReport($0) } ?? ErrorReport("\(error)", kind: "io")
+            report.help = "the former automations go on"
+            StandardStreams.writeError(report.text(colours: colours))
+        }
+    }
+
+    private static func loaded(_ count: Int) -> String {
+        count == 1 ? "1 automation is live" : "\(count) automations are live"
+    }
+}
+
+/// Tells a file from what it was before.
+private struct FileVersion: Equatable {
+    let size: UInt64
+    let modified: Date
+
+    init?(_ path: String) {
+        guard let attributes = try? FileManager.default.attributesOfItem(atPath: path),
+            let size = attributes[.size] as? UInt64, let modified = attributes[.modificationDate] as? Date
+        else { return nil }
+        self.size = size
+        self.modified = modified
+    }
+}

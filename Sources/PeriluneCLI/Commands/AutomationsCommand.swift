@@ -1,0 +1,177 @@
+import ArgumentParser
+internal import Perilune
+
+struct AutomationsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "automations",
+        abstract: "Run the automations of a file, and look at what they have done.",
+        discussion: """
+            A file of automations is a Lua script that calls perilune.automation{ name =, on =, run = } for each. What they
+            do is kept in the table perilune_automation_run of the database.
+
+            EXAMPLES:
+              perilune automations list stock.lua --database shop.sqlite
+              perilune automations run stock.lua --database shop.sqlite
+              perilune automations run stock.lua "low stock" --database shop.sqlite
+              perilune automations preview stock.lua "low stock" --database shop.sqlite
+              perilune automations trace --database shop.sqlite --last 5
+            """,
+        subcommands: [List.self, Trace.self, Run.self, Preview.self])
+
+    /// What the subcommands have in common.
+    struct Options: ParsableArguments {
+        @Option(help: ArgumentHelp("The database; a file is made if there is none.", valueName: "path"))
+        var database: String?
+
+        @Flag(help: "Take away io, os, modules in files and SQL that reaches files.")
+        var sandbox = false
+
+        @Option(
+            help: ArgumentHelp("End each run after so many seconds; also 500ms, 2s, 1m.", valueName: "time"),
+            transform: OptionValue.duration)
+        var timeout: Duration?
+
+        @OptionGroup var common: CommonOptions
+
+        func validate() throws {
+            _ = try OptionValue.databasePath(database)
+        }
+
+        func makeRequest(_ file: String?) throws -> ScriptRequest {
+            var request = ScriptRequest(sources: file.map { [.file($0)] } ?? [], arguments: [])
+            request.database = try OptionValue.databasePath(database)
+            request.isSandboxed = sandbox
+            request.timeout = timeout
+            request.colour = common.color
+            return request
+        }
+
+        /// Runs a request, and ends the command if it says so.
+        func run(_ request: ScriptRequest) async throws {
+            let context = try CommandContext(common.context)
+            if request.preview == nil, let database = request.database {
+                try context.requireLive("automations", database: database)
+            }
+            let runner = ScriptRunner(request: request, colours: CommandOutput.errorColours(common.color))
+            let status = try await context.run { try await runner.run() }
+            try StandardStreams.flush()
+            if status != 0 { throw ExitCode(status) }
+        }
+    }
+
+    struct List: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the automations of a file, and how each ran last.")
+
+        @Argument(help: "The file of automations.")
+        var file: String
+
+        @Option(help: "How the table is written.")
+        var format: ResultFormat?
+
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            var request = try options.makeRequest(file)
+            let table = AutomationTable(format: format, colour: options.common.color)
+            request.task = { [file] host in
+                try await host.loadAutomations(file: file, isLive: false)
+                try await table.write(host.automations())
+            }
+            try await options.run(request)
+        }
+    }
+
+    struct Trace: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(abstract: "Show the last runs that the database keeps, the newest last.")
+
+        @Argument(help: "Only those of this automation.")
+        var name: String?
+
+        @Option(help: ArgumentHelp("Show so many.", valueName: "count"))
+        var last = 20
+
+        @Option(help: "How the table is written.")
+        var format: ResultFormat?
+
+        @OptionGroup var options: Options
+
+        func validate() throws {
+            guard try OptionValue.databasePath(options.database) != nil else {
+                throw ValidationError("expected --database with the path of a file")
+            }
+            guard (1...100_000).contains(last) else { throw ValidationError("--last: expected a number from 1 to 100000") }
+        }
+
+        func run() async throws {
+            var request = try options.makeRequest(nil)
+            request.isReadonly = true
+            let table = AutomationTable(format: format, colour: options.common.color)
+            request.task = { [name, last] host in
+                try await table.write(host.automationRuns(of: name, last: last).reversed())
+            }
+            try await options.run(request)
+        }
+    }
+
+    struct Run: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run automations when they are set off, until Ctrl-C; or one of them now.",
+            discussion: """
+                The file is loaded again when it changes. If it fails then, the former automations go on.
+                """)
+
+        @Argument(help: "The file of automations.")
+        var file: String
+
+        @Argument(help: "Run this one now, guard included, and end.")
+        var name: String?
+
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            var request = try options.makeRequest(file)
+            let colours = CommandOutput.errorColours(options.common.color)
+            request.task = { [file, name] host in
+                guard let name else { return try await AutomationService(file: file, host: host, colours: colours).run() }
+                try await host.loadAutomations(file: file, isLive: false)
+                try await Self.runOnce(name, host, colours)
+            }
+            try await options.run(request)
+        }
+
+        static func runOnce(_ name: String, _ host: ScriptHost, _ colours: Colours) async throws {
+            let result = try await host.runAutomation(name)
+            let reason = result.reason.map { " (\($0))" } ?? ""
+            CommandOutput.note("\(name): \(result.outcome)\(reason)", colours)
+        }
+    }
+
+    struct Preview: AsyncParsableCommand {
+        static let configuration = CommandConfiguration(
+            abstract: "Run one automation now, guard included, on a private copy, and show what it would change.")
+
+        @Argument(help: "The file of automations.")
+        var file: String
+
+        @Argument(help: "Which automation.")
+        var name: String
+
+        @Option(help: "How the report is written.")
+        var format: PreviewFormat?
+
+        @OptionGroup var options: Options
+
+        func run() async throws {
+            var request = try options.makeRequest(file)
+            var preview = PreviewRequest(planPath: nil, isChecking: false, allowsEffects: false)
+            if let format { preview.format = format }
+            request.preview = preview
+            let colours = CommandOutput.errorColours(options.common.color)
+            request.task = { [file, name] host in
+                try await host.loadAutomations(file: file, isLive: false)
+                try await Run.runOnce(name, host, colours)
+            }
+            try await options.run(request)
+        }
+    }
+}

@@ -1,0 +1,256 @@
+local perilune = perilune
+
+local function make_products()
+  db:create_table("product", function(t)
+    t:integer("id"):primary_key()
+    t:text("name")
+    t:integer("stock"):not_null()
+  end)
+  return perilune.record("product")
+end
+
+--- Waits until a condition holds.
+local function wait_for(condition)
+  for _ = 1, 2000 do
+    if condition() then return end
+    perilune.sleep(0.002)
+  end
+  error("it has not happened", 2)
+end
+
+local function outcomes(automation)
+  local list = {}
+  for index, run in ipairs(automation:runs()) do list[index] = run.outcome .. (run.reason and " (" .. run.reason .. ")" or "") end
+  return list
+end
+
+test("an automation runs when an event comes, with what came with it", function()
+  local events = {}
+  local automation = perilune.automation{
+    name = "greet", on = { event = "arrival" },
+    run = function(context) events[#events + 1] = context.event.name .. " " .. context.trigger.kind end,
+  }
+  equal(perilune.emit("arrival", { name = "Ada" }), 1)
+  equal(perilune.emit("departure"), 0)
+  equal(events, {})
+  wait_for(function() return not automation:is_running() end)
+  equal(events, { "Ada event" })
+  equal(tostring(automation), "automation greet (event arrival)")
+  equal(perilune.automations(), { automation })
+end)
+
+test("each run is kept, and can be queried", function()
+  local automation = perilune.automation{ name = "count", on = { event = "e" }, mode = "queued", keep = 3, run = function(context)
+    if context.event == 4 then error("four is too much", 0) end
+  end }
+  for i = 1, 5 do perilune.emit("e", i) end
+  wait_for(function() return not automation:is_running() end)
+  equal(outcomes(automation), { "succeeded", "failed", "succeeded" })
+  local run = automation:runs()[2]
+  equal({ run.automation, run.attempts, run.error }, { "count", 1, "four is too much" })
+  equal(perilune.json.decode(run.trigger), { kind = "event", name = "e", data = 4 })
+  assert(run.duration_ms >= 0 and perilune.date(run.started_at) <= perilune.now())
+  equal(db:fetch_value("SELECT count(*) FROM perilune_automation_run WHERE automation = 'count'"), 3)
+end)
+
+test("what a guard refuses is skipped", function()
+  local calls = 0
+  local automation = perilune.automation{
+    name = "guarded", on = { event = "e" }, mode = "queued",
+    when = function(context) return context.event > 1 end,
+    run = function() calls = calls + 1 end,
+  }
+  perilune.emit("e", 1)
+  perilune.emit("e", 2)
+  wait_for(function() return not automation:is_running() end)
+  equal(calls, 1)
+  equal(outcomes(automation), { "succeeded", "skipped (guard)" })
+end)
+
+test("an automation that fails does not stop the others, nor itself the next time", function()
+  local calls = 0
+  local bad = perilune.automation{ name = "bad", on = { event = "e" }, mode = "queued", run = function() calls = calls + 1 error("no") end }
+  local good = perilune.automation{ name = "good", on = { event = "e" }, mode = "queued", run = function() calls = calls + 10 end }
+  perilune.emit("e")
+  perilune.emit("e")
+  wait_for(function() return not bad:is_running() and not good:is_running() end)
+  equal(calls, 22)
+  equal(outcomes(bad), { "failed", "failed" })
+  equal(outcomes(good), { "succeeded", "succeeded" })
+  matches(bad:runs()[1].error, "no")
+end)
+
+test("a failed run is tried again, later each time", function()
+  local calls, start = {}, perilune.now()
+  local automation = perilune.automation{
+    name = "stubborn", on = { event = "e" }, retry = { times = 3, wait = "20ms", factor = 2 },
+    run = function()
+      calls[#calls + 1] = perilune.now():seconds_since(start)
+      if #calls < 3 then error("not yet") end
+    end,
+  }
+  perilune.emit("e")
+  wait_for(function() return not automation:is_running() end)
+  equal(#calls, 3)
+  assert(calls[2] - calls[1] >= 0.02 and calls[3] - calls[2] >= 0.04)
+  equal(outcomes(automation), { "succeeded" })
+  equal(automation:runs()[1].attempts, 3)
+
+  local hopeless = perilune.automation{ name = "hopeless", on = { event = "f" }, retry = { times = 1, wait = 0 }, run = function() error("never") end }
+  perilune.emit("f")
+  wait_for(function() return not hopeless:is_running() end)
+  equal(hopeless:runs()[1].attempts, 2)
+  equal(outcomes(hopeless), { "failed" })
+end)
+
+local function record_calls(mode, max)
+  local log = {}
+  local automation = perilune.automation{
+    name = mode, on = { event = mode }, mode = mode, max = max,
+    run = function(context)
+      log[#log + 1] = "begin " .. context.event
+      perilune.sleep(0.02)
+      log[#log + 1] = "end " .. context.event
+    end,
+  }
+  for i = 1, 3 do
+    perilune.emit(mode, i)
+    perilune.sleep(0.004)
+  end
+  wait_for(function() return not automation:is_running() end)
+  return log, automation
+end
+
+test("single: what comes while it runs is left out", function()
+  local log, automation = record_calls("single")
+  equal(log, { "begin 1", "end 1" })
+  equal(outcomes(automation), { "succeeded", "skipped (still running)", "skipped (still running)" })
+end)
+
+test("queued: what comes while it runs waits for its turn", function()
+  local log = record_calls("queued")
+  equal(log, { "begin 1", "end 1", "begin 2", "end 2", "begin 3", "end 3" })
+  local short, automation = record_calls("queued", 1)
+  equal(short, { "begin 1", "end 1", "begin 2", "end 2" })
+  equal(outcomes(automation)[3], "skipped (queue is full)")
+end)
+
+test("restart: what comes while it runs ends it, and starts anew", function()
+  local log, automation = record_calls("restart")
+  equal(log, { "begin 1", "begin 2", "begin 3", "end 3" })
+  equal(outcomes(automation), { "succeeded", "cancelled", "cancelled" })
+end)
+
+test("parallel: what comes while it runs runs as well, up to so many", function()
+  local log = record_calls("parallel")
+  equal(table.concat(log, ", ", 1, 3), "begin 1, begin 2, begin 3")
+  local short, automation = record_calls("parallel", 2)
+  equal(#short, 4)
+  equal(outcomes(automation)[3], "skipped (too many at once)")
+end)
+
+test("an automation that is disabled is not triggered until it is enabled", function()
+  local calls = 0
+  local automation = perilune.automation{ name = "sleepy", on = { event = "e" }, enabled = false, run = function() calls = calls + 1 end }
+  equal(perilune.emit("e"), 0)
+  automation:enable()
+  equal(perilune.emit("e"), 1)
+  wait_for(function() return calls == 1 end)
+  automation:disable()
+  equal(automation:is_enabled(), false)
+  equal(perilune.emit("e"), 0)
+  automation:run("by hand")
+  wait_for(function() return calls == 2 end)
+  automation:remove()
+  equal(perilune.automations(), {})
+  automation:enable()
+  equal(automation:is_enabled(), false)
+end)
+
+test("an automation runs after a time, again and again", function()
+  local calls = 0
+  local automation = perilune.automation{ name = "tick", on = { every = "5ms" }, run = function() calls = calls + 1 end }
+  wait_for(function() return calls >= 3 end)
+  automation:remove()
+  local count = calls
+  perilune.sleep(0.02)
+  equal(calls, count)
+end)
+
+test("an automation runs when a table is written to, whoever does it", function()
+  local Product = make_products()
+  local calls = 0
+  local automation = perilune.automation{ name = "watch", on = { change = Product }, run = function() calls = calls + 1 end }
+  perilune.sleep(0.01)
+  equal(calls, 0)
+  Product{ name = "tea", stock = 3 }:insert()
+  wait_for(function() return calls == 1 end)
+  db:execute("UPDATE product SET stock = 2")
+  wait_for(function() return calls == 2 end)
+  db:execute("CREATE TABLE other (a)")
+  db:execute("INSERT INTO other VALUES (1)")
+  perilune.sleep(0.01)
+  equal(calls, 2)
+  automation:remove()
+end)
+
+test("an automation runs when what a request fetches has changed, with the new value", function()
+  local Product = make_products()
+  local seen = {}
+  local automation = perilune.automation{
+    name = "low stock", on = { change = Product:filter(Product.c.stock:lt(5)):order("name") }, mode = "queued",
+    run = function(context)
+      local names = {}
+      for index, product in ipairs(context.value) do names[index] = product.name end
+      seen[#seen + 1] = table.concat(names, " ")
+    end,
+  }
+  perilune.sleep(0.01)
+  local tea = Product{ name = "tea", stock = 9 }
+  tea:insert()
+  perilune.sleep(0.01)
+  equal(seen, {})
+  tea:update_changes(function(product) product.stock = 4 end)
+  wait_for(function() return #seen == 1 end)
+  Product{ name = "ale", stock = 0 }:insert()
+  wait_for(function() return #seen == 2 end)
+  equal(seen, { "tea", "ale tea" })
+  automation:remove()
+end)
+
+test("initially: the first value counts as a change", function()
+  local Product = make_products()
+  Product{ name = "tea", stock = 1 }:insert()
+  local counts = {}
+  local automation = perilune.automation{
+    name = "count", on = { change = function(db) return Product:fetch_count(db) end, initially = true },
+    run = function(context) counts[#counts + 1] = context.value end,
+  }
+  wait_for(function() return #counts == 1 end)
+  equal(counts, { 1 })
+  automation:remove()
+end)
+
+test("wrong definitions are refused, and name what there is", function()
+  local function message(options, kind) return fails(kind or "argument", perilune.automation, options) end
+  local function run() end
+  matches(message(nil), "expected a table of options, got nil")
+  matches(message{}, "option `name`: expected a name")
+  matches(message{ name = "x" }, 'perilune.automation "x": option `run`: expected a function, got nil')
+  matches(message{ name = "x", run = run }, "option `on`: expected { change = ... }")
+  matches(message{ name = "x", run = run, on = {} }, "expected one of change, event, every and schedule, got none")
+  matches(message{ name = "x", run = run, on = { event = "e", every = 1 } }, "expected one of `event` and `every`, got both")
+  matches(message({ name = "x", run = run, on = { chnage = "t" } }, "unknown_option"), "did you mean `change`?")
+  matches(message({ name = "x", run = run, on = { event = "e" }, mode = "que" }, "unknown_mode"), "did you mean `queued`?")
+  matches(message({ name = "x", run = run, on = { event = "e" }, wen = run }, "unknown_option"), "did you mean `when`?")
+  matches(message{ name = "x", run = run, on = { every = "soon" } }, "expected seconds")
+  matches(message{ name = "x", run = run, on = { schedule = "soon" } }, "expected five fields")
+  matches(message{ name = "x", run = run, on = { event = "e" }, max = 0 }, "option `max`: expected a whole number from 1")
+  matches(message{ name = "x", run = run, on = { event = "e" }, retry = { times = -1 } }, "option `retry.times`")
+  make_products()
+  matches(message({ name = "x", run = run, on = { change = "prodcut" } }, "unknown_table"), "did you mean `product`?")
+  equal(#perilune.automations(), 0)
+  perilune.automation{ name = "x", run = run, on = { event = "e" } }
+  matches(message({ name = "x", run = run, on = { event = "e" } }, "definition"), "there is one of that name already")
+  matches(fails("argument", perilune.emit, 1), "expected the name of an event")
+end)
