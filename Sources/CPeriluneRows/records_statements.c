@@ -160,6 +160,7 @@ void perilune_begin_write(lua_State *L, perilune_work *work, perilune_statement 
     work->call.statement = statement;
     work->call.statement_index = lua_gettop(L);
     perilune_begin_run(statement, &work->call.access->active);
+    perilune_note_run(work->call.rows, statement);
 }
 
 /* Runs the statement; an error of a constraint is told by the record then. */

@@ -27,6 +27,8 @@ struct perilune_rows {
     perilune_database *default_database; /* kept by the registry; NULL if there is none */
     perilune_access *overridden_access;  /* the innermost one as the default database was overridden, which wins over it */
     bool is_recording;
+    perilune_note note; /* is told of each statement that runs, or NULL */
+    void *note_context;
     const char *forbidden_place; /* where no database may be used now, or NULL */
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
     uint64_t cache_run;          /* the run that it is counted for */
@@ -298,6 +300,11 @@ bool perilune_has_inserted(perilune_statement *statement);
 
 /* Puts a statement among those that are being run. */
 void perilune_begin_run(perilune_statement *statement, perilune_statement **list);
+
+/* Tells whoever keeps a journal of the statements. */
+static inline void perilune_note_run(perilune_rows *rows, perilune_statement *statement) {
+    if (rows->note != NULL) rows->note(rows->note_context, sqlite3_sql(statement->handle));
+}
 
 /* Resets a statement and takes it out of the list. Releases it unless it is cached. */
 void perilune_end_run(perilune_statement *statement);

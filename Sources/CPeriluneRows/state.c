@@ -28,6 +28,12 @@ void perilune_rows_set_recording(lua_State *L, bool is_recording) {
     perilune_rows_of(L)->is_recording = is_recording;
 }
 
+void perilune_rows_set_note(lua_State *L, perilune_note note, void *context) {
+    perilune_rows *rows = perilune_rows_of(L);
+    rows->note = note;
+    rows->note_context = context;
+}
+
 void perilune_rows_observe(lua_State *L) {
     for (perilune_access *access = perilune_rows_of(L)->access; access; access = access->outer) {
         access->is_unobserved = false;

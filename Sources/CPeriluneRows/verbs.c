@@ -20,6 +20,7 @@ void perilune_record_read(lua_State *L, perilune_call *call) {
 void perilune_start(lua_State *L, perilune_call *call, perilune_statement **list) {
     perilune_statement *statement = call->statement;
     perilune_begin_run(statement, list);
+    perilune_note_run(call->rows, statement);
     perilune_bind_arguments(L, statement, call->statement_index, &call->arguments);
     if (!call->is_batch) perilune_check_all_used(L, statement, call->statement_index, &call->arguments);
     perilune_mark_rowid(statement);

@@ -13,7 +13,7 @@ package final class LuaCore: @unchecked Sendable {
     ///
     /// Unchecked: a pointer that is read and replaced at once, on one thread; the check would cost more than the access.
     @exclusivity(unchecked) package private(set) var L: OpaquePointer
-    let main: OpaquePointer
+    package let main: OpaquePointer
     package private(set) var isOpen = true
     /// Whether the state is to be closed as soon as nothing runs in it.
     private var isClosing = false

@@ -11,6 +11,9 @@ package final class LuaRun: @unchecked Sendable {
     @TaskLocal static var waiting: LuaRun?
 
     let core: LuaCore
+    /// Called, on the thread of the state, whenever it goes on, and whenever it waits or has ended.
+    package var didResume: (() -> Void)?
+    package var willSuspend: (() -> Void)?
     /// `nil`: it has not begun.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
@@ -98,10 +101,12 @@ extension LuaCore {
             if run.isCancelled { run.end(for: .cancelled) }
             if run.doom != .none { perilune_doom_run(context, run.doom.rawValue) }
         }
+        run.didResume?()
     }
 
     /// Ends that; the run waits, or is over.
     func suspend(_ run: LuaRun) {
+        run.willSuspend?()
         runs.withLock { runs in
             run.doom = doom
             runs.current = nil

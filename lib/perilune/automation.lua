@@ -34,7 +34,9 @@ local function finish(run, outcome, details)
   self.running_count = self.running_count - 1
   details.automation, details.trigger, details.started_at = self.name, run.trigger, run.started_at
   details.duration, details.outcome, details.attempts = native.now() - run.start, outcome, run.attempts
-  details.statements = run.statements
+  local statements, count = run.read_statements()
+  if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
+  details.statements = statements
   if run.on_end then
     run.on_end(details)
   else
@@ -69,11 +71,11 @@ end
 function attempt(run)
   local self = run.automation
   run.attempts = run.attempts + 1
-  run.task = native.start(function()
+  run.task, run.read_statements = native.start(function()
     if self.when and not self.when(run.context) then return succeed(run, "guard") end
     self.run_function(run.context)
     succeed(run)
-  end, function(e) fail(run, e) end)
+  end, function(e) fail(run, e) end, true)
 end
 
 local function start(self, trigger, values, on_end)

@@ -244,6 +244,12 @@ void perilune_rows_observe(lua_State *L);
 /* Whether GRDB is to be told of every read: true while Swift records what an observation reads. */
 void perilune_rows_set_recording(lua_State *L, bool is_recording);
 
+/* Is told the SQL of a statement that is about to run. Must not raise. */
+typedef void (*perilune_note)(void *context, const char *sql);
+
+/* From now on `note` is told of each statement that the state runs; NULL: nobody is. */
+void perilune_rows_set_note(lua_State *L, perilune_note note, void *context);
+
 /* While SQLite runs a function, a collation or an observer written in Lua, no database may be used in this state: SQLite is not
 ** reentrant there. `place` is for the message ("an SQL function"); NULL allows it again. Returns the former place. */
 const char *perilune_rows_forbid(lua_State *L, const char *place);

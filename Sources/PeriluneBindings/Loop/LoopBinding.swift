@@ -29,15 +29,23 @@ struct LoopBinding {
             source.onEnd = { timers.remove(timer) }
             return [.integer(Int64(source.id))]
         }
-        // (function, what gets its error or nil) returns the number of the source, which is called at once, and once.
+        // (function, what gets its error or nil, whether to keep a journal) returns the number of the source, which is called at
+        // once, and once, and a function that returns the SQL that it has executed and the number of statements.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
-            let run = LuaRun(of: try arguments.state.core)
+            let core = try arguments.state.core
+            let run = LuaRun(of: core)
             let source = try loop.addSource("task", isOnce: true) { try await function.callAsync([], as: run) }
             source.run = run
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }
             source.signal()
-            return [.integer(Int64(source.id))]
+            guard case .boolean(true) = arguments[3] else { return [.integer(Int64(source.id))] }
+            let journal = StatementJournal(of: run, in: core)
+            source.journal = journal
+            let read = try arguments.state.makeFunction("statements") { arguments in
+                [.table(try Self.table(of: journal.statements, in: arguments.state)), .integer(Int64(journal.count))]
+            }
+            return [.integer(Int64(source.id)), .function(read)]
         }
         // (name, function) returns the number of the source.
         try table.setFunction("on_signal") { [loop] arguments in
@@ -79,6 +87,14 @@ struct LoopBinding {
             loop.parking.release(LoopParking.Place(number: try arguments.get(1)))
             return []
         }
+    }
+
+    private static func table(of texts: [String], in state: LuaState) throws -> LuaTable {
+        let table = try state.makeTable(arrayCount: texts.count)
+        for (index, text) in texts.enumerated() {
+            try table.rawSet(.integer(Int64(index + 1)), .string(LuaString(text)))
+        }
+        return table
     }
 
     private static func check(_ name: String, _ names: [String]) throws {

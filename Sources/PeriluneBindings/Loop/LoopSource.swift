@@ -29,6 +29,8 @@ package final class LoopSource {
     var isDueAgain = false
     /// The run of the call that goes on, for a source whose calls can be interrupted.
     var run: LuaRun?
+    /// What its run executes, if somebody wants to know.
+    var journal: StatementJournal?
     /// The task of the call that goes on.
     var task: Task<Void, Never>?
 

@@ -53,6 +53,22 @@ test("each run is kept, and can be queried", function()
   equal(db:fetch_value("SELECT count(*) FROM perilune_automation_run WHERE automation = 'count'"), 3)
 end)
 
+test("a run tells the SQL that it has executed, and no other", function()
+  db:execute("CREATE TABLE t (a)")
+  local automation = perilune.automation{ name = "write", on = { event = "e" }, run = function()
+    db:write(function(db)
+      db:execute("INSERT INTO t VALUES (?)", { 1 })
+    end)
+    perilune.sleep(0.01)
+    db:fetch_value("SELECT count(*) FROM t")
+  end }
+  perilune.emit("e")
+  perilune.sleep(0.004)
+  db:fetch_value("SELECT 42")
+  wait_for(function() return not automation:is_running() end)
+  equal(perilune.json.decode(automation:runs()[1].statements), { "INSERT INTO t VALUES (?)", "SELECT count(*) FROM t" })
+end)
+
 test("what a guard refuses is skipped", function()
   local calls = 0
   local automation = perilune.automation{

@@ -1,0 +1,27 @@
+internal import CPeriluneRows
+internal import PeriluneLua
+
+/// The SQL that a run executes. Used on the thread of the state.
+final class StatementJournal {
+    /// A run that executes more tells that there were more.
+    private static let greatestCount = 200
+
+    private(set) var statements: [String] = []
+    /// How many there were.
+    private(set) var count = 0
+
+    /// Keeps a journal of a run, from its beginning.
+    init(of run: LuaRun, in core: LuaCore) {
+        run.didResume = { [unowned self, unowned core] in
+            perilune_rows_set_note(
+                core.main, { Unmanaged<StatementJournal>.fromOpaque($0!).takeUnretainedValue().add($1!) },
+                Unmanaged.passUnretained(self).toOpaque())
+        }
+        run.willSuspend = { [unowned core] in perilune_rows_set_note(core.main, nil, nil) }
+    }
+
+    private func add(_ sql: UnsafePointer<CChar>) {
+        count += 1
+        if count <= Self.greatestCount { statements.append(String(cString: sql)) }
+    }
+}
