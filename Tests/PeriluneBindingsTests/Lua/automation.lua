@@ -2,9 +2,9 @@ local perilune = perilune
 
 local function make_products()
   db:create_table("product", function(t)
-    t:integer("id"):primary_key()
-    t:text("name")
-    t:integer("stock"):not_null()
+    t:auto_incremented_primary_key("id")
+    t:column("name", "text")
+    t:column("stock", "integer"):not_null()
   end)
   return perilune.record("product")
 end
@@ -134,6 +134,7 @@ local function record_calls(mode, max)
     perilune.sleep(0.004)
   end
   wait_for(function() return not automation:is_running() end)
+  automation:remove()
   return log, automation
 end
 
@@ -257,7 +258,7 @@ test("wrong definitions are refused, and name what there is", function()
   matches(message{ name = "x", run = run, on = {} }, "expected one of change, event, every and schedule, got none")
   matches(message{ name = "x", run = run, on = { event = "e", every = 1 } }, "expected one of `event` and `every`, got both")
   matches(message({ name = "x", run = run, on = { chnage = "t" } }, "unknown_option"), "did you mean `change`?")
-  matches(message({ name = "x", run = run, on = { event = "e" }, mode = "que" }, "unknown_mode"), "did you mean `queued`?")
+  matches(message({ name = "x", run = run, on = { event = "e" }, mode = "queue" }, "unknown_mode"), "did you mean `queued`?")
   matches(message({ name = "x", run = run, on = { event = "e" }, wen = run }, "unknown_option"), "did you mean `when`?")
   matches(message{ name = "x", run = run, on = { every = "soon" } }, "expected seconds")
   matches(message{ name = "x", run = run, on = { schedule = "soon" } }, "expected five fields")
