@@ -37,11 +37,9 @@ local function finish(run, outcome, details)
   local statements, count = run.read_statements()
   if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
   details.statements = statements
-  if run.on_end then
-    run.on_end(details)
-  else
-    keep(self, details)
-  end
+  -- A preview shows what the automation changes, not that it ran.
+  if perilune.context ~= "preview" then keep(self, details) end
+  if run.on_end then run.on_end(details) end
   automations.start_waiting(self)
 end
 
@@ -322,8 +320,8 @@ function automations.describe()
   return rows
 end
 
---- Runs one now, guard included, and waits for its end; the run is not kept.
--- @return how it ended: outcome, reason, error, attempts, duration, statements
+--- Runs one now, guard included, and waits for its end.
+-- @return how it ended: outcome, reason, attempts, duration; a failure is raised
 function automations.try(name, data)
   local names = {}
   for index, self in ipairs(list) do

@@ -22,7 +22,7 @@ extension ScriptHost {
         try await exclusively { host in try await host.callAutomations("describe", []) }
     }
 
-    /// Runs an automation now, guard included, and waits for its end; the run is not kept.
+    /// Runs an automation now, guard included, and waits for its end.
     ///
     /// - Parameter event: What its function finds in `context.event`.
     /// - Throws: `LuaError` if it fails, at last, or there is none of that name.

@@ -20,10 +20,10 @@ enum ScriptNames {
     ]
     /// Functions of `perilune`.
     static let perilune = [
-        "after", "blob", "case", "column", "common_table", "context", "count", "database", "date", "date_components",
-        "enum", "every", "exists", "fn", "fts5_pattern", "json", "log", "migrator", "now", "null", "on_error", "on_signal",
-        "parameter", "pool", "queue", "random", "record", "row", "row_type", "single_row", "sleep", "spawn", "sql",
-        "storage_class", "uuid", "value", "value_type", "with",
+        "after", "at", "automation", "automations", "blob", "case", "column", "common_table", "context", "count", "database",
+        "date", "date_components", "emit", "enum", "every", "exists", "fn", "fts5_pattern", "json", "log", "migrator", "now",
+        "null", "on_error", "on_signal", "parameter", "pool", "queue", "random", "record", "row", "row_type", "single_row",
+        "sleep", "spawn", "sql", "storage_class", "uuid", "value", "value_type", "with",
     ]
 
     /// The name that was probably meant in a message such as `attempt to call a nil value (method 'fetch_al')`.

@@ -1,0 +1,124 @@
+import Foundation
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct AutomationsCommandTests {
+    private static let file = """
+        if not db:table_exists("product") then
+          db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, stock INTEGER NOT NULL)")
+          db:execute("INSERT INTO product(name, stock) VALUES ('tea', 9)")
+        end
+        perilune.automation{
+          name = "restock", description = "orders what is low", on = { schedule = "0 9 * * mon-fri" },
+          when = function() return db:fetch_value("SELECT min(stock) FROM product") < 10 end,
+          run = function() db:execute("UPDATE product SET stock = 50 WHERE stock < 10") end,
+        }
+        perilune.automation{ name = "tick", on = { every = "5ms" }, run = function() print("tick") io.stdout:flush() end }
+        perilune.automation{ name = "broken", on = { event = "never" }, enabled = false, run = function() error("out of order") end }
+        """
+
+    private static func makeFolder() throws -> TestFolder {
+        try TestFolder(["shop.lua": file])
+    }
+
+    @Test func `a file's automations are listed`() throws {
+        let folder = try Self.makeFolder()
+        let result = try folder.perilune("automations", "list", "shop.lua", "--database", "x.sqlite", "--format", "csv")
+        #expect(result.errors == "")
+        #expect(result.output == """
+            name,on,mode,enabled,last_run,outcome,description\r
+            restock,schedule 0 9 * * mon-fri,single,true,,,orders what is low\r
+            tick,every 5ms,single,true,,,\r
+            broken,event never,single,false,,,\r
+
+            """)
+    }
+
+    @Test func `one can be run now`() throws {
+        let folder = try Self.makeFolder()
+        var result = try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite")
+        #expect((result.status, result.errors) == (0, "restock: succeeded\n"))
+        result = try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite")
+        #expect((result.status, result.errors) == (0, "restock: skipped (guard)\n"))
+        let stock = try folder.perilune("query", "--database", "x.sqlite", "SELECT stock FROM product")
+        #expect(stock.output == "{\"stock\":50}\n")
+    }
+
+    @Test func `one that fails is an error with its place`() throws {
+        let folder = try Self.makeFolder()
+        let result = try folder.perilune("automations", "run", "shop.lua", "broken")
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("error: out of order\n  at shop.lua:11\n"))
+    }
+
+    @Test func `a name that there is not gets the nearest`() throws {
+        let folder = try Self.makeFolder()
+        let result = try folder.perilune("automations", "run", "shop.lua", "restok")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("no automation `restok`; did you mean `restock`?"))
+    }
+
+    @Test func `a preview shows what one would change, guard included, and changes nothing`() throws {
+        let folder = try Self.makeFolder()
+        try #expect(folder.perilune("run", "-e", "db:execute('PRAGMA user_version = 1')", "--database", "x.sqlite").status == 0)
+        var result = try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite")
+        _ = try folder.perilune("query", "--database", "x.sqlite", "UPDATE product SET stock = 3")
+        result = try folder.perilune("run", "-e", "db:execute('UPDATE product SET stock = 3')", "--database", "x.sqlite")
+        #expect(result.errors == "")
+        let before = try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite"))
+        result = try folder.perilune("automations", "preview", "shop.lua", "restock", "--database", "x.sqlite")
+        #expect(result.status == 0)
+        #expect(result.errors.contains("restock: succeeded"))
+        #expect(result.output.contains("product"))
+        #expect(result.output.contains("3 -> 50") || result.output.contains("50"))
+        #expect(!result.output.contains("perilune_automation_run"))
+        #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
+    }
+
+    @Test func `automations run until Ctrl-C, and are traced`() throws {
+        let folder = try Self.makeFolder()
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "shop.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        for _ in 0..<3 { #expect(try process.readLine() == "tick") }
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(result.errors.hasPrefix("3 automations are live\n"))
+        let trace = try folder.perilune(
+            "automations", "trace", "tick", "--database", "x.sqlite", "--last", "2", "--format", "csv")
+        #expect(trace.errors == "")
+        let lines = trace.output.split(separator: "\r\n")
+        #expect(lines.count == 3)
+        #expect(lines[0] == "automation,started_at,outcome,reason,attempts,ms,trigger,statements,error")
+        #expect(lines[1].hasPrefix("tick,") && lines[1].contains(",succeeded,"))
+    }
+
+    @Test func `a changed file is loaded again; if it fails the former automations go on`() throws {
+        let folder = try TestFolder(["a.lua": """
+            perilune.automation{ name = "one", on = { every = "20ms" }, run = function() print("one") io.stdout:flush() end }
+            """])
+        let process = try CommandProcess(TestFolder.binary, ["automations", "run", "a.lua"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "one")
+        try folder.write("perilune.automation{ name = 'two' }", to: "a.lua")
+        // Some ticks later the broken file has been seen, and refused.
+        for _ in 0..<60 { #expect(try process.readLine() == "one") }
+        try folder.write("""
+            perilune.automation{ name = "three", on = { every = "20ms" }, run = function() print("three") io.stdout:flush() end }
+            """, to: "a.lua")
+        var line = try process.readLine()
+        for _ in 0..<500 where line == "one" { line = try process.readLine() }
+        #expect(line == "three")
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.errors.contains("option `run`: expected a function, got nil"))
+        #expect(result.errors.contains("the former automations go on"))
+        #expect(result.errors.contains("a.lua has changed: 1 automation is live"))
+    }
+
+    @Test func `wrong usage is told`() throws {
+        let folder = try Self.makeFolder()
+        #expect(try folder.perilune("automations", "trace").errors.contains("expected --database"))
+        #expect(try folder.perilune("automations", "trace", "--database", "x.sqlite", "--last", "0").status == 64)
+        #expect(try folder.perilune("automations", "list", "nowhere.lua").status == 74)
+        #expect(try folder.perilune("automations", "list").status == 64)
+    }
+}
