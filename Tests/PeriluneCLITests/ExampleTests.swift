@@ -7,6 +7,7 @@ import Testing
         ("wines.lua", "wines.txt"), ("music_shop/report.lua", "music_shop_report.txt"), ("library.lua", "library.txt"),
         ("reminders.lua", "reminders.txt"), ("configuration.lua", "configuration.txt"),
         ("music_shop/questions.lua", "music_shop_questions.txt"), ("changed_tables.lua", "changed_tables.txt"),
+        ("inventory_automation.lua", "inventory_automation.txt"),
     ])
     func `examples print what is expected`(script: String, expected: String) throws {
         let examples = TestFolder.checkout + "/scripts/examples"

@@ -255,7 +255,8 @@ end
 --       when = function(context) return #context.value > 0 end,
 --       run = function(context) ... end,
 --     }
--- @tparam table options `on`: { change = tables, a request, or a function that fetches; initially = whether the first value counts },
+-- @tparam table options `on`: { change = tables (or their schema), a request, or a function that fetches; initially = whether the first
+--   value counts },
 --   { schedule = "0 9 * * mon-fri" }, { every = "5m" } or { event = "name" }, see `perilune.emit`; `when`: the guard;
 --   `mode`: what a trigger does while it runs: "single" (nothing, the default), "restart", "queued" or "parallel", of which there are at
 --   most `max` (10); `retry`: { times =, wait = "1s", factor = 2 }; `keep`: how many runs are kept (100); `enabled`; `db`; `description`

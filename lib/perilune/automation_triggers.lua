@@ -23,12 +23,10 @@ local function watch_tables(db, names, fire)
   for _, name in ipairs(names) do
     if not db:table_exists(name) then internal.raise_unknown("table", name, db:tables()) end
   end
-  local sql_text, count = internal.load("sql_text"), 0
-  local parts = {}
-  for index, name in ipairs(names) do parts[index] = ("EXISTS (SELECT * FROM %s)"):format(sql_text.name(name)) end
-  local sql = "SELECT " .. table.concat(parts, " + ")
+  local sql_text, count, statements = internal.load("sql_text"), 0, {}
+  for index, name in ipairs(names) do statements[index] = ("SELECT * FROM %s LIMIT 1"):format(sql_text.name(name)) end
   return db:observe(function(handle)
-    handle:fetch_value(sql)
+    for _, sql in ipairs(statements) do handle:fetch_one(sql) end
     count = count + 1
     return count
   end, function(number)
