@@ -34,6 +34,11 @@ public struct DateSource: Sendable {
         DateSource(isSystem: false, manualClock: clock) { clock.now }
     }
 
+    /// The same, read by a closure, which may set it.
+    package static func manual(_ clock: ManualClock, _ read: @escaping @Sendable () -> Date) -> DateSource {
+        DateSource(isSystem: false, manualClock: clock, read)
+    }
+
     /// Always the same moment.
     public static func constant(_ date: Date) -> DateSource {
         DateSource { date }

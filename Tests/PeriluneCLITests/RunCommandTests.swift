@@ -445,7 +445,7 @@ import Testing
         #expect((result.status, result.output) == (64, ""))
         #expect(result.errors == "error: there is no command rnu\n  help  did you mean `run`?\n")
         #expect(try folder.perilune("shop.lua").errors.contains("did you mean `perilune run shop.lua`?"))
-        #expect(try folder.perilune("zzz").errors.contains("there are: run, apply, query, migrate, test, version, help"))
+        #expect(try folder.perilune("zzz").errors.contains("there are: run, apply, query, migrate, automations, test, version, help"))
     }
 
     @Test(arguments: [

@@ -21,11 +21,11 @@ local option_kinds = {
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
 
---- Keeps a run, whose end nothing may disturb.
-local function keep(self, details)
+--- Keeps a run, whose end nothing may disturb. A failure is told to the log, unless somebody waits for the run.
+local function keep(self, details, is_awaited)
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept then perilune.log.error("the run of an automation could not be kept", { automation = self.name, error = tostring(failure) }) end
-  if details.outcome == "failed" then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
+  if details.outcome == "failed" and not is_awaited then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
 end
 
 local function finish(run, outcome, details)
@@ -38,7 +38,7 @@ local function finish(run, outcome, details)
   if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
   details.statements = statements
   -- A preview shows what the automation changes, not that it ran.
-  if perilune.context ~= "preview" then keep(self, details) end
+  if perilune.context ~= "preview" then keep(self, details, run.on_end) end
   if run.on_end then run.on_end(details) end
   automations.start_waiting(self)
 end

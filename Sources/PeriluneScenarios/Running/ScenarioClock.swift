@@ -2,37 +2,32 @@ internal import Foundation
 internal import PeriluneDependencies
 internal import Synchronization
 
-/// The clock of a scenario, in Lua and in SQL: it stands still unless it is moved.
+/// The clock of a scenario, in Lua and in SQL: it stands still unless it is moved, or a script sleeps.
 final class ScenarioClock: Sendable {
-    fileprivate struct State {
-        var now: Date
-        /// By which it is later after each reading.
-        var tick: TimeInterval = 0
-    }
+    private let clock = ManualClock()
+    /// By which it is later after each reading.
+    private let step = Mutex<TimeInterval>(0)
 
-    fileprivate let state = Mutex(State(now: DateSource.year2000()))
-
-    var source: DateSource { DateSource { [self] in read() } }
+    var source: DateSource { .manual(clock) { [self] in read() } }
 
     /// The present, read.
     func read() -> Date {
-        state.withLock { state in
-            defer { state.now += state.tick }
-            return state.now
-        }
+        let now = clock.now
+        let step = step.withLock { $0 }
+        if step != 0 { clock.advance(by: step) }
+        return now
     }
 
     /// The present, as it was read last.
-    var now: Date { state.withLock { $0.now } }
+    var now: Date { clock.now }
 
-    func set(_ date: Date) { state.withLock { $0.now = date } }
-    func advance(by seconds: TimeInterval) { state.withLock { $0.now += seconds } }
-    func tick(by seconds: TimeInterval) { state.withLock { $0.tick = seconds } }
-}
+    func set(_ date: Date) { clock.set(date) }
+    func advance(by seconds: TimeInterval) { clock.advance(by: seconds) }
+    func tick(by seconds: TimeInterval) { step.withLock { $0 = seconds } }
 
-extension ScenarioClock {
     /// Takes the last reading back.
     func forgetReading() {
-        state.withLock { $0.now -= $0.tick }
+        let step = step.withLock { $0 }
+        if step != 0 { clock.advance(by: -step) }
     }
 }
