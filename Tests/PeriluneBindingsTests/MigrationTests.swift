@@ -154,6 +154,6 @@ import Testing
             for _ in 1...4 { group.addTask { try await script(source) } }
             try await group.waitForAll()
         }
-        #expect(openFiles(at: path) == 0)
+        #expect(try await closesFiles(at: path))
     }
 }

@@ -90,7 +90,7 @@ import Testing
             state.close()
         }
         try pool.close()
-        #expect(openFiles(at: path) == 0)
+        #expect(try await closesFiles(at: path))
         try FileManager.default.removeItem(atPath: path)
     }
 }

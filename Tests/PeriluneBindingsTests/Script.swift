@@ -41,6 +41,12 @@ func openFiles(at path: String) -> Int {
     }.count
 }
 
+/// Whether this process closes the files at a path soon: hosts that nobody keeps close theirs on threads of their own.
+func closesFiles(at path: String) async throws -> Bool {
+    for _ in 0..<2000 where openFiles(at: path) > 0 { try await Task.sleep(for: .milliseconds(5)) }
+    return openFiles(at: path) == 0
+}
+
 /// A host as ``script(_:_:)`` makes it: trusted, with files, over a database in memory.
 func testHost(_ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) throws -> ScriptHost {
     var configuration = ScriptHost.Configuration(database: .inMemory)
