@@ -74,7 +74,7 @@ import Testing
         #expect(error?.underlying is MigrationFolderError)
     }
 
-    @Test func `a pool is migrated, and nothing of it stays open`() throws {
+    @Test func `a pool is migrated, and nothing of it stays open`() async throws {
         let path = temporaryPath("pool.sqlite")
         let pool = try DatabasePool(path: path)
         do {
