@@ -25,10 +25,10 @@ import Testing
         let result = try folder.perilune("automations", "list", "shop.lua", "--database", "x.sqlite", "--format", "csv")
         #expect(result.errors == "")
         #expect(result.output == """
-            name,on,mode,enabled,last_run,outcome,description
-            restock,schedule 0 9 * * mon-fri,single,1,,,orders what is low
-            tick,every 5ms,single,1,,,
-            broken,event never,single,0,,,
+            name,on,mode,enabled,last_run,outcome,description\r
+            restock,schedule 0 9 * * mon-fri,single,1,,,orders what is low\r
+            tick,every 5ms,single,1,,,\r
+            broken,event never,single,0,,,\r
 
             """)
     }
@@ -86,8 +86,8 @@ import Testing
         let trace = try folder.perilune(
             "automations", "trace", "tick", "--database", "x.sqlite", "--last", "2", "--format", "csv")
         #expect(trace.errors == "")
-        let lines = trace.output.split(separator: "\n")
-        #expect(lines.count == 3)
+        let lines = trace.output.split(whereSeparator: \.isNewline)
+        try #require(lines.count == 3)
         #expect(lines[0] == "automation,started_at,outcome,reason,attempts,ms,trigger,statements,error")
         #expect(lines[1].hasPrefix("tick,") && lines[1].contains(",succeeded,"))
     }

@@ -36,7 +36,7 @@ local function finish(run, outcome, details)
   details.duration, details.outcome, details.attempts = native.now() - run.start, outcome, run.attempts
   local statements, count = run.read_statements()
   if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
-  details.statements = statements
+  details.statements = perilune.json.array(statements)
   -- A preview shows what the automation changes, not that it ran.
   if perilune.context ~= "preview" then keep(self, details, run.on_end) end
   if run.on_end then run.on_end(details) end
@@ -45,9 +45,15 @@ end
 
 local attempt
 
+--- Whether an error says that the whole program is to end.
+local function is_cancellation(e)
+  return type(e) == "userdata" and e.kind == "cancelled"
+end
+
 --- What comes after an attempt that has failed: another one, later, or the end.
 local function fail(run, e)
   if run.is_over then return end
+  run.is_cancelled = run.is_cancelled or is_cancellation(e)
   local retry = run.automation.retry
   if run.is_cancelled or run.attempts > retry.times then
     run.is_over = true

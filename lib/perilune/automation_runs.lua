@@ -40,7 +40,7 @@ function runs.prepare(db)
 end
 
 local function to_json(value)
-  local is_ok, text = pcall(function() return internal.load("json") and perilune.json.encode(value) end)
+  local is_ok, text = pcall(perilune.json.encode, value)
   return is_ok and text or nil
 end
 
