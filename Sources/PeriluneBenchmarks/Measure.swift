@@ -124,5 +124,7 @@ struct Measure {
         Measure(
             records: "including", "412 invoices with their lines", database: .chinook, count: 20, target: .ratio(1.3),
             peers: builders, factor: 10),
+        Measure(
+            records: "including_texts", "  ditto, by SQL dates are texts", database: .chinook, count: 20),
     ]
 }

@@ -105,12 +105,14 @@ function measures.request_kept()
   end)
 end
 
-function measures.including()
+--- Invoices with their lines, put together by hand; `read_date` makes of a date what the record has.
+local function including(read_date)
   run(function()
     return db:read(function(db)
       return work.including_each(function()
         local invoices, by_id = db:fetch_all("SELECT * FROM Invoice ORDER BY InvoiceId"), {}
         for _, invoice in ipairs(invoices) do
+          invoice.InvoiceDate = read_date(invoice.InvoiceDate)
           invoice.lines = {}
           by_id[invoice.InvoiceId] = invoice.lines
         end
@@ -123,5 +125,9 @@ function measures.including()
     end)
   end)
 end
+
+function measures.including() including(perilune.date) end
+
+function measures.including_texts() including(function(text) return text end) end
 
 measures[measure]()

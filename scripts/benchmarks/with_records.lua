@@ -129,4 +129,6 @@ function measures.including()
   end)
 end
 
+measures.including_texts = measures.including
+
 measures[measure]()
