@@ -42,7 +42,7 @@ end
 
 local function matches_number(text, value)
   if text == "true" or text == "false" then return math.type(value) == "integer" and (value ~= 0) == (text == "true") end
-  return tonumber(text) == value
+  return tonumber(text) == value or text == display.cell(value)
 end
 
 local function looks_like_date(text)

@@ -55,8 +55,10 @@ function check.value(source, value, message)
 end
 
 return setmetatable(check, {
-  -- Where calls are not rewritten.
-  __call = function(_, value, message)
+  -- Where calls are not rewritten: the line of the file is shown then.
+  __call = function(_, ...)
+    if select("#", ...) == 0 then internal.raise("argument", "check: expected an expression") end
+    local value, message = ...
     if value then return value end
     failures.raise(message ~= nil and tostring(message) or "check", { "it is " .. display.show(value) })
   end,

@@ -8,6 +8,8 @@ local display = state.lazily("scenario_display")
 local scenario_failures = {}
 
 local traceback = debug and debug.traceback or function() return "" end
+--- A scenario may have taken the globals away that it was called with.
+local xpcall, pack, type = xpcall, table.pack, type
 
 --- Raises that something is not so.
 -- @tparam string message what was stated: `check(a == b)`
@@ -37,7 +39,7 @@ end
 --- Calls a function, and catches what it raises.
 -- @return whether it did not; its results packed, or what was caught: { value, file, line, trace, last_sql }
 function scenario_failures.protect(f, ...)
-  local results = table.pack(xpcall(f, handler, ...))
+  local results = pack(xpcall(f, handler, ...))
   if results[1] then return true, results end
   -- Where the stack has overflowed there is no room for the handler.
   if type(results[2]) ~= "table" then return false, { value = results[2], trace = {} } end
@@ -50,24 +52,44 @@ end
 
 scenario_failures.is_error_object = is_error_object
 
+--- The parts of an error that is text. `coroutine.wrap` puts the position before that which is there already.
+local function describe_text(text)
+  local file, line, message = text:match("^([^\n]-):(%d+): (.*)$")
+  if not file then return text == "" and 'error("")' or text end
+  local position = file .. ":" .. line .. ": "
+  while message:sub(1, #position) == position do message = message:sub(#position + 1) end
+  return message, file, math.tointeger(tonumber(line))
+end
+
 --- The message of any value that was raised, and where Lua says that it was.
 -- @return message, file, line; the latter two nil if the value does not say them
 function scenario_failures.describe(value)
   if is_error_object(value) then return value.message, value.file, value.line end
-  if type(value) == "string" then
-    local file, line, message = value:match("^([^\n]-):(%d+): (.*)$")
-    if file then return message, file, math.tointeger(tonumber(line)) end
-    return value
-  end
-  if type(value) == "table" and type(rawget(value, "message")) == "string" then return value.message end
+  if type(value) == "string" then return describe_text(value) end
+  if type(value) == "table" and type(rawget(value, "message")) == "string" then return rawget(value, "message") end
   if value == nil then return "an error without a value (error(nil))" end
-  return "error(" .. display.show(value) .. ")"
+  -- Metamethods of the value may raise in turn.
+  local is_shown, text = pcall(display.show, value)
+  return "error(" .. (is_shown and text or "a " .. type(value)) .. ")"
+end
+
+local longest_message = 4000
+
+--- A message, or a line, as reports show it: of a very long one the beginning.
+local function shortened(message)
+  if #message <= longest_message then return message end
+  local start = message:sub(1, longest_message):gsub("[\xC0-\xFF][\x80-\xBF]*$", "")
+  return ("%s... (%d bytes)"):format(start, #message)
 end
 
 --- Lines that an error object has beside its message.
 local function details_of(value)
   if not is_error_object(value) then return {} end
-  if value.details then return value.details end
+  if value.details then
+    local details = {}
+    for index, line in ipairs(value.details) do details[index] = shortened(tostring(line)) end
+    return details
+  end
   local details = {}
   if value.sql then details[1] = "SQL   " .. tostring(value.sql):gsub("%s+", " ") end
   if value.suggestion and not value.message:find(value.suggestion, 1, true) then
@@ -86,7 +108,7 @@ function scenario_failures.make(caught, step)
   local path = file and source.path(file)
   local quotes_source = is_error_object(value) and value.quotes_source
   return {
-    message = message, kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
+    message = shortened(message), kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
     source = not quotes_source and path and source.line(path, line) or nil, details = details_of(value), trace = caught.trace,
     traceback = #caught.trace > 1 and table.concat(caught.trace, " < ") or nil, last_sql = caught.last_sql,
   }

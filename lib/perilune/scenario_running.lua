@@ -5,10 +5,30 @@ local state = internal.load("scenario_state")
 local context = internal.load("scenario_context")
 local failures = internal.load("scenario_failures")
 
+--- What is needed while the globals are as a scenario has left them.
+local globals, next, rawequal, rawget, rawset = _G, next, rawequal, rawget, rawset
+
+local function copy_of_globals()
+  local copy = {}
+  for name, value in next, globals do copy[name] = value end
+  return copy
+end
+
+--- Puts back the globals of Lua and of the language: a scenario may have taken away what the rest of its run needs.
+local function restore_globals(current)
+  for name in next, state.words do
+    local value = current.globals[name]
+    if not rawequal(rawget(globals, name), value) then
+      rawset(globals, name, value)
+      current.changed_globals[name] = true
+    end
+  end
+end
+
 local function new_run(scenario, info)
   local current = {
     scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {},
-    deferred = {}, names = {}, shapes = {}, counts = {},
+    deferred = {}, names = {}, shapes = {}, counts = {}, globals = copy_of_globals(), changed_globals = {},
     update_snapshots = info.update_snapshots or "new",
   }
   current.context = context.new(current)
@@ -21,6 +41,7 @@ local function call(current, f, step)
   current.caught = nil
   local is_done, caught = failures.protect(f, current.context)
   if is_done then return true end
+  restore_globals(current)
   current.step = nil
   local kind = failures.is_error_object(caught.value) and caught.value.kind
   if not (kind == "scenario_skip" and current.is_skipped) then
@@ -77,20 +98,21 @@ local function check_queries(current, count_before)
   if count > most then add_failure(current, ("max_queries: %d queries were run, at most %d are allowed"):format(count, most)) end
 end
 
-local function names_of_globals()
+local function note_names(current, what, set)
   local names = {}
-  for name in next, _G do names[name] = true end
-  return names
+  for name in next, set do names[#names + 1] = tostring(name) end
+  table.sort(names)
+  if #names > 0 then table.insert(current.notes, what .. table.concat(names, ", ")) end
 end
 
 --- Global variables are most often a `local` that was forgotten. Harmless here: the state is that of this scenario alone.
-local function note_globals(current, before)
+local function note_globals(current)
   local added = {}
-  for name in next, _G do
-    if not before[name] then added[#added + 1] = tostring(name) end
+  for name in next, globals do
+    if current.globals[name] == nil then added[name] = true end
   end
-  table.sort(added)
-  if #added > 0 then table.insert(current.notes, "it has set global variables: " .. table.concat(added, ", ")) end
+  note_names(current, "it has set global variables: ", added)
+  note_names(current, "it has changed global variables: ", current.changed_globals)
 end
 
 -- The result
@@ -106,14 +128,14 @@ end
 --- Runs a scenario.
 return function(scenario, info)
   local current = new_run(scenario, info)
-  local globals = names_of_globals()
   local queries_before = scenario.max_queries and state.host("query_count")() or 0
   state.current, state.phase = current, "running"
   if scenario.clock then state.host("clock_set")(internal.perilune.date(scenario.clock)) end
   if run_before(current) and not current.is_skipped then call(current, scenario.body) end
+  restore_globals(current)
   run_after(current)
   check_queries(current, queries_before)
-  note_globals(current, globals)
+  note_globals(current)
   local result = result_of(current)
   state.current, state.phase = nil, "idle"
   return result

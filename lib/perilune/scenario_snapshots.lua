@@ -23,6 +23,9 @@ function scenario_snapshots.text(value)
   else
     text = display.pretty(value)
   end
+  if not utf8.len(text) then
+    internal.raise("argument", "snapshot: expected a value whose text is UTF-8, got " .. display.show(value))
+  end
   text = text:gsub("\r\n", "\n")
   return text:sub(-1) == "\n" and text or text .. "\n"
 end

@@ -68,19 +68,23 @@ end
 --- The source of an expectation: `expect(result.changes)` or `expect.no(x)`.
 -- @tparam integer line where the matcher was called, or before the end of the call
 -- @tparam string matcher its name
--- @return the text; nil if it cannot be told
+-- @return the text; nil if it cannot be told, as where two on one line could be meant
 function scenario_source.expectation(path, line, matcher)
   local source = sources[path]
   if not source then return nil end
   source.tokens = source.tokens or tokens.of(source.text) or {}
-  local list, found = source.tokens, nil
+  local list, found, found_line = source.tokens, nil, nil
   for index, token in ipairs(list) do
     if token.line > line then break end
     if token.text == "expect" and token.kind == "name" then
       local open = index + 1
       if list[open] and list[open].text == "." then open = open + 2 end
       local close = list[open] and list[open].text == "(" and tokens.inside(list, open)
-      if close and chain_has(list, close, matcher) then found = source.text:sub(token.from, list[close].to) end
+      if close and chain_has(list, close, matcher) then
+        local text = source.text:sub(token.from, list[close].to)
+        found = (token.line ~= found_line or found == text) and text or nil
+        found_line = token.line
+      end
     end
   end
   return found and found:gsub("%s+", " ") or nil

@@ -7,6 +7,8 @@ local scenario_state = {
   phase = "idle",
   --- The file that is being read: { path, is_support }.
   file = nil,
+  --- The names of the globals that are there before any file is loaded.
+  words = {},
   --- What is kept of the scenario that runs: see scenario_running.
   current = nil,
 }

@@ -1,6 +1,6 @@
 --- How two texts differ, by lines.
 
-local around, most_lines = 2, 2000
+local around, most_compared, most_shown = 2, 1000000, 100
 
 local function lines_of(text)
   local lines = {}
@@ -40,26 +40,52 @@ local function marked(old, new)
   return list
 end
 
+--- How many lines both begin with, and end with.
+local function common_ends(old, new)
+  local shorter, head, tail = math.min(#old, #new), 0, 0
+  while head < shorter and old[head + 1] == new[head + 1] do head = head + 1 end
+  while tail < shorter - head and old[#old - tail] == new[#new - tail] do tail = tail + 1 end
+  return head, tail
+end
+
+--- Of what is too long to be compared, the first difference.
+local function first_difference(old, new)
+  return {
+    { "+", old[1] }, { "-", new[1] },
+    { " ", ("... and more: from here on %d lines were expected, and %d are there"):format(#old, #new) },
+  }
+end
+
+local function compared(old, new)
+  local head, tail = common_ends(old, new)
+  local left, right = table.move(old, head + 1, #old - tail, 1, {}), table.move(new, head + 1, #new - tail, 1, {})
+  local middle = #left * #right <= most_compared and marked(left, right) or first_difference(left, right)
+  local list = {}
+  for index = 1, head do list[index] = { " ", old[index] } end
+  table.move(middle, 1, #middle, #list + 1, list)
+  for index = #old - tail + 1, #old do list[#list + 1] = { " ", old[index] } end
+  return list
+end
+
 --- Lines with marks: `+` was expected and is missing, `-` is there and was not expected. Lines far from both are left out.
 return function(expected, actual)
-  local old, new = lines_of(expected), lines_of(actual)
-  if #old * #new > most_lines * most_lines / 4 then
-    return { ("expected %d lines, got %d; too many to compare"):format(#old, #new) }
-  end
-  local list, is_near, shown, is_hidden = marked(old, new), {}, {}, false
+  local list, is_near, shown, is_hidden = compared(lines_of(expected), lines_of(actual)), {}, {}, false
   for index, entry in ipairs(list) do
     if entry[1] ~= " " then
       for near = index - around, index + around do is_near[near] = true end
     end
   end
+  if not next(is_near) then return { "they differ in the ends of lines, or in the last one" } end
   for index, entry in ipairs(list) do
-    if is_near[index] then
+    if #shown == most_shown then
+      shown[#shown + 1] = "  ... and more"
+      break
+    elseif is_near[index] then
       shown[#shown + 1] = entry[1] .. " " .. entry[2]
     elseif not is_hidden then
       shown[#shown + 1] = "  ..."
     end
     is_hidden = not is_near[index]
   end
-  if #shown == 0 or not next(is_near) then return { "they differ in the ends of lines, or in the last one" } end
   return shown
 end

@@ -6,6 +6,7 @@ local source = internal.load("scenario_source")
 local rewrite = state.lazily("scenario_rewriting")
 local definitions = internal.load("scenario_definitions")
 local scenario_given = state.lazily("scenario_given")
+local failures = state.lazily("scenario_failures")
 
 local scenarios = {}
 
@@ -17,6 +18,7 @@ function scenarios.install()
   _G.check, _G.expect = state.lazily("scenario_check"), state.lazily("scenario_expect")
   function _G.expect_error(...) return internal.load("scenario_expect_error")(...) end
   function _G.matrix(...) return internal.load("scenario_cases").matrix(...) end
+  for name in next, _G do state.words[name] = true end
   setmetatable(internal.database, { __index = function(_, name) return internal.load("scenario_database").member(name) end })
 end
 
@@ -39,6 +41,12 @@ local function compile(path, text)
   internal.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
 end
 
+--- Raises what loading a file has raised; where that is neither an error nor text, with text that says what it is.
+local function raise_again(err)
+  if type(err) == "string" and err ~= "" or failures.is_error_object(err) then error(err, 0) end
+  internal.raise("error", (failures.describe(err)))
+end
+
 --- Loads a file: what it defines is there then.
 -- @tparam string path what the file is called
 -- @tparam ?boolean is_support whether it is one that other files share
@@ -49,7 +57,7 @@ function scenarios.load(path, text, is_support)
   definitions.begin_file()
   local is_loaded, err = pcall(chunk)
   state.phase, state.file = "idle", nil
-  if not is_loaded then error(err, 0) end
+  if not is_loaded then raise_again(err) end
   if not is_support then definitions.check_templates() end
 end
 

@@ -154,6 +154,8 @@ test("where calls are not rewritten a failure shows the value", function()
   equal(found.message, "no")
   equal(found.details, { "it is false" })
   equal(found.line, 2)
+  S.load("b_scenario.lua", "-- check: plain\nscenario('s', function(t) check() end)")
+  matches(S.run("b_scenario.lua > s", {}).failures[1].message, "check: expected an expression")
 end)
 
 test("a file with an error of syntax is told as it is written", function()

@@ -98,6 +98,13 @@ scenario("of a matrix", { cases = matrix { a = { 1, 2 }, b = { true, false } } }
   })
 end)
 
+test("what loading a file raises is an error that says what it is, of whatever type", function()
+  local S = language()
+  equal(fails("error", S.load, "a_scenario.lua", "error({ code = 3 })").message, "error({ code = 3 })")
+  equal(fails("error", S.load, "b_scenario.lua", "error()").message, "an error without a value (error(nil))")
+  equal(fails("error", S.load, "c_scenario.lua", "error('', 0)").message, 'error("")')
+end)
+
 test("a case is there as t.case", function()
   local S = language()
   S.load("a_scenario.lua", 'scenario("s {n}", { cases = { { n = 1 }, { n = 2 } } }, function(t) check(t.case.n == 2) end)')

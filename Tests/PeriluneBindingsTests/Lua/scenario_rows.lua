@@ -111,6 +111,10 @@ test("a request, a class, a record and plain tables are rows too", function()
     expect({}):rows "| whatever |"]=])
 end)
 
+test("an infinite number is written as it is shown", function()
+  passes([[expect(t.db:query("SELECT 9e999 AS a, -9e999 AS b")):rows "| a | b |\n| inf | -inf |"]])
+end)
+
 test("quotes force text", function()
   passes("expect({ { a = '1' } }):rows '| a |\\n| \"1\" |'")
   local found = failure("expect({ { a = 1 } }):rows '| a |\\n| \"1\" |'")
