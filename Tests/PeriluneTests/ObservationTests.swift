@@ -246,7 +246,10 @@ import Testing
             try await group.waitForAll()
         }
         try await pool.write { try $0.execute(sql: "INSERT INTO item (owner, amount) VALUES (0, -1)") }
-        for host in observers { try await wait(for: "is_final", in: host) }
+        for host in observers {
+            try await wait(for: "is_final", in: host)
+            #expect(try await host.call("difference") as String == "")
+        }
         let state: String = try await observers[1].run(source: "return db:read(state)")
         #expect(try await sequence.value == state)
         let told: Int = try await observers[0].run(source: "return told")
@@ -291,11 +294,16 @@ import Testing
         function state(db)
           return (db:fetch_value("SELECT COUNT(*) FROM item WHERE owner = 0") == 1 and "end " or "") .. db:fetch_value("SELECT COUNT(*) FROM item")
         end
-        function is_final()
+        function difference()
           return db:read(function(db)
-            for index, sql in ipairs(queries) do if latest[index] ~= db:fetch_value(sql) then return false end end
-            return db:fetch_value("SELECT COUNT(*) FROM item WHERE owner = 0") == 1
+            local list = {}
+            for index, sql in ipairs(queries) do
+              local value = db:fetch_value(sql)
+              if latest[index] ~= value then list[#list + 1] = sql .. ": " .. tostring(latest[index]) .. " for " .. tostring(value) end
+            end
+            return table.concat(list, "; ")
           end)
         end
+        function is_final() return difference() == "" end
         """
 }
