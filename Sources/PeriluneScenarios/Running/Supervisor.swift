@@ -11,11 +11,11 @@ final class Supervisor: Sendable {
         (self.running, self.grace, self.startWorker) = (running, grace, startWorker)
     }
 
-    /// Looks after the workers until they have left.
+    /// Looks after the workers until they have left: on a thread of its own, which nobody can keep from it.
     func start() {
-        Task {
+        Thread.detachNewThread { [self] in
             while !running.isFinished {
-                try? await Task.sleep(for: .milliseconds(100))
+                Thread.sleep(forTimeInterval: 0.1)
                 for token in running.tokens where token.isOverdue(by: grace) { giveUp(token) }
             }
         }
