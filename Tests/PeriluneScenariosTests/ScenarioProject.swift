@@ -64,6 +64,8 @@ final class ScenarioProject {
         try change(&options)
         var style = ScenarioReportStyle()
         style.isVerbose = isVerbose
+        // Whatever else the machine does meanwhile.
+        style.slow = .seconds(3600)
         let texts = Mutex<[ScenarioReportFormat: String]>([:])
         nonisolated(unsafe) let reports = formats.map { format in
             format.makeReport(style) { text in texts.withLock { $0[format, default: ""] += text } }
