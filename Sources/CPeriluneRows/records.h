@@ -93,8 +93,10 @@ enum {
     PLAN_SHAPE,     /* of records that have all columns */
     PLAN_SHAPES,    /* list of names as one string -> shape */
     PLAN_WRITES,    /* kind and columns as one string -> write */
-    PLAN_LAST_INSERT,
+    PLAN_LAST_INSERT, /* the two writes that were used last */
+    PLAN_OTHER_INSERT,
     PLAN_LAST_UPDATE,
+    PLAN_OTHER_UPDATE,
     PLAN_FIND_SQL, /* each followed by its compiled statement */
     PLAN_FIND,
     PLAN_DELETE_SQL,

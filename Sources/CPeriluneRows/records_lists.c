@@ -71,6 +71,19 @@ static bool has_rowid(lua_State *L, perilune_work *work) {
 
 enum { SAVED_POSITION = 1, SAVED_RECORD, SAVED_COPY, SAVED_METATABLE, saved_size = SAVED_METATABLE };
 
+/* Has the snapshot that the record gets be in another chunk than the one it has, so that it finds that one again. */
+static void leave_chunk(lua_State *L, int record) {
+    int top = lua_gettop(L), shape = top + 1;
+    perilune_push_shape_of(L, record);
+    lua_getmetatable(L, record);
+    lua_getiuservalue(L, shape, SHAPE_OPEN);
+    if (lua_rawequal(L, -1, -2)) {
+        lua_pushnil(L);
+        lua_setiuservalue(L, shape, SHAPE_OPEN);
+    }
+    lua_settop(L, top);
+}
+
 /* Keeps what the record is. */
 static void save(lua_State *L, lua_Integer position, int record) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, SAVED);
@@ -87,6 +100,7 @@ static void save(lua_State *L, lua_Integer position, int record) {
     lua_rawseti(L, SAVED, count + SAVED_COPY);
     lua_getmetatable(L, record);
     lua_rawseti(L, SAVED, count + SAVED_METATABLE);
+    leave_chunk(L, record);
 }
 
 /* Makes the record what it was that was saved behind `count` others. */

@@ -65,8 +65,8 @@ static perilune_write *make_write(lua_State *L, perilune_work *work, const peril
 perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const perilune_mask *mask, const char *kind, int conflict,
                                     int last, int rows) {
     bool is_usual = conflict == 0 && rows == 1;
-    if (is_usual) {
-        lua_getiuservalue(L, work->plan, last);
+    for (int value = last; is_usual && value <= last + 1; value++) {
+        lua_getiuservalue(L, work->plan, value);
         perilune_write *result = lua_touserdata(L, -1);
         if (result && memcmp(result->mask, mask->bits, mask->size) == 0) return result;
         lua_pop(L, 1);
@@ -100,6 +100,8 @@ perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const per
     lua_replace(L, key);
     lua_settop(L, key);
     if (is_usual) {
+        lua_getiuservalue(L, work->plan, last);
+        lua_setiuservalue(L, work->plan, last + 1);
         lua_pushvalue(L, key);
         lua_setiuservalue(L, work->plan, last);
     }

@@ -247,7 +247,8 @@ lua_Integer perilune_insert_row(lua_State *L, perilune_work *work, int conflict)
     if (work->call.changes == 0) return work->block->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;
     if (work->has_objects) drop_nulls(L, work, names, write, first_value);
-    take_inserted(L, work, names, write, rows);
+    bool is_as_written = packing.metatable && packing.rowid == NULL;
+    if (!is_as_written) take_inserted(L, work, names, write, rows);
     keep_packed(L, work, &packing);
     return work->call.changes;
 }

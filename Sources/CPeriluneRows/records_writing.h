@@ -50,7 +50,8 @@ static inline void perilune_add_to_mask(perilune_mask *mask, int column) {
 
 static inline bool perilune_is_in_mask(const perilune_mask *mask, int column) { return mask->bits[column / 8] >> column % 8 & 1; }
 
-/* Pushes the statement for the columns: the one used last, which the plan keeps as its value `last`, one that it has, or a new one.
+/* Pushes the statement for the columns: one of the two used last, which the plan keeps as its value `last` and the next, one that it
+** has, or a new one.
 ** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of so many rows. [-0, +1] */
 perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const perilune_mask *mask, const char *kind, int conflict,
                                     int last, int rows);

@@ -1,0 +1,210 @@
+--- What the row path does for many records at once, and what it does in place, is the same as one by one.
+
+local function make_table(more)
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER" .. (more or "") .. ")")
+  return perilune.record("t")
+end
+
+local function records(T, count, make)
+  local list = {}
+  for i = 1, count do list[i] = T(make and make(i) or { a = "a" .. i, b = i }) end
+  return list
+end
+
+test("insert_all that fails late leaves all records as they were", function()
+  local T = make_table(", CHECK (b <> 777)")
+  local list = records(T, 800)
+  fails("constraint_check", T.insert_all, T, list)
+  equal(T:fetch_count(), 0)
+  for _, record in ipairs(list) do
+    equal(record.id, nil)
+    equal(record:has_changes(), true)
+  end
+  list[777].b = 0
+  equal(#T:insert_all(list), 800)
+  for i, record in ipairs(list) do
+    equal(record.id, i)
+    equal(record:has_changes(), false)
+  end
+end)
+
+test("insert_all that fails leaves records that knew another row as they were", function()
+  local T = make_table(", UNIQUE (a)")
+  T:insert_all(records(T, 200))
+  local list = T:fetch_all()
+  for i, record in ipairs(list) do
+    record.id = record.id + 1000
+    record.a = i < 200 and "new" .. i or "a1"
+  end
+  fails("constraint_unique", T.insert_all, T, list)
+  for i, record in ipairs(list) do
+    equal(record:changes().id, { old = i, new = i + 1000 })
+    equal(record:changes().a.old, "a" .. i)
+  end
+  list[200].a = "new200"
+  T:insert_all(list)
+  for i, record in ipairs(list) do equal(record:has_changes(), false) end
+  equal(T:fetch_count(), 400)
+end)
+
+test("insert_all that is refused at the commit leaves records as they were", function()
+  db:execute("CREATE TABLE p (id INTEGER PRIMARY KEY)")
+  local T = make_table(", p INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED")
+  local list = records(T, 100, function(i) return { a = "a", b = i, p = i == 50 and 7 or nil } end)
+  fails("constraint_foreign_key", T.insert_all, T, list)
+  for _, record in ipairs(list) do equal(rawget(record, "id"), nil) end
+  db:execute("INSERT INTO p VALUES (7)")
+  equal(#T:insert_all(list), 100)
+end)
+
+test("a record that is twice in a list is inserted once, and then it is there already", function()
+  local T = make_table()
+  for _, count in ipairs{ 2, 30, 200 } do
+    local list = records(T, count)
+    list[count] = list[count - 1]
+    fails("constraint_primary_key", T.insert_all, T, list)
+    for i = 1, count do
+      equal(rawget(list[i], "id"), nil)
+      equal(list[i]:has_changes(), true)
+    end
+    for i = 1, count do list[i].id = 10000 + i end
+    list[count].id = 10000
+    fails("constraint_primary_key", T.insert_all, T, list)
+    equal(list[count].id, 10000)
+    equal(T:fetch_count(), 0)
+  end
+end)
+
+test("insert_all of long lists knows what it has inserted, whatever the values are", function()
+  local T = make_table(", c BLOB, d BOOLEAN, e REAL")
+  local long = ("long "):rep(20)
+  local list = T:insert_all(records(T, 300, function(i)
+    return { a = i % 2 == 0 and long .. i or "s" .. i, b = i % 3 > 0 and i or nil, c = i % 5 == 0 and "\0\1" or nil, d = i % 4 == 0,
+      e = i % 7 == 0 and i + 0.5 or nil }
+  end))
+  for i, record in ipairs(list) do
+    equal(record:has_changes(), false)
+    equal(T:find(record.id) == record, true)
+    record.a = record.a .. "!"
+    equal(record:changes(), { a = { old = (i % 2 == 0 and long or "s") .. i, new = record.a } })
+  end
+end)
+
+test("insert_all of long lists gives generated columns and defaults", function()
+  local T = make_table(", c INTEGER GENERATED ALWAYS AS (b * 2), d TEXT DEFAULT 'x'")
+  for i, record in ipairs(T:insert_all(records(T, 200))) do
+    equal(record.c, i * 2)
+    equal(record.d, "x")
+    equal(record:has_changes(), false)
+  end
+end)
+
+test("insert_all of records and tables by turns, some with values that are for a statement of their own", function()
+  local T = make_table(", d TEXT DEFAULT 'x'")
+  local list = {}
+  for i = 1, 500 do
+    list[i] = { a = i % 90 == 0 and perilune.null or "a" .. i, b = i, d = i % 70 ~= 0 and "y" or nil }
+    if i % 3 == 0 then list[i] = T(list[i]) end
+  end
+  for i, record in ipairs(T:insert_all(list)) do
+    equal(record.id, i)
+    equal(record.d, i % 70 ~= 0 and "y" or "x")
+    equal(record.a, i % 90 ~= 0 and "a" .. i or nil)
+    equal(T:find(i) == record and not record:has_changes(), true)
+  end
+end)
+
+test("insert_all of records that do not track changes", function()
+  db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a TEXT, b INTEGER)")
+  local T = perilune.record("t", { track_changes = false })
+  for i, record in ipairs(T:insert_all(records(T, 300))) do equal(T:find(i) == record, true) end
+end)
+
+test("a function of the table that looks at records while they are inserted sees no harm", function()
+  local list, calls = nil, 0
+  db:add_function("meddle", { arguments = 1, deterministic = true }, function()
+    calls = calls + 1
+    if calls == 3 then -- the first one of those that are inserted together
+      for _, record in ipairs(list) do rawset(record, "a", nil) end
+      list[1]:copy()
+      collectgarbage()
+    end
+    return 1
+  end)
+  local T = make_table(", CHECK (meddle(a))")
+  list = records(T, 18, function(i) return { a = ("text "):rep(i) .. i, b = i } end)
+  T:insert_all(list)
+  for i = 1, #list do equal(T:find(i).a, ("text "):rep(i) .. i) end
+end)
+
+test("update_changes of one record again and again knows the row each time", function()
+  local T = make_table()
+  local record = T{ a = "a", b = 1 }:insert()
+  local other = T{ a = "other", b = 1 }:insert()
+  for i = 1, 300 do
+    local text = ("x"):rep(i * 7 % 90)
+    equal(record:update_changes{ a = text, b = i % 5 > 0 and i or perilune.null }, true)
+    equal(record:update_changes{ a = text }, false)
+    equal(record:has_changes(), false)
+    equal(T:find(1) == record, true)
+  end
+  equal(other:has_changes(), false)
+  record.b = "12"
+  equal(record:has_changes(), true)
+end)
+
+test("update_changes compares as the database does", function()
+  local T = make_table(", d BOOLEAN, e REAL")
+  local record = T:find(T{ a = "1", b = 1, d = true, e = 2.0 }:insert().id)
+  for _, change in ipairs{ {}, { b = 1.0 }, { e = 2 }, { b = "1" }, { a = "1" }, { d = true }, { id = 1 } } do
+    equal(record:update_changes(change), false)
+  end
+  record.b = nil
+  equal(record:update_changes(), true)
+  equal(record:update_changes{ b = perilune.null }, false)
+  equal(record:update_changes{ d = false, a = 5 }, true)
+  equal(T:find(1).a, "5")
+  record.id = 9
+  equal(fails("record_not_found", record.update_changes, record, { a = "x" }).key, 9)
+end)
+
+test("update_changes that fails tells the truth later", function()
+  local T = make_table(", CHECK (b < 100)")
+  local record = T{ a = "a", b = 1 }:insert()
+  fails("constraint_check", record.update_changes, record, { a = "b", b = 100 })
+  equal(record:changes(), { a = { old = "a", new = "b" }, b = { old = 1, new = 100 } })
+  record.b = 99
+  equal(record:update_changes(), true)
+  equal(record:changes(), {})
+end)
+
+test("methods that are defined, replaced and taken away later are those that records have", function()
+  local T = make_table()
+  local Sub = T:extend()
+  local record, sub = T{ a = "a" }, Sub{ a = "b" }
+  equal(record:insert() == record, true)
+  equal(sub:insert() == sub, true)
+  function T:insert() return "inserted" end
+  equal(record:insert(), "inserted")
+  equal(sub:insert(), "inserted")
+  function Sub:insert() return "sub" end
+  equal(record:insert(), "inserted")
+  equal(sub:insert(), "sub")
+  Sub.insert = nil
+  equal(sub:insert(), "inserted")
+  T.insert = nil
+  equal(T{ a = "c" }:insert().id, 3)
+  function T:label() return self.a end
+  equal(sub:label(), "b")
+  T.label = nil
+  fails("unknown_column", function() return sub.label end)
+end)
+
+test("a column that a table gets is found where a method was", function()
+  local T = make_table()
+  local record = T{ a = "a" }:insert()
+  equal(type(record.copy), "function")
+  db:execute("ALTER TABLE t ADD COLUMN copy TEXT")
+  T:fetch_all()
+  equal(T:find(1).copy, nil)
+end)
