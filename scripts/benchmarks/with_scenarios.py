@@ -58,7 +58,7 @@ local function migrate(db)
 end
 local function copy(path)
   local template, file = assert(io.open(path .. "/template.sqlite", "rb")), assert(io.open(path .. "/copy.sqlite", "wb"))
-  file:write(template:read("a"))
+  file:write(template:read("*a"))
   template:close()
   file:close()
   return assert(environment:connect(path .. "/copy.sqlite"))
