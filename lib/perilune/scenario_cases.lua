@@ -11,7 +11,7 @@ function scenario_cases.fill(name, case)
   return (name:gsub("{([%a_][%w_]*)}", function(field)
     local value = case[field]
     if value == nil then internal.raise_unknown("field", field, display.keys(case)) end
-    return type(value) == "string" and value or display.show(value)
+    return type(value) == "string" and utf8.len(value) and value or display.show(value)
   end))
 end
 
@@ -31,7 +31,7 @@ end
 function scenario_cases.list(name, cases)
   local list, counts = {}, {}
   for index, case in ipairs(cases) do
-    if case.name ~= nil and (type(case.name) ~= "string" or case.name == "") then
+    if case.name ~= nil and (type(case.name) ~= "string" or case.name == "" or not utf8.len(case.name)) then
       state.mistake("case %d: name: expected a string, got %s", index, display.show(case.name))
     end
     local filled = scenario_cases.fill(name, case)

@@ -65,13 +65,13 @@ function scenario_changes.show(change, column)
 end
 
 --- Whether a cell says what became of a column. Without an arrow it says what there is after, or was before a deletion; an empty
--- one that the column has stayed as it was.
+-- one that the column has stayed as it was. Before an insertion, and after a deletion, there is NULL.
 local function matches_column(cell, change, column, names)
   local before, after = change.before and change.before[column], change.after and change.after[column]
   if cell.kind == "empty" then return change.op == "update" and not is_changed(change, column) end
   local sides = cell.kind == "bare" and text_table.split(cell.text, "->") or {}
   if #sides == 2 then
-    if not is_changed(change, column) then return false end
+    if change.op == "update" and not is_changed(change, column) then return false end
     local left, right = text_table.cell("changes", sides[1]), text_table.cell("changes", sides[2])
     return cells.matches(left, before, names) and cells.matches(right, after, names)
   end

@@ -13,6 +13,8 @@ local scenario_context = {}
 local function check_name(what, name)
   if type(name) ~= "string" or name == "" then
     state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
+  elseif not utf8.len(name) then
+    state.mistake("%s: argument 1: expected a name that is UTF-8, got %s", what, display.show(name))
   end
 end
 

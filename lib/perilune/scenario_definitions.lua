@@ -52,6 +52,8 @@ end
 local function check_name(what, name)
   if type(name) ~= "string" or not name:find("%S") then
     state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
+  elseif not utf8.len(name) then
+    state.mistake("%s: argument 1: expected a name that is UTF-8, got %s", what, display.show(name))
   end
 end
 

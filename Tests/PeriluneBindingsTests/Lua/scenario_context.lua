@@ -104,6 +104,7 @@ test("a member that t does not have is an error with the nearest", function()
   matches(failure("t.x = 1").message, "t.x cannot be set")
   matches(failure("t.step('x')").message, "t.step: expected a function, got nil")
   matches(failure("t.step(print)").message, "t.step: argument 1: expected a name")
+  matches(failure("t.step('\\255', print)").message, 't.step: argument 1: expected a name that is UTF-8, got "\\xff"')
 end)
 
 test("fixtures are made once, when they are asked for", function()

@@ -105,6 +105,14 @@ test("what loading a file raises is an error that says what it is, of whatever t
   equal(fails("error", S.load, "c_scenario.lua", "error('', 0)").message, 'error("")')
 end)
 
+test("names are text", function()
+  local S = language()
+  matches(fails("argument", S.load, "a_scenario.lua", 'scenario("\\255", function() end)').message, 'UTF-8, got "\\xff"')
+  fails("argument", S.load, "b_scenario.lua", 'scenario("s", { cases = { { name = "\\255" } } }, function() end)')
+  S.load("c_scenario.lua", 'scenario("s {x}", { cases = { { x = "\\255" } } }, function() end)')
+  equal(ids(S)[1], 'c_scenario.lua > s "\\xff"')
+end)
+
 test("a case is there as t.case", function()
   local S = language()
   S.load("a_scenario.lua", 'scenario("s {n}", { cases = { { n = 1 }, { n = 2 } } }, function(t) check(t.case.n == 2) end)')

@@ -243,7 +243,9 @@ test("changes are rows with op, table, key, and before -> after", function()
       | delete | *        | 2   | paid          | ...     |
     ]]
     expect(changes):count(3)
-    expect(changes):has_rows "| op | status |\n| update | sent |"]=], host)
+    expect(changes):has_rows "| op | status |\n| update | sent |"
+    expect(changes):has_rows "| op | status |\n| insert | ~ -> draft |\n| delete | paid -> ~ |"
+    expect.no(changes):has_rows "| op | status |\n| insert | draft -> ~ |"]=], host)
   local found = failure([=[
     expect(t.changes(function() end)):rows_any_order [[
       | op     | key | status        | sent_at |
