@@ -13,6 +13,9 @@ local list = {}
 --- Where definitions go while a file is loaded; nil: they are live at once.
 local staging
 
+--- A day between two attempts is the most.
+local longest_wait = 86400.0
+
 local modes = { "parallel", "queued", "restart", "single" }
 local option_kinds = {
   name = "string", description = "string", on = "any", when = "function", run = "function", mode = "string", max = "number",
@@ -21,6 +24,9 @@ local option_kinds = {
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
 
+--- Runs that are to be kept when nothing uses the database any more: whoever triggers or cancels may be inside an access.
+local unkept = {}
+
 --- Keeps a run, whose end nothing may disturb. A failure is told to the log, unless somebody waits for the run.
 local function keep(self, details, is_awaited)
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
@@ -28,7 +34,20 @@ local function keep(self, details, is_awaited)
   if details.outcome == "failed" and not is_awaited then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
 end
 
-local function finish(run, outcome, details)
+--- Keeps a run once the script waits or has come to its end.
+local function keep_later(self, details)
+  -- A preview shows what the automation changes, not that it ran.
+  if perilune.context == "preview" then return end
+  unkept[#unkept + 1] = { self, details }
+  if #unkept > 1 then return end
+  native.start(function()
+    local kept = unkept
+    unkept = {}
+    for _, run in ipairs(kept) do keep(run[1], run[2]) end
+  end)
+end
+
+local function finish(run, outcome, details, keeping)
   local self = run.automation
   self.running[run] = nil
   self.running_count = self.running_count - 1
@@ -37,8 +56,7 @@ local function finish(run, outcome, details)
   local statements, count = run.read_statements()
   if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
   details.statements = perilune.json.array(statements)
-  -- A preview shows what the automation changes, not that it ran.
-  if perilune.context ~= "preview" then keep(self, details, run.on_end) end
+  if keeping then keeping(self, details) elseif perilune.context ~= "preview" then keep(self, details, run.on_end) end
   if run.on_end then run.on_end(details) end
   automations.start_waiting(self)
 end
@@ -59,7 +77,9 @@ local function fail(run, e)
     run.is_over = true
     return finish(run, run.is_cancelled and "cancelled" or "failed", { error = e })
   end
-  run.timer = native.start_timer(retry.wait * retry.factor ^ (run.attempts - 1), nil, function()
+  -- Wherever 0 times infinity might come out, 0 does.
+  local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - 1), longest_wait)
+  run.timer = native.start_timer(wait, nil, function()
     run.timer = nil
     attempt(run)
   end)
@@ -99,23 +119,31 @@ local function cancel_run(run)
   if run.timer then
     native.stop(run.timer)
     run.is_over = true
-    return finish(run, "cancelled", {})
+    return finish(run, "cancelled", {}, keep_later)
   end
   local was_live, has_begun = native.stop(run.task, true)
   -- One that has not begun never will.
   if was_live and not has_begun then
     run.is_over = true
-    finish(run, "cancelled", {})
+    finish(run, "cancelled", {}, keep_later)
   end
 end
 
 -- Triggers --------------------------------------------------------------------------------------------------------------------
 
 local function skip(self, trigger, reason)
-  local moment = perilune.now()
-  pcall(runs.add, self.db, {
-    automation = self.name, trigger = trigger, started_at = moment, duration = 0, attempts = 0, outcome = "skipped", reason = reason,
-  }, self.keep)
+  keep_later(self, {
+    automation = self.name, trigger = trigger, started_at = perilune.now(), duration = 0, attempts = 0, outcome = "skipped",
+    reason = reason,
+  })
+end
+
+--- What is to be noticed could not be looked at: a failed run, as it were; the next change is looked at again.
+local function fail_to_look(self, e)
+  keep_later(self, {
+    automation = self.name, trigger = { kind = "change" }, started_at = perilune.now(), duration = 0, attempts = 0,
+    outcome = "failed", reason = "what it observes could not be fetched", error = e,
+  })
 end
 
 --- Starts the next of those that wait.
@@ -153,6 +181,7 @@ local methods = {}
 --- Runs the automation now, guard included, as if it had been triggered.
 -- @param data what the function finds in `context.event`
 function methods:run(data)
+  if self.is_removed then internal.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
   on_trigger[self.mode](self, { kind = "manual", data = data })
 end
 
@@ -160,7 +189,11 @@ end
 function methods:enable()
   if self.source or self.is_removed then return end
   self.enabled = true
-  self.source = self.start_trigger(self.db, function(trigger, values) on_trigger[self.mode](self, trigger, values) end)
+  -- Now, since a change of the schema has everything looked at again: the first run would be followed by another.
+  if perilune.context ~= "preview" then pcall(runs.prepare, self.db) end
+  self.source = self.start_trigger(self.db, function(trigger, values)
+    if not self.is_removed then on_trigger[self.mode](self, trigger, values) end
+  end, function(e) fail_to_look(self, e) end)
 end
 
 --- Has it not triggered any more. What runs goes on.
@@ -216,9 +249,15 @@ local function read_retry(place, retry)
   if math.type(retry) == "integer" then retry = { times = retry } end
   local options = checks.options(place .. ": option `retry`", retry, { times = "number", wait = "any", factor = "number" })
   local times = math.tointeger(options.times or 3)
-  if not times or times < 0 then checks.fail(place, "option `retry.times`: expected a whole number, got " .. internal.describe(options.times)) end
+  if not times or times < 0 then
+    checks.fail(place, "option `retry.times`: expected a whole number from 0, got " .. internal.describe(options.times))
+  end
+  local factor = options.factor or 2
+  if not (factor >= 1 and factor <= 1000) then
+    checks.fail(place, "option `retry.factor`: expected a number from 1 to 1000, got " .. internal.describe(factor))
+  end
   local wait = internal.load("loop").read_seconds(place .. ": option `retry.wait`", options.wait or 1)
-  return { times = times, wait = wait, factor = options.factor or 2 }
+  return { times = times, wait = wait, factor = factor }
 end
 
 local function read_count(place, name, value, default)
@@ -234,6 +273,9 @@ local function read_definition(options)
   if options.name == nil or options.name == "" then checks.fail(place, "option `name`: expected a name, got none") end
   place = ('perilune.automation "%s"'):format(options.name)
   if not options.run then checks.fail(place, "option `run`: expected a function, got nil") end
+  if options.db ~= nil and not internal.is_database(options.db) then
+    checks.fail(place, "option `db`: expected a database, got " .. internal.describe(options.db))
+  end
   local mode = options.mode or "single"
   if not on_trigger[mode] then internal.raise_unknown("mode", mode, modes) end
   local text, start_trigger = triggers.read(place, options.on)

@@ -24,19 +24,13 @@ local definition = [[
 local index = [[
   CREATE INDEX IF NOT EXISTS perilune_automation_run_automation ON perilune_automation_run(automation, id)]]
 
---- The databases that have the table.
-local prepared = setmetatable({}, { __mode = "k" })
-
---- Makes the table, unless it is there.
+--- Makes the table, unless it is there: somebody may have dropped it, or rolled back.
 function runs.prepare(db)
-  if prepared[db] then return end
-  if not db:table_exists(runs.table_name) then
-    db:write(function(handle)
-      handle:execute(definition)
-      handle:execute(index)
-    end)
-  end
-  prepared[db] = true
+  if db:table_exists(runs.table_name) then return end
+  db:write(function(handle)
+    handle:execute(definition)
+    handle:execute(index)
+  end)
 end
 
 local function to_json(value)

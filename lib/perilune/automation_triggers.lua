@@ -19,7 +19,7 @@ local function table_name(value)
 end
 
 --- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
-local function watch_tables(db, names, fire)
+local function watch_tables(db, names, fire, on_error)
   for _, name in ipairs(names) do
     if not db:table_exists(name) then internal.raise_unknown("table", name, db:tables()) end
   end
@@ -32,10 +32,10 @@ local function watch_tables(db, names, fire)
   end, function(number)
     -- The first look is no change.
     if number > 1 then fire{ kind = "change", tables = names } end
-  end, { keeps_alive = true })
+  end, { on_error = on_error })
 end
 
-local function watch_value(db, options, fire)
+local function watch_value(db, options, fire, on_error)
   local is_first = not options.initially
   local function deliver(...)
     if is_first then
@@ -45,8 +45,8 @@ local function watch_value(db, options, fire)
     local values = table.pack(...)
     fire({ kind = "change" }, values)
   end
-  if type(options.change) == "function" then return db:observe(options.change, deliver) end
-  return options.change:observe(db, deliver)
+  if type(options.change) == "function" then return db:observe(options.change, deliver, { on_error = on_error }) end
+  return options.change:observe(db, deliver, { on_error = on_error })
 end
 
 local function is_value(change)
@@ -71,18 +71,18 @@ end
 
 local function read_change(place, options)
   if is_value(options.change) then
-    return "change", function(db, fire) return watch_value(db, options, fire) end
+    return "change", function(db, fire, on_error) return watch_value(db, options, fire, on_error) end
   end
   if options.initially then checks.fail(place, "option `on.initially` is for requests and functions that fetch") end
   local names = change_names(place, options.change)
-  return "change of " .. table.concat(names, ", "), function(db, fire) return watch_tables(db, names, fire) end
+  return "change of " .. table.concat(names, ", "), function(db, fire, on_error) return watch_tables(db, names, fire, on_error) end
 end
 
 -- Times -----------------------------------------------------------------------------------------------------------------------
 
 local function read_schedule(place, options)
   local schedule = internal.load("schedule")
-  local parsed = schedule.parse(place, options.schedule)
+  local parsed = schedule.read(place .. ": option `on.schedule`", options.schedule)
   return ("schedule %s"):format(parsed.text), function(_, fire)
     return schedule.start(parsed, function(due)
       fire{ kind = "schedule", due = tostring(due) }
@@ -91,8 +91,8 @@ local function read_schedule(place, options)
 end
 
 local function read_every(place, options)
-  local seconds = internal.load("loop").read_seconds(place, options.every)
-  if seconds < 0.001 then checks.fail(place, "option `on.every`: expected at least a thousandth of a second") end
+  local seconds = internal.load("loop").read_seconds(place .. ": option `on.every`", options.every)
+  if seconds < 0.001 then checks.fail(place, "option `on.every`: expected at least a thousandth of a second, got " .. internal.describe(options.every)) end
   return ("every %s"):format(options.every), function(_, fire)
     return perilune.every(seconds, function() fire{ kind = "every" } end)
   end
@@ -135,7 +135,7 @@ end
 local readers = { change = read_change, schedule = read_schedule, every = read_every, event = read_event }
 
 --- Checks the option `on`.
--- @return what people call it, and a function (database, fire) that starts it and returns what has a method `cancel`
+-- @return what people call it, and a function (database, fire, on_error) that starts it and returns what has a method `cancel`
 function triggers.read(place, on)
   if type(on) ~= "table" then
     checks.fail(place, "option `on`: expected { change = ... }, { schedule = ... }, { every = ... } or { event = ... }, got "

@@ -88,7 +88,7 @@ function perilune.on_signal(name, f)
     internal.raise("argument", ('perilune.on_signal: expected the name of a signal, as "TERM", got %s'):format(internal.describe(name)))
   end
   check_function("perilune.on_signal", f)
-  return make_handle(native.on_signal((name:gsub("^SIG", "")), f))
+  return make_handle(native.on_signal((name:upper():gsub("^SIG", "")), f))
 end
 
 --- Has a function get the errors that timers and tasks leave unhandled; nil: they end the script.
@@ -101,6 +101,9 @@ end
 local Task = { __name = "perilune.task" }
 Task.__index = Task
 Task.__metatable = "task"
+
+--- The tasks, by the coroutines that run them.
+local tasks = setmetatable({}, { __mode = "k" })
 
 local function succeed(task, ...)
   if task.state ~= "running" then return end
@@ -121,7 +124,10 @@ function perilune.spawn(f, ...)
   check_function("perilune.spawn", f)
   local task = setmetatable({ state = "running" }, Task)
   local call = bind(f, ...)
-  task.id = native.start(function() succeed(task, call()) end, function(e) fail(task, e) end)
+  task.id = native.start(function()
+    tasks[coroutine.running()] = task
+    succeed(task, call())
+  end, function(e) fail(task, e) end)
   return task
 end
 
@@ -139,9 +145,25 @@ function Task:cancel()
   return true
 end
 
+--- Notes which task waits for another. Raises if that waits for this one, itself or through others: neither would ever end.
+local function note_wait(task)
+  local waiter = tasks[coroutine.running()]
+  if not waiter then return end
+  local other = task
+  while other and other.state == "running" do
+    if other == waiter then
+      internal.raise("deadlock", task == waiter and "task:wait: a task cannot wait for itself"
+        or "task:wait: this task cannot wait for one that waits for it")
+    end
+    other = other.waits_for
+  end
+  waiter.waits_for = task
+end
+
 --- Waits until the function has ended, and returns its results or raises its error.
 function Task:wait()
   while self.state == "running" do
+    note_wait(self)
     self.place = self.place or native.make_place()
     native.wait(self.place)
   end

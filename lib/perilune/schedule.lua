@@ -43,13 +43,16 @@ end
 --- Adds what one of the parts between commas stands for: `*`, `5`, `1-5`, each perhaps with `/2` behind.
 local function add_part(place, text, field, part, set)
   local range, step = part:match("^(.-)/(%d+)$")
-  range, step = range or part, math.tointeger(tonumber(step or 1))
-  if step < 1 then fail(place, text, "%s: a step is at least 1", field.name) end
+  local stride = math.tointeger(tonumber(step or 1))
+  if not stride or stride < 1 then fail(place, text, "%s: expected a step from 1, got %s", field.name, step) end
+  range, step = range or part, math.min(stride, field.high + 1)
   local low, high = field.low, field.high
   if range ~= "*" then
     local first, last = range:match("^(%w+)%-(%w+)$")
     low = read_number(place, text, field, first or range)
     high = first and read_number(place, text, field, last) or (part ~= range and field.high or low)
+    -- As cron has it the week ends with a Sunday too.
+    if first and field.words == days and high == 0 and low > 0 then high = 7 end
     if low > high then fail(place, text, "%s: %s is after %s", field.name, first, last) end
   end
   for number = low, high, step do set[number] = true end
@@ -74,6 +77,8 @@ local function parse(place, text)
   for index, field in ipairs(fields) do schedule[index] = read_field(place, text, field, words[index]) end
   -- As in cron: where both are restricted, either day will do.
   schedule.either_day = words[3]:sub(1, 1) ~= "*" and words[5]:sub(1, 1) ~= "*"
+  -- And where the clocks go back or forward, what comes at a time of day comes once all the same.
+  schedule.is_fixed = words[1]:sub(1, 1) ~= "*" and words[2]:sub(1, 1) ~= "*"
   return schedule
 end
 
@@ -91,19 +96,36 @@ local function skip(moment, date, later)
   return next_moment > moment and next_moment or moment + later
 end
 
---- The first moment after another (in Unix seconds) at which a schedule is due; nil if there is none within five years.
+--- Whether the clocks have gone forward at this moment, over an hour at which the schedule is due.
+local function has_missed_hour(schedule, moment, time)
+  if not schedule.is_fixed or time.min ~= 0 then return false end
+  for hour = os.date("*t", moment - 60).hour + 1, time.hour - 1 do
+    if schedule[2][hour] then return true end
+  end
+  return false
+end
+
+--- Whether the clocks have gone back: the schedule was due at the same time an hour ago.
+local function comes_twice(schedule, moment, time)
+  return schedule.is_fixed and os.date("*t", moment - 3600).hour == time.hour
+end
+
+--- The first moment after another (in Unix seconds) at which a schedule is due; nil if there is none within forty years: a
+--- 29th of February that is a Sunday may be that far away.
 local function next_time(schedule, after)
   local moment = after - after % 60 + 60
-  local limit = after + 5 * 366 * 86400
+  local limit = after + 40 * 366 * 86400
   while moment <= limit do
     local time = os.date("*t", moment)
     if not schedule[4][time.month] then
       moment = skip(moment, { year = time.year, month = time.month + 1, day = 1, hour = 0 }, 86400)
     elseif not is_day(schedule, time) then
       moment = skip(moment, { year = time.year, month = time.month, day = time.day + 1, hour = 0 }, 3600)
+    elseif has_missed_hour(schedule, moment, time) then
+      return moment
     elseif not schedule[2][time.hour] then
       moment = skip(moment, { year = time.year, month = time.month, day = time.day, hour = time.hour + 1 }, 60)
-    elseif not schedule[1][time.min] then
+    elseif not schedule[1][time.min] or comes_twice(schedule, moment, time) then
       moment = moment + 60
     else
       return moment
@@ -156,7 +178,14 @@ function Schedule:__tostring()
   return ('schedule "%s"'):format(self.schedule.text) .. (self:is_active() and "" or " (ended)")
 end
 
-local schedule = { parse = parse, next_time = next_time }
+local schedule = { next_time = next_time }
+
+--- Reads a schedule that comes at some time.
+function schedule.read(place, text)
+  local parsed = parse(place, text)
+  if not next_time(parsed, os.time()) then fail(place, text, "there is no such day") end
+  return parsed
+end
 
 --- Calls a function at the times of a schedule that was parsed.
 function schedule.start(parsed, f)
@@ -169,13 +198,11 @@ end
 --
 -- Five fields: minute, hour, day of the month, month, day of the week; each `*`, a number, a range `1-5`, a step `*/10`, a list of
 -- those. Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are short for such.
--- Times are local. Times that pass while the machine sleeps are one call afterwards.
+-- Times are local; a time of day that the clocks leave out is the hour after, one that they bring twice is its first. Times that pass while the machine sleeps are one call afterwards.
 function perilune.at(text, f)
-  local parsed = parse("perilune.at", text)
+  local parsed = schedule.read("perilune.at", text)
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. internal.describe(f)) end
-  local self = schedule.start(parsed, f)
-  if not self.due then fail("perilune.at", text, "there is no such day") end
-  return self
+  return schedule.start(parsed, f)
 end
 
 return schedule

@@ -264,10 +264,88 @@ test("wrong definitions are refused, and name what there is", function()
   matches(message{ name = "x", run = run, on = { schedule = "soon" } }, "expected five fields")
   matches(message{ name = "x", run = run, on = { event = "e" }, max = 0 }, "option `max`: expected a whole number from 1")
   matches(message{ name = "x", run = run, on = { event = "e" }, retry = { times = -1 } }, "option `retry.times`")
+  for _, factor in ipairs{ -1, 0, math.huge, 0 / 0 } do
+    matches(message{ name = "x", run = run, on = { event = "e" }, retry = { factor = factor } },
+      "option `retry.factor`: expected a number from 1 to 1000")
+  end
+  matches(message{ name = "x", run = run, on = { event = "e" }, db = 5 }, "option `db`: expected a database, got the integer 5")
+  matches(message{ name = "x", run = run, on = { schedule = "0 0 31 2 *" } }, "option `on.schedule`")
   make_products()
   matches(message({ name = "x", run = run, on = { change = "prodcut" } }, "unknown_table"), "did you mean `product`?")
   equal(#perilune.automations(), 0)
   perilune.automation{ name = "x", run = run, on = { event = "e" } }
   matches(message({ name = "x", run = run, on = { event = "e" } }, "definition"), "there is one of that name already")
   matches(fails("argument", perilune.emit, 1), "expected the name of an event")
+end)
+
+test("what is skipped or cancelled inside of an access is kept all the same", function()
+  local function run() perilune.sleep(0.02) end
+  local single = perilune.automation{ name = "single", on = { event = "e" }, run = run }
+  local restart = perilune.automation{ name = "restart", mode = "restart", on = { event = "e" }, run = run }
+  db:read(function()
+    perilune.emit("e")
+    perilune.emit("e")
+  end)
+  pcall(db.write, db, function()
+    perilune.emit("e")
+    error("rolled back")
+  end)
+  wait_for(function() return not single:is_running() and not restart:is_running() end)
+  perilune.sleep(0.01)
+  local list = outcomes(single)
+  table.sort(list)
+  equal(list, { "skipped (still running)", "skipped (still running)", "succeeded" })
+  list = outcomes(restart)
+  table.sort(list)
+  equal(list, { "cancelled", "cancelled", "succeeded" })
+end)
+
+test("the table of the runs may be dropped, and comes again", function()
+  local automation = perilune.automation{ name = "x", on = { event = "e" }, run = function() end }
+  for _ = 1, 2 do
+    perilune.emit("e")
+    wait_for(function() return not automation:is_running() end)
+    equal(outcomes(automation), { "succeeded" })
+    equal(automation:runs()[1].statements, "[]")
+    db:execute("DROP TABLE perilune_automation_run")
+  end
+end)
+
+test("an automation whose value cannot be fetched does not stop the others, and looks again at the next change", function()
+  make_products()
+  local values, others = {}, 0
+  local automation = perilune.automation{ name = "fetch", mode = "queued", on = { change = function(db)
+    local count = db:fetch_value("SELECT count(*) FROM product")
+    if count == 1 then error("one is none", 0) end
+    return count
+  end }, run = function(context) values[#values + 1] = context.value end }
+  perilune.automation{ name = "other", mode = "queued", on = { change = "product" }, run = function() others = others + 1 end }
+  perilune.sleep(0.01)
+  for i = 1, 2 do
+    db:execute("INSERT INTO product(name, stock) VALUES ('tea', 1)")
+    wait_for(function() return others >= i end)
+  end
+  wait_for(function() return #values == 1 and not automation:is_running() end)
+  equal(values, { 2 })
+  equal(outcomes(automation), { "succeeded", "failed (what it observes could not be fetched)" })
+  equal(automation:runs()[2].error, "one is none")
+  for _, automation in ipairs(perilune.automations()) do automation:remove() end
+end)
+
+test("an automation that was removed is never run", function()
+  local automation = perilune.automation{ name = "x", on = { event = "e" }, run = error }
+  automation:remove()
+  equal(perilune.emit("e"), 0)
+  matches(fails("usage", automation.run, automation), 'automation "x": it has been removed')
+end)
+
+test("keeping the first run sets nothing off", function()
+  make_products()
+  local calls = 0
+  perilune.automation{ name = "watch", on = { change = "product" }, run = function() calls = calls + 1 end }
+  perilune.sleep(0.05)
+  db:execute("INSERT INTO product(name, stock) VALUES ('tea', 1)")
+  perilune.sleep(0.1)
+  equal(calls, 1)
+  for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)

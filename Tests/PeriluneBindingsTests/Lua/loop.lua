@@ -184,3 +184,16 @@ test("timers and tasks tell what they are", function()
   equal(tostring(task), "task (done)")
   equal(getmetatable(task), "task")
 end)
+
+test("a task cannot wait for itself, nor for one that waits for it", function()
+  local first, second
+  first = perilune.spawn(function() return pcall(first.wait, first) end)
+  local is_ok, e = first:wait()
+  equal({ is_ok, e.kind }, { false, "deadlock" })
+  matches(e, "a task cannot wait for itself")
+
+  first = perilune.spawn(function() return second:wait() end)
+  second = perilune.spawn(function() return first:wait() end)
+  matches(fails("deadlock", first.wait, first), "this task cannot wait for one that waits for it")
+  equal({ first:status(), second:status() }, { "failed", "failed" })
+end)

@@ -22,10 +22,30 @@ test("a schedule that is none tells what is wrong with it", function()
   matches(message("* * * foo *"), "month: expected a number or a name, got `foo`")
   matches(message("x * * * *"), "minute: expected a number, got `x`")
   matches(message("5-1 * * * *"), "minute: 5 is after 1")
-  matches(message("*/0 * * * *"), "minute: a step is at least 1")
+  matches(message("*/0 * * * *"), "minute: expected a step from 1, got 0")
+  matches(message("*/99999999999999999999 * * * *"), "minute: expected a step from 1, got 99999999999999999999")
   matches(message("1,,2 * * * *"), "minute: expected a number, got ``")
   matches(message("@fortnightly"), "expected five fields")
   matches(message("0 0 30 2 *"), "there is no such day")
   matches(fails("argument", perilune.at, 5, print), 'expected a schedule, as "0 9 * * mon-fri", got the integer 5')
   matches(fails("argument", perilune.at, "@daily"), "expected a function, got nil")
+end)
+
+local function first_time(text)
+  local handle <close> = setmetatable({ perilune.at(text, print) }, { __close = function(self) self[1]:cancel() end })
+  return os.date("*t", handle[1]:next_time().unix_seconds)
+end
+
+test("a week may end with a Sunday", function()
+  local parts = first_time("0 12 * * sun-sun")
+  equal({ parts.wday, parts.hour }, { 1, 12 })
+  local day = first_time("0 12 * * sat-sun").wday
+  assert(day == 7 or day == 1, day)
+  matches(fails("argument", perilune.at, "0 0 * * wed-tue", print), "day of the week: wed is after tue")
+end)
+
+test("a leap day that is rare comes nevertheless", function()
+  -- A field that begins with a star and the other one both have to hold.
+  local parts = first_time("0 12 29 2 */7")
+  equal({ parts.month, parts.day, parts.wday }, { 2, 29, 1 })
 end)
