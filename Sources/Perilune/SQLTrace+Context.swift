@@ -1,5 +1,5 @@
 internal import Foundation
-public import GRDB
+internal import GRDB
 internal import Logging
 internal import PeriluneBindings
 internal import PeriluneDependencies
