@@ -4,8 +4,8 @@ public import Testing
 /// Scenarios in Lua as tests of Swift Testing.
 ///
 /// ```swift
-/// @Test(arguments: try Scenarios.all(under: "scenarios"))
-/// func scenarios(_ scenario: ScenarioTest) async throws {
+/// @Test(arguments: try Scenarios.all(under: "scripts/examples/billing/scenarios"))
+/// func billing(_ scenario: ScenarioTest) async throws {
 ///     try await scenario.run()
 /// }
 /// ```

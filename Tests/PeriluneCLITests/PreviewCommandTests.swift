@@ -3,7 +3,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(2))) struct PreviewCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct PreviewCommandTests {
     /// A folder with a database and a script that changes it.
     private func makeFolder() throws -> TestFolder {
         let folder = try TestFolder([

@@ -1,6 +1,6 @@
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct QueryCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct QueryCommandTests {
     private func shop() throws -> TestFolder {
         let folder = try TestFolder()
         let made = try folder.perilune(

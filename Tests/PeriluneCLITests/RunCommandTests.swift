@@ -2,7 +2,7 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite(.timeLimit(.minutes(2))) struct RunCommandTests {
+@Suite(.timeLimit(.minutes(15))) struct RunCommandTests {
     @Test func `a file runs with a database in memory`() throws {
         let folder = try TestFolder([
             "a.lua": """

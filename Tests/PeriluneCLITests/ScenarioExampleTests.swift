@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 /// The scenarios of this project, and the types that editors get.
-@Suite(.timeLimit(.minutes(5))) struct ScenarioExampleTests {
+@Suite(.timeLimit(.minutes(15))) struct ScenarioExampleTests {
     @Test(arguments: ["scripts/scenarios", "scripts/examples/billing/scenarios"])
     func `the scenarios of this project pass`(folder: String) throws {
         let result = try TestFolder().shell("cd '\(TestFolder.checkout)' && CI=1 \"$PERILUNE\" test --timeout 60s \(folder)")
@@ -41,7 +41,7 @@ import Testing
 }
 
 /// What the README says of scenarios.
-@Suite(.timeLimit(.minutes(2))) struct ScenarioReadmeTests {
+@Suite(.timeLimit(.minutes(15))) struct ScenarioReadmeTests {
     private let readme: String
 
     init() throws {

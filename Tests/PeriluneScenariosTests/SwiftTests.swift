@@ -4,10 +4,12 @@ import Testing
 
 /// The examples of this project, as whoever embeds Perilune would run theirs.
 @Suite struct ExampleScenarios {
+    // example
     @Test(arguments: try Scenarios.all(under: "scripts/examples/billing/scenarios"))
     func billing(_ scenario: ScenarioTest) async throws {
         try await scenario.run()
     }
+    // end
 }
 
 @Suite struct SwiftTests {

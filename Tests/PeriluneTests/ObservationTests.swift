@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Observations in hosts: whoever writes, values reach them, and nothing comes after the end.
-@Suite(.timeLimit(.minutes(3))) struct ObservationTests {
+@Suite(.timeLimit(.minutes(15))) struct ObservationTests {
     private func makePool() throws -> DatabasePool {
         let path = NSTemporaryDirectory() + "/perilune-observation-\(UUID().uuidString).sqlite"
         let pool = try DatabasePool(path: path)

@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 @Suite struct PoolTests {
-    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(5)))
+    @Test(.defaultDatabase(.pool("x.sqlite", migrations: library, usesFilesInTests: true)), .timeLimit(.minutes(15)))
     func `calls are served in parallel, each by a host for itself`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2) { host in
@@ -41,7 +41,7 @@ import Testing
         #expect(made.withLock { $0 } <= 3)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(5)))
+    @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
     func `a host whose script has passed a limit is replaced, one whose script failed is not`() async throws {
         let made = Mutex(0)
         var configuration = ScriptHost.Configuration()
@@ -61,7 +61,7 @@ import Testing
         #expect(made.withLock { $0 } == 2)
     }
 
-    @Test(.defaultDatabase(), .timeLimit(.minutes(5))) func `a task that is cancelled stops waiting for a host`() async throws {
+    @Test(.defaultDatabase(), .timeLimit(.minutes(15))) func `a task that is cancelled stops waiting for a host`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 1)
         let holder = Task { try await pool.withHost { _ in await rendezvous.meet() } }

@@ -164,7 +164,7 @@ struct RunningTests {
         #expect(entered == 50)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a cancelled task ends its own run, or its wait, and nobody else's`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a cancelled task ends its own run, or its wait, and nobody else's`() async throws {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
         let host = try await ScriptHost(configuration)

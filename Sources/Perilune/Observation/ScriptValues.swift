@@ -4,8 +4,13 @@ internal import PeriluneLua
 /// What a function of a script fetches, now and whenever a transaction has changed it, whoever wrote.
 ///
 /// ```swift
-/// try await host.run(source: "function open_orders(db) return db:fetch_value('SELECT COUNT(*) FROM orders') end")
-/// for try await count: Int in host.values(of: "open_orders") { print(count) }
+/// await host.register(module: "supplier") { supplier in
+///     supplier.function("order", effect: .external) { (product: String) async throws in try await shop.order(product) }
+/// }
+/// try await host.run(file: "stock.lua")
+/// for try await names: [String] in host.values(of: "low_stock") {
+///     await shop.show(names)
+/// }
 /// ```
 ///
 /// A value that is equal to the one before is left out; so are those that come while the loop is busy, but the last. The function is

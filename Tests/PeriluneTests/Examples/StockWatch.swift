@@ -1,0 +1,81 @@
+import Foundation
+import GRDB
+import Perilune
+import PeriluneDependencies
+import Testing
+
+/// A program that offers an asynchronous function to an automation, and watches what a request of the script fetches.
+enum StockWatchExample {
+    private static let script = """
+        local supplier = require "supplier"
+        db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY, name TEXT, stock INTEGER, is_ordered BOOLEAN DEFAULT FALSE)")
+        Product = perilune.record("product")
+        local low = Product:filter(Product.c.stock:lt(5)):order("name")
+
+        function low_stock(db) return low:pluck("name", db) end
+
+        perilune.automation{
+          name = "order what runs low", on = { change = low:filter{ is_ordered = false } }, mode = "queued",
+          run = function(context)
+            for _, product in ipairs(context.value) do
+              supplier.order(product.name)
+              product:update_changes(function(p) p.is_ordered = true end)
+            end
+          end,
+        }
+        """
+
+    /// What the program does with what it learns.
+    private actor Shop {
+        private(set) var orders: [String] = []
+        private(set) var shown: [[String]] = []
+
+        func order(_ product: String) async throws {
+            try await Task.sleep(for: .milliseconds(1))
+            orders.append(product)
+        }
+
+        func show(_ names: [String]) { shown.append(names) }
+    }
+
+    private static func eventually(_ condition: () async -> Bool) async throws -> Bool {
+        for _ in 0..<2000 {
+            if await condition() { return true }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        return false
+    }
+
+    @Suite(.timeLimit(.minutes(15))) struct Tests {
+        @Test func `a script orders by a function of the program, which watches the stock`() async throws {
+            try await Dependencies.inProcess(.live) {
+                try await withTemporaryFolder { folder in
+                    try StockWatchExample.script.write(toFile: "\(folder)/stock.lua", atomically: true, encoding: .utf8)
+                    let queue = try DatabaseQueue()
+                    let host = try await ScriptHost(ScriptHost.Configuration(database: .open(queue)))
+                    let shop = Shop()
+                    let program = Task {
+                        // example
+                        await host.register(module: "supplier") { supplier in
+                            supplier.function("order", effect: .external) { (product: String) async throws in try await shop.order(product) }
+                        }
+                        try await host.run(file: "\(folder)/stock.lua")
+                        for try await names: [String] in host.values(of: "low_stock") {
+                            await shop.show(names)
+                        }
+                        // end
+                    }
+                    #expect(try await eventually { await shop.shown == [[]] })
+                    try await queue.write { try $0.execute(sql: "INSERT INTO product(name, stock) VALUES ('tea', 9), ('ale', 2)") }
+                    #expect(try await eventually { await shop.orders == ["ale"] })
+                    #expect(try await eventually { await shop.shown == [[], ["ale"]] })
+                    try await queue.write { try $0.execute(sql: "UPDATE product SET stock = 1 WHERE name = 'tea'") }
+                    #expect(try await eventually { await shop.orders == ["ale", "tea"] })
+                    #expect(try await eventually { await shop.shown.last == ["ale", "tea"] })
+                    program.cancel()
+                    await host.endCallbacks()
+                }
+            }
+        }
+    }
+}
