@@ -12,7 +12,7 @@ enum StockWatchExample {
         Product = perilune.record("product")
         local low = Product:filter(Product.c.stock:lt(5)):order("name")
 
-        function low_stock(db) return low:pluck("name", db) end
+        function low_stock(db) return low:pluck(db, "name") end
 
         perilune.automation{
           name = "order what runs low", on = { change = low:filter{ is_ordered = false } }, mode = "queued",
