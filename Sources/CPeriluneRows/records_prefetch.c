@@ -31,15 +31,16 @@ static char *write_integer(char *at, lua_Integer integer) {
     return at;
 }
 
-/* prefetch_keys(parents, name) -> the keys as a list in JSON, each once; key -> position of the first parent that has it. Nothing
-** if some key is no integer. */
+/* prefetch_keys(parents, name, wants_json) -> the keys as a list in JSON, each once, or true if that is not wanted; key -> position of
+** the first parent that has it. Nothing if some key is no integer. */
 static int prefetch_keys(lua_State *L) {
-    enum { parents = 1, name, first, text };
+    enum { parents = 1, name, wants_json, first };
     luaL_checktype(L, parents, LUA_TTABLE);
-    lua_settop(L, name);
+    lua_settop(L, wants_json);
+    bool has_json = lua_toboolean(L, wants_json);
     lua_Integer count = (lua_Integer)lua_rawlen(L, parents);
     lua_createtable(L, 0, count < INT32_MAX ? (int)count : 0);
-    char *start = lua_newuserdatauv(L, (size_t)count * (longest_integer + 1) + 2, 0), *at = start;
+    char *start = lua_newuserdatauv(L, has_json ? (size_t)count * (longest_integer + 1) + 2 : 2, 0), *at = start;
     *at++ = '[';
     for (lua_Integer i = 1; i <= count; i++) {
         int type = push_field(L, parents, i, name);
@@ -51,15 +52,16 @@ static int prefetch_keys(lua_State *L) {
         lua_Integer key = lua_tointeger(L, -1);
         lua_pop(L, 1);
         if (lua_rawgeti(L, first, key) == LUA_TNIL) {
-            if (at > start + 1) *at++ = ',';
-            at = write_integer(at, key);
+            if (has_json && at > start + 1) *at++ = ',';
+            if (has_json) at = write_integer(at, key);
             lua_pushinteger(L, i);
             lua_rawseti(L, first, key);
         }
         lua_pop(L, 1);
     }
     *at++ = ']';
-    lua_pushlstring(L, start, (size_t)(at - start));
+    if (has_json) lua_pushlstring(L, start, (size_t)(at - start));
+    else lua_pushboolean(L, true);
     lua_pushvalue(L, first);
     return 2;
 }
@@ -69,16 +71,16 @@ enum { PARENTS = 1, FIELD, METATABLE, NAME, FIRST, CHILDREN, CHILD_KEYS, LISTS }
 
 typedef struct {
     lua_Integer parent_count, child_count;
-    lua_Integer *owners; /* for each child the position of the parent that it belongs to, from 1; 0 for none */
-    int *counts;         /* for each parent, from 1: its children */
+    uint32_t *owners; /* for each child the position of the parent that it belongs to, from 1; 0 for none */
+    uint32_t *counts; /* for each parent, from 1: its children */
 } distribution;
 
 /* The position of the first parent with the key on top of the stack, which is popped; 0 if there is none. */
-static lua_Integer pop_owner(lua_State *L) {
+static uint32_t pop_owner(lua_State *L) {
     /* A text that is a number, where the column has let it through. */
     if (lua_type(L, -1) == LUA_TSTRING && lua_stringtonumber(L, lua_tostring(L, -1))) lua_replace(L, -2);
     lua_rawget(L, FIRST);
-    lua_Integer owner = lua_tointeger(L, -1);
+    uint32_t owner = (uint32_t)lua_tointeger(L, -1);
     lua_pop(L, 1);
     return owner;
 }
@@ -95,7 +97,7 @@ static void find_owners(lua_State *L, distribution *all) {
     for (lua_Integer i = 1; i <= all->child_count; i++) {
         if (has_list) push_key(L, i);
         else push_field(L, CHILDREN, i, CHILD_KEYS);
-        lua_Integer owner = pop_owner(L);
+        uint32_t owner = pop_owner(L);
         all->owners[i - 1] = owner;
         if (owner) all->counts[owner]++;
     }
@@ -113,7 +115,7 @@ static void make_lists(lua_State *L, distribution *all) {
         lua_Integer owner = lua_tointeger(L, -1);
         lua_pop(L, 1);
         lua_pushvalue(L, FIELD);
-        lua_createtable(L, all->counts[owner], 0);
+        lua_createtable(L, (int)all->counts[owner], 0);
         lua_pushvalue(L, METATABLE);
         lua_setmetatable(L, -2);
         lua_pushvalue(L, -1);
@@ -126,7 +128,7 @@ static void make_lists(lua_State *L, distribution *all) {
 static void fill_lists(lua_State *L, distribution *all) {
     memset(all->counts, 0, (size_t)(all->parent_count + 1) * sizeof *all->counts);
     for (lua_Integer i = 1; i <= all->child_count; i++) {
-        lua_Integer owner = all->owners[i - 1];
+        uint32_t owner = all->owners[i - 1];
         if (owner == 0) continue;
         lua_rawgeti(L, LISTS, owner);
         lua_rawgeti(L, CHILDREN, i);
@@ -145,7 +147,7 @@ static void copy_lists(lua_State *L, distribution *all) {
         if (owner == 0 || owner == i) continue;
         lua_rawgeti(L, LISTS, owner);
         lua_rawgeti(L, LISTS, i);
-        for (int k = 1; k <= all->counts[owner]; k++) {
+        for (uint32_t k = 1; k <= all->counts[owner]; k++) {
             lua_rawgeti(L, -2, k);
             lua_rawseti(L, -2, k);
         }
@@ -160,10 +162,11 @@ static int prefetch_lists(lua_State *L) {
     for (int i = 0; i < 4; i++) luaL_checktype(L, tables[i], LUA_TTABLE);
     lua_settop(L, CHILD_KEYS);
     distribution all = {.parent_count = (lua_Integer)lua_rawlen(L, PARENTS), .child_count = (lua_Integer)lua_rawlen(L, CHILDREN)};
-    lua_createtable(L, all.parent_count < INT32_MAX ? (int)all.parent_count : 0, 0);
+    if (all.parent_count >= INT32_MAX || all.child_count >= INT32_MAX) return luaL_error(L, "too many records");
+    lua_createtable(L, (int)all.parent_count, 0);
     size_t counts_size = (size_t)(all.parent_count + 1) * sizeof *all.counts;
     all.owners = lua_newuserdatauv(L, (size_t)all.child_count * sizeof *all.owners + counts_size, 0);
-    all.counts = (int *)(all.owners + all.child_count);
+    all.counts = all.owners + all.child_count;
     memset(all.counts, 0, counts_size);
     find_owners(L, &all);
     make_lists(L, &all);

@@ -175,7 +175,7 @@ end
 local function prefetch_simply(self, db, prefetch, parents)
   local name = prefetch.parent_name
   if not name or not prefetch.is_plural or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then return false end
-  local json, first = records.prefetch_keys(parents, name)
+  local json, first = records.prefetch_keys(parents, name, prefetch.takes_keys)
   if not json then return false end
   local children, keys = {}, nil
   if next(first) ~= nil then children, keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true) end
