@@ -248,7 +248,8 @@ import Testing
         try await pool.write { try $0.execute(sql: "INSERT INTO item (owner, amount) VALUES (0, -1)") }
         for host in observers {
             try await wait(for: "is_final", in: host)
-            #expect(try await host.call("difference") as String == "")
+            let difference: String = try await host.call("difference")
+            #expect(difference.isEmpty, "\(difference)")
         }
         let state: String = try await observers[1].run(source: "return db:read(state)")
         #expect(try await sequence.value == state)

@@ -92,10 +92,16 @@ function Observation:next()
   end
 end
 
---- An iterator over the values, which waits for each: `for authors in observation:values() do`. Ends with the observation, and
--- ends it when the loop is left.
+--- nil would end a loop.
+local function or_null(self, first, ...)
+  if first == nil and self:is_active() then return internal.null, ... end
+  return first, ...
+end
+
+--- An iterator over the values, which waits for each: `for authors in observation:values() do`. A value nil is perilune.null there.
+-- Ends with the observation, and ends it when the loop is left.
 function Observation:values()
-  return function() return self:next() end, nil, nil, self
+  return function() return or_null(self, self:next()) end, nil, nil, self
 end
 
 -- Beginning -------------------------------------------------------------------------------------------------------------------

@@ -311,6 +311,17 @@ test("an iterator ends when its observation is cancelled, and gets the errors", 
   equal(err, "no")
 end)
 
+test("a value nil does not end an iterator", function()
+  local got = {}
+  perilune.spawn(function()
+    for name in db:observe(function(db) return db:fetch_value("SELECT MAX(name) FROM author") end):values() do got[#got + 1] = name end
+  end)
+  settle()
+  insert("a") settle()
+  db:execute("DELETE FROM author") settle()
+  equal(got, { perilune.null, "a", perilune.null })
+end)
+
 test("try_next does not wait", function()
   local observation = db:observe(names)
   equal({ observation:try_next() }, { true, "" })
