@@ -108,12 +108,26 @@ local function gather(list, next_values, state, control)
   return list
 end
 
+--- The database that stands before or after other arguments, if there is one, and the others.
+local function take_database(...)
+  local list = table.pack(...)
+  for _, index in ipairs{ 1, list.n } do
+    if list.n > 0 and internal.is_database(list[index]) then
+      local db = table.remove(list, index)
+      list.n = list.n - 1
+      return db, list
+    end
+  end
+  return nil, list
+end
+
 --- The values of a column as a list; of several columns as a list of lists. NULL is perilune.null.
 function verbs:pluck(...)
-  local selected = self:select(...)
+  local db, columns = take_database(...)
+  local selected = self:select(table.unpack(columns, 1, columns.n))
   local count = #selected.node.shape.operands
-  if count == 1 then return selected:fetch_optional_values() end
-  local list = gather({}, selected:tuples())
+  if count == 1 then return selected:fetch_optional_values(db) end
+  local list = gather({}, selected:tuples(db))
   for _, row in ipairs(list) do
     for index = 1, count do
       if row[index] == nil then row[index] = internal.null end
