@@ -25,8 +25,13 @@ package final class LuaRun: @unchecked Sendable {
     fileprivate var isInterrupted = false
     fileprivate var handlers: [Int: @Sendable () -> Void] = [:]
 
+    /// How many calls, each brought about by what the one before has done, have led to it: for libraries that count such.
+    /// Only touched on the thread of the state.
+    package var chain: Int
+
     package init(of core: LuaCore) {
         self.core = core
+        chain = core.currentRun?.chain ?? 0
     }
 
     /// What is left of its time; `nil` if it has no limit.
@@ -81,6 +86,9 @@ extension LuaCore {
         }
         closeIfAsked()
     }
+
+    /// The run that can be suspended and has the thread now.
+    package var currentRun: LuaRun? { runs.withLock { $0.current } }
 
     /// Whether some run is suspended, or can be.
     var hasSuspendableRuns: Bool { runs.withLock { !$0.suspendable.isEmpty } }

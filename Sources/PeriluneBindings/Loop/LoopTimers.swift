@@ -87,7 +87,8 @@ final class LoopTimers: Sendable {
             state.alarm?.task.cancel()
             state.alarm = next.map { deadline in
                 // A wait of more than a day goes on by itself.
-                let seconds = min(max(deadline - clock.now, 0), 86_400)
+                let wait = deadline - clock.now
+                let seconds = wait.isFinite ? min(max(wait, 0), 86_400) : 86_400
                 return (deadline, Task { [weak self] in
                     guard (try? await Task.sleep(for: .seconds(seconds))) != nil else { return }
                     self?.forgetAlarm(of: deadline)

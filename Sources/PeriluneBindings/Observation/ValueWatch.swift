@@ -93,27 +93,24 @@ final class ValueWatch {
     }
 }
 
-/// Which delivery of a state goes on: what it writes may bring about the next one.
+/// Which delivery of a state goes on: what it writes, and what the runs write that it starts, may bring about the next one.
 final class DeliveryChain: @unchecked Sendable {
     private let context: UnsafeRawPointer
-    /// The place of the delivery that goes on in its chain, from 1; 0: none. Only touched on the thread of the state.
-    var current = 0
+    private unowned let core: LuaCore
 
     init(of core: LuaCore) {
         context = UnsafeRawPointer(perilune_context_of(core.L)!)
+        self.core = core
+    }
+
+    /// The place of the delivery that goes on in its chain, from 1; 0: none. Only touched on the thread of the state.
+    var current: Int {
+        get { core.currentRun?.chain ?? 0 }
+        set { core.currentRun?.chain = newValue }
     }
 
     /// The same, if it is this state that runs on this thread; else 0.
     var currentOnThisThread: Int {
         perilune_running_context().map { UnsafeRawPointer($0) == context } == true ? current : 0
-    }
-}
-
-extension ScriptLoop {
-    /// Waits at a place of a script's, from any task.
-    package func waiting(at number: Int) -> @Sendable () async throws -> Void {
-        let parking = parking
-        let place = LoopParking.Place(number: number)
-        return { try await parking.park(at: place) }
     }
 }

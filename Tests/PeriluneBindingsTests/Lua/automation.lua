@@ -349,3 +349,26 @@ test("keeping the first run sets nothing off", function()
   equal(calls, 1)
   for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)
+
+test("automations that set each other off without end are stopped, and that is told", function()
+  db:execute("CREATE TABLE ping (n INTEGER)")
+  db:execute("INSERT INTO ping VALUES (0)")
+  local automation = perilune.automation{
+    name = "ping", on = { change = "ping" }, mode = "queued", keep = 5,
+    run = function() db:execute("UPDATE ping SET n = n + 1") end,
+  }
+  perilune.sleep(0.05)
+  db:execute("UPDATE ping SET n = n + 1")
+  local runs
+  for _ = 1, 4000 do
+    runs = automation:runs(1)
+    if runs[1] and runs[1].outcome == "failed" then break end
+    perilune.sleep(0.005)
+  end
+  equal(runs[1].outcome, "failed")
+  matches(runs[1].error, "feed each other")
+  local count = db:fetch_value("SELECT n FROM ping")
+  assert(count > 100 and count < 2000, count)
+  perilune.sleep(0.02)
+  equal(db:fetch_value("SELECT n FROM ping"), count)
+end)
