@@ -32,21 +32,25 @@ local function watch_tables(db, names, fire, on_error)
   end, function(number)
     -- The first look is no change.
     if number > 1 then fire{ kind = "change", tables = names } end
-  end, { on_error = on_error })
+  end, { on_error = on_error, looks_first = true })
 end
 
 local function watch_value(db, options, fire, on_error)
+  local observation
   local is_first = not options.initially
   local function deliver(...)
-    if is_first then
-      is_first = false
-      return
-    end
-    local values = table.pack(...)
-    fire({ kind = "change" }, values)
+    local is_known = is_first and not observation.has_looked
+    is_first = false
+    if is_known then return end
+    fire({ kind = "change" }, table.pack(...))
   end
-  if type(options.change) == "function" then return db:observe(options.change, deliver, { on_error = on_error }) end
-  return options.change:observe(db, deliver, { on_error = on_error })
+  local details = { on_error = on_error, looks_first = is_first }
+  if type(options.change) == "function" then
+    observation = db:observe(options.change, deliver, details)
+  else
+    observation = options.change:observe(db, deliver, details)
+  end
+  return observation
 end
 
 local function is_value(change)

@@ -113,7 +113,7 @@ end
 local function observe(place, db, fetch, callback, options)
   if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
   if callback ~= nil then check_callable(place, callback) end
-  options = checks.options(place, options, { keeps_alive = "boolean", on_error = "function", poll = "number" })
+  options = checks.options(place, options, { keeps_alive = "boolean", looks_first = "boolean", on_error = "function", poll = "number" })
   if options.poll and not (options.poll >= 0.001) then
     checks.fail(place, "option `poll`: expected seconds, at least a thousandth, got " .. internal.describe(options.poll))
   end
@@ -121,10 +121,12 @@ local function observe(place, db, fetch, callback, options)
   local watch, object = native.start(db)
   local self = setmetatable({ callback = callback, watch = watch }, Observation)
   function self.fetch() return object:read(fetch) end
+  -- What is there now is known already then, and only what comes is delivered.
+  if options.looks_first then self.has_looked = pcall(refresh, self) end
   if callback then
     native.push(self.watch, function()
       return deliver(self, native.take_chain(self.watch), refresh(self))
-    end, options.on_error, options.keeps_alive ~= false)
+    end, options.on_error, options.keeps_alive ~= false, self.has_looked)
   else
     self.place = native.pull(self.watch)
   end
@@ -142,7 +144,7 @@ end
 -- values are taken by `observation:values()` or `observation:next()`, which wait.
 -- @tparam function fetch gets a handle, in `db:read`
 -- @tparam ?function callback
--- @tparam ?table options `poll`: seconds between two looks whether another process has written; `on_error`: gets what `fetch` and
+-- @tparam ?table options `looks_first`: true if what there is now is not to be delivered; `poll`: seconds between two looks whether another process has written; `on_error`: gets what `fetch` and
 --   the callback raise; `keeps_alive`: false if a script that has nothing else to do is to end
 function database:observe(fetch, callback, options)
   check_callable("db:observe: argument 1", fetch)

@@ -70,7 +70,8 @@ struct ObservationBinding {
     }
 
     private func defineDelivery(in table: LuaTable) throws {
-        // (watch, function, what gets its errors or nil, whether the script waits for it) has the loop call the function.
+        // (watch, function, what gets its errors or nil, whether the script waits for it, whether the first value is known) has the
+        // loop call the function.
         try table.setFunction("push") { [loop, watches] arguments in
             let watch = try watches.value(of: arguments[1])
             let function: LuaFunction = try arguments.get(2)
@@ -79,7 +80,11 @@ struct ObservationBinding {
             if !arguments[3].isNil { source.onError = try arguments.get(3, as: LuaFunction.self) }
             source.onEnd = { [weak watch] in watch?.end() }
             watch.onEnd = { [weak source] in source.map(loop.end) }
-            watch.listen(source.signaller)
+            if case .boolean(true) = arguments[5] {
+                watch.listen(knowsFirst: true, source.signaller)
+            } else {
+                watch.listen(source.signaller)
+            }
             return []
         }
         // (watch) returns the number of the place where to wait for changes.

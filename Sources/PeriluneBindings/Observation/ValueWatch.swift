@@ -53,10 +53,11 @@ final class ValueWatch {
         end()
     }
 
-    /// Sets who is told when what was read may have changed; tells it at once, so that there is a first value.
-    func listen(_ body: @escaping @Sendable () -> Void) {
+    /// Sets who is told when what was read may have changed; tells it at once, so that there is a first value, unless that is
+    /// known already.
+    func listen(knowsFirst: Bool = false, _ body: @escaping @Sendable () -> Void) {
         listener.set(body)
-        body()
+        if !knowsFirst { body() }
     }
 
     /// Says that what was read may have changed: for what the watch cannot see.

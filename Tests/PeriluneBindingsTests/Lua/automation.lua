@@ -372,3 +372,15 @@ test("automations that set each other off without end are stopped, and that is t
   perilune.sleep(0.02)
   equal(db:fetch_value("SELECT n FROM ping"), count)
 end)
+
+test("a change right after the definition is a change", function()
+  local Product = make_products()
+  local calls = {}
+  local by_value = perilune.automation{ name = "value", on = { change = Product:order("id") }, run = function(context) calls.value = #context.value end }
+  local by_table = perilune.automation{ name = "table", on = { change = Product }, run = function() calls.table = true end }
+  Product{ name = "tea", stock = 1 }:insert()
+  wait_for(function() return calls.value and calls.table end)
+  equal(calls, { value = 1, table = true })
+  by_value:remove()
+  by_table:remove()
+end)
