@@ -115,3 +115,12 @@ final class DeliveryChain: @unchecked Sendable {
         perilune_running_context().map { UnsafeRawPointer($0) == context } == true ? current : 0
     }
 }
+
+extension ScriptLoop {
+    /// Waits at a place of a script's, from any task.
+    package func waiting(at number: Int) -> @Sendable () async throws -> Void {
+        let parking = parking
+        let place = LoopParking.Place(number: number)
+        return { try await parking.park(at: place) }
+    }
+}

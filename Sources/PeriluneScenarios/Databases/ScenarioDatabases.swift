@@ -13,7 +13,7 @@ final class ScenarioDatabases: Sendable {
     /// The names of images by what asks for them: computed once in a run.
     private let names = Mutex<[String: String]>([:])
     /// How long making a template may take.
-    private static let limits = LuaLimits(time: .seconds(120))
+    private static let limits = LuaLimits(time: .seconds(30))
 
     init(store: TemplateStore, chunks: ChunkCache, options: ScenarioOptions) {
         (self.store, self.chunks, self.options) = (store, chunks, options)

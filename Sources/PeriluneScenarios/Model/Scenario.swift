@@ -41,8 +41,8 @@ public struct Scenario: Sendable, Identifiable {
         (self.id, self.name, self.file, self.line) = (id, name, file, line)
     }
 
-    /// Groups and name.
-    public var title: String { (groups + [name]).joined(separator: " > ") }
+    /// Groups, name and case.
+    public var title: String { (groups + [name] + [caseName].compactMap { $0 }).joined(separator: " > ") }
     /// `FILE:LINE`.
     public var place: String { "\(file):\(line)" }
 }
