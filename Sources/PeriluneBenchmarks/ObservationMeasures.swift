@@ -16,10 +16,13 @@ struct ObservationMeasures {
         var times: Times = [:]
         var fetches = 0
         for round in 0..<rounds {
-            let pool = try DatabasePool(path: folder.appendingPathComponent("observed-\(round).sqlite").path)
+            // A reader that meets a commit locks the log for a moment.
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(5)
+            let pool = try DatabasePool(
+                path: folder.appendingPathComponent("observed-\(round).sqlite").path, configuration: configuration)
             try await pool.write { db in try db.execute(sql: "CREATE TABLE item (id INTEGER PRIMARY KEY, amount INTEGER)") }
             fetches = try await measure(pool, &times)
-            try pool.close()
         }
         report(times, fetches)
     }

@@ -36,27 +36,35 @@ public struct DefaultDatabase: Sendable {
         self.usesFilesInTests = usesFilesInTests
     }
 
+    /// In a log of changes even a reader may lock the writer out for a moment, when they meet.
+    private static var waitingForLocks: Configuration {
+        var configuration = Configuration()
+        configuration.busyMode = .timeout(5)
+        return configuration
+    }
+
     /// A file that is read by several connections while another one writes.
     ///
     /// - Parameters:
+    ///   - configuration: Of the connections; by default they wait five seconds for locks.
     ///   - path: The file; made if there is none. `nil`: `database.sqlite` in the program's folder for data
     ///     (`$XDG_DATA_HOME`, else `~/.local/share`).
     ///   - usesFilesInTests: Whether tests, which else get a database in memory, get a pool on a temporary file.
     public static func pool(
-        _ path: String? = nil, migrations: Migrations? = nil, configuration: Configuration = Configuration(),
+        _ path: String? = nil, migrations: Migrations? = nil, configuration: Configuration? = nil,
         usesFilesInTests: Bool = false
     ) -> DefaultDatabase {
         DefaultDatabase(
-            .pool(path), migrations: migrations, configuration: configuration, usesFilesInTests: usesFilesInTests)
+            .pool(path), migrations: migrations, configuration: configuration ?? waitingForLocks, usesFilesInTests: usesFilesInTests)
     }
 
     /// A file that one connection uses.
     public static func queue(
-        _ path: String? = nil, migrations: Migrations? = nil, configuration: Configuration = Configuration(),
+        _ path: String? = nil, migrations: Migrations? = nil, configuration: Configuration? = nil,
         usesFilesInTests: Bool = false
     ) -> DefaultDatabase {
         DefaultDatabase(
-            .queue(path), migrations: migrations, configuration: configuration, usesFilesInTests: usesFilesInTests)
+            .queue(path), migrations: migrations, configuration: configuration ?? waitingForLocks, usesFilesInTests: usesFilesInTests)
     }
 
     /// A database in memory, in every context.
