@@ -25,7 +25,7 @@ import Testing
 
             """
         let list = expected.map { "[====[\($0)]====]" }.joined(separator: ", ")
-        try await script("\(capture)\(example)\nequal(printed, { \(list) })")
+        try await waitingHost().runChecked("\(capture)\(example)\nequal(printed, { \(list) })")
     }
 }
 

@@ -33,6 +33,8 @@ import Testing
 struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     let path: String
     let name: String
+    /// Whether it is of a file about waiting.
+    var waits: Bool { ["automation.lua", "loop.lua", "schedule.lua"].contains(file) }
     var file: String { URL(filePath: path).lastPathComponent }
     var description: String { "\(file): \(name)" }
     var testDescription: String { description }

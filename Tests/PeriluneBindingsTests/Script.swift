@@ -56,6 +56,15 @@ func testHost(_ configure: (inout ScriptHost.Configuration) -> Void = { _ in }) 
     return try ScriptHost(standalone: configuration)
 }
 
+/// The same with the clock of tests, which stands but where a script waits: so waiting takes no time, and its end does not depend
+/// on how busy the machine is.
+func waitingHost() async throws -> ScriptHost {
+    var configuration = ScriptHost.Configuration(database: .inMemory)
+    configuration.libraries = .trusted
+    configuration.allowsFiles = true
+    return try await ScriptHost(configuration)
+}
+
 /// The error with which a script ends.
 func failure(
     of source: String, _ configure: (inout ScriptHost.Configuration) -> Void = { _ in }
