@@ -1,4 +1,4 @@
-internal import GRDB
+package import GRDB
 internal import Synchronization
 
 /// Tells which statements took long, with how SQLite runs them.
@@ -45,11 +45,11 @@ final class SlowStatements: Sendable {
 }
 
 /// How SQLite would run a statement.
-enum QueryPlan {
+package enum QueryPlan {
     static func sql(of sql: String) -> String { "EXPLAIN QUERY PLAN " + sql }
 
     /// A line for each step, indented by depth.
-    static func lines(of sql: String, in db: GRDB.Database) throws -> [String] {
+    package static func lines(of sql: String, in db: GRDB.Database) throws -> [String] {
         let statement = try db.makeStatement(sql: Self.sql(of: sql))
         // Whatever the values are, nothing is read.
         statement.setUncheckedArguments([])

@@ -29,6 +29,8 @@ local unkept = {}
 
 --- Keeps a run, whose end nothing may disturb. A failure is told to the log, unless somebody waits for the run.
 local function keep(self, details, is_awaited)
+  -- A preview shows what the automation changes, not that it ran.
+  if perilune.context == "preview" then return end
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept then perilune.log.error("the run of an automation could not be kept", { automation = self.name, error = tostring(failure) }) end
   if details.outcome == "failed" and not is_awaited then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
@@ -36,8 +38,6 @@ end
 
 --- Keeps a run once the script waits or has come to its end.
 local function keep_later(self, details)
-  -- A preview shows what the automation changes, not that it ran.
-  if perilune.context == "preview" then return end
   unkept[#unkept + 1] = { self, details }
   if #unkept > 1 then return end
   native.start(function()
@@ -56,7 +56,8 @@ local function finish(run, outcome, details, keeping)
   local statements, count = run.read_statements()
   if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
   details.statements = perilune.json.array(statements)
-  if keeping then keeping(self, details) elseif perilune.context ~= "preview" then keep(self, details, run.on_end) end
+  keeping = keeping or keep
+  keeping(self, details, run.on_end)
   if run.on_end then run.on_end(details) end
   automations.start_waiting(self)
 end

@@ -8,6 +8,13 @@ package final class LoopQueue: Sendable {
         /// Whether somebody has been told that something is due, and has not come yet.
         var isAwake = false
         var wake: (@Sendable () -> Void)?
+
+        /// What is to be called now so that somebody comes; `nil`: they have been told already, or there is nobody.
+        mutating func awaken() -> (@Sendable () -> Void)? {
+            guard !isAwake else { return nil }
+            isAwake = wake != nil
+            return wake
+        }
     }
 
     private let state = Mutex(State())
@@ -29,20 +36,14 @@ package final class LoopQueue: Sendable {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             guard state.listed.insert(id).inserted else { return nil }
             state.due.append(id)
-            guard !state.isAwake else { return nil }
-            state.isAwake = state.wake != nil
-            return state.wake
+            return state.awaken()
         }
         wake?()
     }
 
     /// Has the loop look whether anything has changed.
     package func wake() {
-        let wake = state.withLock { state -> (@Sendable () -> Void)? in
-            guard !state.isAwake else { return nil }
-            state.isAwake = state.wake != nil
-            return state.wake
-        }
+        let wake = state.withLock { $0.awaken() }
         wake?()
     }
 

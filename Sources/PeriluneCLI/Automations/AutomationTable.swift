@@ -28,12 +28,7 @@ struct AutomationTable: Sendable {
 
     private func write(_ columns: [String], _ rows: [[Cell]]) throws {
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
-        var formatter = format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(colour))
-        var output: [UInt8] = []
-        formatter.begin(&output)
-        for row in rows { formatter.write(row, to: &output) }
-        formatter.end(&output)
-        try StandardStreams.write(output)
+        try format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(colour)).writeTable(rows)
     }
 }
 

@@ -38,16 +38,7 @@ struct MigrationCommandRunner {
         let pending = Set(status.pending)
         var rows = status.names.map { [$0, pending.contains($0) ? "pending" : "applied"] }
         rows += status.unknown.map { [$0, "unknown"] }
-        try write(["migration", "status"], rows.map { row in row.map { .text(Array($0.utf8)) } })
-    }
-
-    private func write(_ columns: [String], _ rows: [[Cell]]) throws {
-        var formatter = makeFormatter(columns)
-        var output: [UInt8] = []
-        formatter.begin(&output)
-        for row in rows { formatter.write(row, to: &output) }
-        formatter.end(&output)
-        try StandardStreams.write(output)
+        try makeFormatter(["migration", "status"]).writeTable(rows.map { row in row.map { .text(Array($0.utf8)) } })
     }
 
     // MARK: - Migrating
@@ -126,8 +117,8 @@ struct MigrationCommandRunner {
         let result = await session.migrate { name, seconds in applied.withLock { $0.append((name, seconds)) } }
         let done = applied.withLock { $0 }
         if !done.isEmpty {
-            try write(
-                ["migration", "seconds"], done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
+            try makeFormatter(["migration", "seconds"]).writeTable(
+                done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
         }
         try StandardStreams.flush()
         if let (_, migration) = result { note(Self.outcome(done.map(\.name), failed: migration)) }

@@ -43,6 +43,15 @@ protocol ResultFormatter {
 extension ResultFormatter {
     mutating func begin(_ output: inout [UInt8]) {}
     mutating func end(_ output: inout [UInt8]) {}
+
+    /// Writes a whole table to standard output.
+    consuming func writeTable(_ rows: [[Cell]]) throws {
+        var output: [UInt8] = []
+        begin(&output)
+        for row in rows { write(row, to: &output) }
+        end(&output)
+        try StandardStreams.write(output)
+    }
 }
 
 extension [UInt8] {

@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 internal import GRDB
+internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
@@ -34,26 +35,14 @@ extension ScenarioHost {
     /// How SQLite would run a statement, a line for each step, indented by depth.
     private func plan(of sql: String, in state: LuaState) throws -> [String] {
         try requireNoAccess(state, "explain")
-        return try stage.writer.writeWithoutTransaction { db in try plan(of: sql, db) }
-    }
-
-    private func plan(of sql: String, _ db: Database) throws -> [String] {
-        let statement = try db.makeStatement(sql: "EXPLAIN QUERY PLAN " + sql)
-        // Whatever the values are, nothing is read.
-        statement.setUncheckedArguments([])
-        var depths: [Int: Int] = [:]
-        return try Row.fetchAll(statement).map { row in
-            let depth = (depths[row[1]] ?? -1) + 1
-            depths[row[0]] = depth
-            return String(repeating: "  ", count: depth) + (row[3] as String)
-        }
+        return try stage.writer.writeWithoutTransaction { db in try QueryPlan.lines(of: sql, in: db) }
     }
 
     /// Adds to a failure what is known of the last statement before it.
     func complete(_ failure: inout ScenarioFailure) {
         failure.statement = failure.statement ?? stage.trace.last
         guard let sql = failure.statement?.sql else { return }
-        failure.statement?.plan = (try? stage.writer.unsafeReentrantWrite { db in try plan(of: sql, db) }) ?? []
+        failure.statement?.plan = (try? stage.writer.unsafeReentrantWrite { db in try QueryPlan.lines(of: sql, in: db) }) ?? []
     }
 
     /// Refuses what opens an access where one is open.
