@@ -85,7 +85,9 @@ public actor ScriptHost {
         errorsOfCallbacks = configuration.errorsOfCallbacks
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
-        setup.loop.queue.setWake { [weak self] in Task { await self?.turn() } }
+        setup.loop.queue.setWake { [weak self, thread] in
+            thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }
+        }
     }
 
     /// Ends the script that runs, from anywhere; what it has begun is rolled back. It throws an error with code `cancelled`.

@@ -68,6 +68,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     private enum Work {
         case job(UnownedJob, UnownedSerialExecutor)
         case closure(Closure)
+        case notice(@Sendable () -> Void)
     }
 
     /// A closure that somebody waits for.
@@ -115,6 +116,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
                     switch item {
                     case .job(let job, let executor): job.runSynchronously(on: executor)
                     case .closure(let closure): closure.run()
+                    case .notice(let body): body()
                     }
                 }
             }
@@ -133,9 +135,23 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         shared.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
     }
 
+    /// Runs a closure on the thread soon, without waiting for it, nor for the threads that Swift's concurrency shares.
+    ///
+    /// What an actor of this executor does there is isolated, as `assumeIsolated` finds out.
+    public func enqueue(_ body: @escaping @Sendable () -> Void) {
+        shared.add(.notice(body))
+    }
+
+    public func checkIsolated() {
+        precondition(isCurrent, "not on the thread of this executor")
+    }
+
+    /// Whether this is the thread.
+    private var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
     /// Runs a closure on the thread and waits for it; on the thread itself at once.
     public func run<Result>(_ body: () throws -> Result) throws -> Result {
-        if pthread_equal(thread, pthread_self()) != 0 { return try body() }
+        if isCurrent { return try body() }
         // Written on the thread before the semaphore is posted, read here after it: never at once.
         nonisolated(unsafe) var result: Swift.Result<Result, any Error>?
         withoutActuallyEscaping(body) { body in

@@ -17,6 +17,10 @@ import Testing
             try Int.fromLua(state.run(source).first ?? .nil)
         }
 
+        nonisolated func evaluateSoon(_ source: String) {
+            thread.enqueue { [self] in assumeIsolated { _ = try? $0.evaluate(source) } }
+        }
+
         func currentThread() -> UInt { UInt(bitPattern: pthread_self().hashValue) }
     }
 
@@ -30,6 +34,14 @@ import Testing
             #expect(await runner.currentThread() == first)
         }
         #expect(first != UInt(bitPattern: pthread_self().hashValue))
+    }
+
+    @Test func `what is enqueued from anywhere is isolated to the actor, in its order`() async throws {
+        let runner = try Runner(LuaThread())
+        for number in 1...100 { runner.evaluateSoon("order = (order or 0) * 3 % 1009 + \(number)") }
+        var expected = 0
+        for number in 1...100 { expected = expected * 3 % 1009 + number }
+        #expect(try await runner.evaluate("return order") == expected)
     }
 
     @Test func `a closure runs on the thread, and its error comes back`() throws {
