@@ -17,6 +17,20 @@ function functions.explain(err, description, target)
   internal.load("record_errors").explain(err, info, target, records.default_database())
 end
 
+--- Kinds of errors that come from what a list holds, beside those of constraints.
+local kinds_of_values = {
+  argument = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
+}
+
+--- Adds to an error of insert_all, in its message and as the field `element`, which element of the list it is about.
+function functions.name_element(err, position)
+  local kind = type(err) == "userdata" and err.kind
+  local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
+  if not is_of_value or err.element ~= nil then return end
+  local message = ("insert_all: element %d: %s"):format(position, (err.message:gsub("^insert_all: ", "")))
+  internal.add_error_fields(err, { element = position, message = message })
+end
+
 --- A value of a key as messages show it.
 function record.show(value)
   if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or internal.describe(value) end

@@ -193,23 +193,35 @@ local function database_and_rest(...)
 end
 
 --- An element of the list that insert_all is given, as a record.
-function functions.element(class, value, position)
-  return check_record(record.info(class), ("insert_all: element %d"):format(position), value)
+function functions.element(class, value)
+  return check_record(record.info(class), "insert_all", value)
+end
+
+--- Calls a function with each position of a list; an error tells the element.
+local function each_element(list, f)
+  for position = 1, #list do
+    local is_done, err = pcall(f, position)
+    if not is_done then
+      functions.name_element(err, position)
+      error(err, 0)
+    end
+  end
 end
 
 --- Inserts one record after the other, all or none of them. What the records were is put back if one fails.
 local function insert_each(class, db, list, options)
   record_options.check(record.info(class), options, db)
   local targets, memories, results = {}, {}, {}
-  for position = 1, #list do targets[position] = functions.element(class, list[position], position) end
+  each_element(list, function(position) targets[position] = functions.element(class, list[position]) end)
   local is_done, failure = pcall(internal.guarded, db, function(handle)
-    for position, target in ipairs(targets) do
+    each_element(targets, function(position)
+      local target = targets[position]
       local info = record.info_of(target)
       memories[position] = steps.remember(target)
       if writing.perform("insert", info, target, handle, options) then
         results[#results + 1] = record_options.result(info, target, options, handle)
       end
-    end
+    end)
   end)
   if is_done then return results end
   for position, memory in ipairs(memories) do steps.put_back(targets[position], memory) end

@@ -51,10 +51,51 @@ test("insert_all that is refused at the commit leaves records as they were", fun
   db:execute("CREATE TABLE p (id INTEGER PRIMARY KEY)")
   local T = make_table(", p INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED")
   local list = records(T, 100, function(i) return { a = "a", b = i, p = i == 50 and 7 or nil } end)
-  fails("constraint_foreign_key", T.insert_all, T, list)
+  equal(fails("constraint_foreign_key", T.insert_all, T, list).element, nil)
   for _, record in ipairs(list) do equal(rawget(record, "id"), nil) end
   db:execute("INSERT INTO p VALUES (7)")
   equal(#T:insert_all(list), 100)
+end)
+
+test("an error of insert_all tells the element of the list: in short lists, in long ones, with hooks, with options", function()
+  local T = make_table(", flag BOOLEAN, CHECK (b <> 0)")
+  local Hooked = perilune.record("t")
+  function Hooked:validate() if self.b == -1 then self:invalid("b", "must not be negative") end end
+  local function check(class, kind, position, count, bad, options)
+    local list = {}
+    for i = 1, count do list[i] = { a = "a", b = i } end
+    list[position] = bad
+    local err = fails(kind, class.insert_all, class, list, options)
+    equal(err.element, position)
+    equal(err.message:match("^insert_all: element (%d+): "), tostring(position))
+    equal(select(2, err.message:gsub("insert_all", "")), 1)
+    equal(T:fetch_count(), 0)
+    return err
+  end
+  for _, count in ipairs{ 3, 20, 400 } do
+    for _, position in ipairs{ 1, 2, count - 1, count } do
+      equal(check(T, "constraint_check", position, count, { b = 0 }).columns, { "b" })
+      check(T, "conversion", position, count, { b = 1, flag = 7 })
+      check(T, "unknown_column", position, count, { bb = 1 })
+      check(T, "argument", position, count, "text")
+      check(T, "constraint_check", position, count, { b = 0 }, { returning = "id" })
+      check(Hooked, "constraint_check", position, count, { b = 0 })
+      check(Hooked, "validation", position, count, { b = -1 })
+    end
+    check(T, "mismatch", count, count, { id = "no integer", b = 1 })
+    matches(check(T, "constraint_primary_key", count, count, { id = 1, b = 1 }).sql, "VALUES (?, ?)")
+  end
+end)
+
+test("an error of insert_all that is about no element names none", function()
+  local T = make_table()
+  local Hooked = perilune.record("t")
+  function Hooked.will_insert() error("own text") end
+  equal(fails("unknown_option", T.insert_all, T, { { a = "a" } }, { x = 1 }).element, nil)
+  equal(fails("argument", T.insert_all, T, 7).element, nil)
+  matches(fails(nil, Hooked.insert_all, Hooked, { { a = "a" } }), "own text")
+  db:execute("DROP TABLE t")
+  equal(fails("unknown_table", T.insert_all, T, { { a = "a" } }).element, nil)
 end)
 
 test("a record that is twice in a list is inserted once, and then it is there already", function()
