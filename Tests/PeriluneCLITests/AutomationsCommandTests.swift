@@ -93,6 +93,32 @@ import Testing
         #expect(lines[1].hasPrefix("tick,") && (lines[1].contains(",succeeded,") || lines[2].contains(",cancelled,")))
     }
 
+    @Test func `what another process writes sets off automations`() throws {
+        let folder = try TestFolder([
+            "stock.lua": """
+                perilune.automation{
+                  name = "count", on = { change = "product" },
+                  run = function(context) print(context.db:fetch_value("SELECT count(*) FROM product")) io.stdout:flush() end,
+                }
+                perilune.after(0.001, function() print("ready") io.stdout:flush() end)
+                """
+        ])
+        _ = try folder.perilune("run", "-e", "db:execute('CREATE TABLE product (name)')", "--database", "x.sqlite")
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "stock.lua", "--database", "x.sqlite", "--poll", "20ms"], in: folder,
+            isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        for count in 1...2 {
+            _ = try folder.perilune("query", "--write", "--database", "x.sqlite", "INSERT INTO product VALUES ('tea')")
+            #expect(try process.readLine() == "\(count)")
+        }
+        process.interrupt()
+        _ = try process.wait()
+        let wrong = try folder.perilune("automations", "run", "stock.lua", "--poll", "often")
+        #expect(wrong.status == 64)
+        #expect(wrong.errors.contains("expected a time such as 1.5, 500ms, 2s or 1m"))
+    }
+
     @Test func `a changed file is loaded again; if it fails the former automations go on`() throws {
         let folder = try TestFolder(["a.lua": """
             perilune.automation{ name = "one", on = { every = "20ms" }, run = function() print("one") io.stdout:flush() end }

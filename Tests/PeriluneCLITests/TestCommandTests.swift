@@ -62,6 +62,16 @@ import Testing
         #expect(nothing.output == "none of the 1 scenarios was meant\n")
     }
 
+    @Test func `where there are no scenarios, it is told how their files are named`() throws {
+        let folder = try TestFolder(["scenarios/books_test.lua": "scenario('a', function(t) end)"])
+        let result = try folder.perilune("test", environment: cache(folder))
+        #expect(result.status == 4)
+        #expect(result.output == "there are no scenarios\n")
+        #expect(
+            result.errors == "  help  scenarios are in files NAME_scenario.lua; looked in `scenarios`, "
+                + "where there are files of other names: books_test.lua\n")
+    }
+
     @Test func `scenarios are listed, also as JSON`() throws {
         let folder = try TestFolder(Self.files)
         #expect(try folder.perilune("test", "--list").output == """

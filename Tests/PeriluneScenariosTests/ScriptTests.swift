@@ -106,6 +106,14 @@ import Testing
         #expect(failure.message == "mail.count was called, which nothing expected")
     }
 
+    @Test func `functions of a script stay in its state, and say so`() async throws {
+        let run = try await run(
+            "return { add = function(a, b) return a + b end }",
+            "scenario('functions', function(t) t.run('script.lua').value.add(1, 2) end)")
+        let failure = try run.result("functions").failures[0]
+        #expect(failure.message.contains("to test the functions of a module, load it with require"), "\(failure)")
+    }
+
     @Test func `changes of tables without a key are not passed over in silence`() async throws {
         let run = try await run(
             "db:execute(\"INSERT INTO note VALUES ('x')\")",

@@ -305,7 +305,8 @@ end
 --       run = function(context) ... end,
 --     }
 -- @tparam table options `on`: { change = tables (or their schema), a request, or a function that fetches; initially = whether the first
---   value counts },
+--   value counts; poll = how often to look whether another process has written, "1s" for example, for which all rows of tables are
+--   read; false: not at all },
 --   { schedule = "0 9 * * mon-fri" }, { every = "5m" } or { event = "name" }, see `perilune.emit`; `when`: the guard;
 --   `mode`: what a trigger does while it runs: "single" (nothing, the default), "restart", "queued" or "parallel", of which there are at
 --   most `max` (10); `retry`: { times =, wait = "1s", factor = 2 }; `keep`: how many runs are kept (100); `enabled`; `db`; `description`
@@ -344,9 +345,11 @@ end
 --- Runs a chunk that defines automations, and puts these in the place of all that there are; if it fails these stay.
 -- @tparam function chunk
 -- @tparam boolean is_live whether what is defined is triggered from then on; else it is only listed
+-- @tparam ?number poll the seconds between two looks whether another process has written, for those that do not say
 -- @return how many there are now
-function automations.load(chunk, is_live)
+function automations.load(chunk, is_live, poll)
   staging = {}
+  triggers.poll = poll
   local is_ok, e = pcall(chunk)
   local loaded = staging
   staging = nil

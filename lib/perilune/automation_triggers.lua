@@ -4,7 +4,8 @@ local internal = ...
 local perilune = internal.perilune
 local checks = internal.load("definition_checks")
 
-local triggers = {}
+--- `poll`: how often to look whether another process has written where an automation does not say, in seconds; nil: not at all.
+local triggers = { poll = nil }
 
 local kinds = { "change", "event", "every", "schedule" }
 
@@ -19,23 +20,43 @@ local function table_name(value)
 end
 
 --- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
-local function watch_tables(db, names, fire, on_error)
+local function one_row_of_each(queries)
+  local count = 0
+  return function(handle)
+    for _, sql in ipairs(queries) do handle:fetch_one(sql) end
+    count = count + 1
+    return count
+  end
+end
+
+--- The fingerprints of all rows: of what another process has written nothing else is known than that it has written.
+local function all_rows_of_each(queries)
+  return function(handle)
+    local prints = {}
+    for index, sql in ipairs(queries) do
+      local low, high = 0, 0
+      for row in handle:rows(sql) do
+        local low_of_row, high_of_row = string.unpack("i8i8", internal.fingerprint(row))
+        low, high = low + low_of_row, high + high_of_row
+      end
+      prints[index] = string.pack("i8i8", low, high)
+    end
+    return table.concat(prints)
+  end
+end
+
+local function watch_tables(db, names, poll, fire, on_error)
   for _, name in ipairs(names) do
     if not db:table_exists(name) then internal.raise_unknown("table", name, db:tables()) end
   end
-  local sql_text, count, statements = internal.load("sql_text"), 0, {}
-  for index, name in ipairs(names) do statements[index] = ("SELECT * FROM %s LIMIT 1"):format(sql_text.name(name)) end
-  return db:observe(function(handle)
-    for _, sql in ipairs(statements) do handle:fetch_one(sql) end
-    count = count + 1
-    return count
-  end, function(number)
-    -- The first look is no change.
-    if number > 1 then fire{ kind = "change", tables = names } end
-  end, { on_error = on_error, looks_first = true })
+  local sql_text, queries = internal.load("sql_text"), {}
+  for index, name in ipairs(names) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end
+  return db:observe((poll and all_rows_of_each or one_row_of_each)(queries), function()
+    fire{ kind = "change", tables = names }
+  end, { on_error = on_error, looks_first = true, poll = poll })
 end
 
-local function watch_value(db, options, fire, on_error)
+local function watch_value(db, options, poll, fire, on_error)
   local observation
   local is_first = not options.initially
   local function deliver(...)
@@ -44,7 +65,7 @@ local function watch_value(db, options, fire, on_error)
     if is_known then return end
     fire({ kind = "change" }, table.pack(...))
   end
-  local details = { on_error = on_error, looks_first = is_first }
+  local details = { on_error = on_error, looks_first = is_first, poll = poll }
   if type(options.change) == "function" then
     observation = db:observe(options.change, deliver, details)
   else
@@ -74,12 +95,17 @@ local function change_names(place, change)
 end
 
 local function read_change(place, options)
+  local poll = options.poll
+  if poll == nil then poll = triggers.poll end
+  poll = poll and internal.load("value_observation").read_poll(place .. ": option `on`", poll)
   if is_value(options.change) then
-    return "change", function(db, fire, on_error) return watch_value(db, options, fire, on_error) end
+    return "change", function(db, fire, on_error) return watch_value(db, options, poll, fire, on_error) end
   end
   if options.initially then checks.fail(place, "option `on.initially` is for requests and functions that fetch") end
   local names = change_names(place, options.change)
-  return "change of " .. table.concat(names, ", "), function(db, fire, on_error) return watch_tables(db, names, fire, on_error) end
+  return "change of " .. table.concat(names, ", "), function(db, fire, on_error)
+    return watch_tables(db, names, poll, fire, on_error)
+  end
 end
 
 -- Times -----------------------------------------------------------------------------------------------------------------------
@@ -152,7 +178,8 @@ function triggers.read(place, on)
       found = kind
     end
   end
-  checks.options(place .. ": option `on`", on, { change = "any", event = "any", every = "any", schedule = "any", initially = "boolean" })
+  checks.options(place .. ": option `on`", on, { change = "any", event = "any", every = "any", schedule = "any", initially = "boolean", poll = "any" })
+  if on.poll and found ~= "change" then checks.fail(place, "option `on.poll` is for changes") end
   if not found then checks.fail(place, "option `on`: expected one of change, event, every and schedule, got none") end
   return readers[found](place, on)
 end

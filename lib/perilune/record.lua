@@ -381,6 +381,10 @@ end
 -- @tparam ?table options types (of columns), primary_key (a name or a list), extra (fields that are no columns), on_conflict (a
 --   policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
 function internal.perilune.record(table_name, options)
+  if type(table_name) == "table" then
+    internal.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table: "
+      .. 'write perilune.record("author", { ... })')
+  end
   sql_text.name(table_name, "perilune.record: argument 1")
   return make_class(table_name, options)
 end

@@ -85,8 +85,9 @@ function scenario_row_source.of(what, value)
   end
   local items = list_of(value)
   if not items then
-    state.mistake("%s: expected rows (a list, a request, changes), got %s", what,
-      type(value) == "table" and display.show(value) or internal.describe(value))
+    state.mistake("%s: expected rows (a list, a request, changes), got %s%s", what,
+      type(value) == "table" and display.show(value) or internal.describe(value),
+      type(value) == "string" and "; for SQL write expect(t.db:fetch_all(sql))" or "")
   end
   check_items(what, items)
   local source = { items = items, columns = all_columns(items), what = "column" }

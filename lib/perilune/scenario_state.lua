@@ -55,6 +55,9 @@ function scenario_state.proxy(name, find)
     __newindex = function(_, key)
       internal.raise("argument", ("%s.%s cannot be set"):format(name, tostring(key)))
     end,
+    __call = function()
+      internal.raise("usage", ("%s is no function: call one of its members, %s.NAME(...)"):format(name, name))
+    end,
     __name = name,
     __tostring = function() return name end,
   })

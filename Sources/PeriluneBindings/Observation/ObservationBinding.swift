@@ -31,6 +31,7 @@ struct ObservationBinding {
         try defineDelivery(in: table)
         try defineChain(in: table)
         let mail = MailSource()
+        let foreignWrites = ForeignWrites(loop: loop)
         // () has the mail of observers read; returns whether there is somebody who reads it.
         try table.setFunction("signal_mail") { [mail] _ in
             mail.source?.signal()
@@ -55,9 +56,9 @@ struct ObservationBinding {
             return 0
         })))
         // (watch, database, seconds) looks again and again whether another process has written.
-        try table.set("poll", .function(state.core.makeFunction("poll", raw: { [loop, watches] core, _ in
+        try table.set("poll", .function(state.core.makeFunction("poll", raw: { [foreignWrites, watches] core, _ in
             guard let (database, _) = ScriptDatabase.of(core.L, at: 2), case .number(let seconds) = core.value(at: 3) else { return 0 }
-            try Self.poll(database, every: seconds, for: watches.value(of: core.value(at: 1)), in: loop)
+            try foreignWrites.look(at: database, every: seconds, for: watches.value(of: core.value(at: 1)))
             return 0
         })))
         try table.setFunction("stop") { [watches] arguments in
@@ -108,32 +109,6 @@ struct ObservationBinding {
         try table.setFunction("set_chain") { [chain] arguments in
             chain.current = try arguments.get(1)
             return []
-        }
-    }
-
-    // MARK: - Other processes
-
-    /// SQLite has a number that is another one when somebody else has written; the connection that writes has never read it before
-    /// the first look, which therefore counts as one.
-    private static func poll(
-        _ database: ScriptDatabase, every seconds: Double, for watch: ValueWatch, in loop: ScriptLoop
-    ) throws {
-        var version: Int?
-        let source = try loop.addSource("poll", keepsAlive: false) { [weak watch] in
-            let now = try? database.entering {
-                try database.writer.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
-            }
-            guard let now, now != version else { return }
-            version = now
-            watch?.signal()
-        }
-        let timers = loop.timers
-        let timer = timers.add(after: seconds, every: seconds, source.signaller)
-        source.onEnd = { timers.remove(timer) }
-        let onEnd = watch.onEnd
-        watch.onEnd = { [weak source] in
-            source.map(loop.end)
-            onEnd?()
         }
     }
 

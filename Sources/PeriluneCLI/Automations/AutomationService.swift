@@ -6,12 +6,14 @@ internal import PeriluneLua
 struct AutomationService: Sendable {
     let file: String
     let host: ScriptHost
+    /// How often to look whether another process has written; `nil`: not at all.
+    let poll: Duration?
     let colours: Colours
 
     /// Runs until the host is cancelled.
     func run() async throws {
         var version = FileVersion(file)
-        CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file)), colours)
+        CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
         try await host.waitForEvents()
         let watching = Task {
             while true {
@@ -29,7 +31,7 @@ struct AutomationService: Sendable {
     /// Loads the file; if that fails the former automations go on.
     private func reload() async {
         do {
-            CommandOutput.note("\(file) has changed: " + Self.loaded(try await host.loadAutomations(file: file)), colours)
+            CommandOutput.note("\(file) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
         } catch {
             var report = (error as? LuaError).map { ErrorReport($0) } ?? ErrorReport("\(error)", kind: "io")
             report.help = "the former automations go on"

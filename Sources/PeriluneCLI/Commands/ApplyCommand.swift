@@ -7,11 +7,13 @@ struct ApplyCommand: AsyncParsableCommand {
         commandName: "apply",
         abstract: "Make the changes of a plan that run --preview --save has written.",
         discussion: """
-            Makes exactly the changes of rows that were previewed, all of them or none: if a row is not any more as it was,
-            or the schema has changed, nothing is applied. Triggers and foreign keys do nothing of their own meanwhile, since
-            what they did is part of the plan. Effects outside of the database are not performed.
+            Makes exactly the changes of rows that were previewed, all of them or none: if
+            a row is not any more as it was, or the schema has changed, nothing is applied.
+            Triggers and foreign keys do nothing of their own meanwhile, since what they
+            did is part of the plan. Effects outside of the database are not performed.
 
-            Asks before it changes anything; where there is no terminal to ask on, --yes is needed.
+            Asks before it changes anything; where there is no terminal to ask on, --yes is
+            needed.
 
             EXAMPLES:
               perilune run close_month.lua --database shop.sqlite --preview --save month.plan
@@ -19,8 +21,9 @@ struct ApplyCommand: AsyncParsableCommand {
               perilune apply month.plan --database copy.sqlite --yes
               perilune apply month.plan --undo
 
-            EXIT STATUS: 0 success, 1 a conflict, or the answer was no, 64 wrong usage, 65 FILE is no plan or the database is
-            none, 74 a file cannot be used, 75 the database is locked.
+            EXIT STATUS: 0 success, 1 a conflict, or the answer was no, 64 wrong usage, 65
+            FILE is no plan or the database is none, 74 a file cannot be used, 75 the
+            database is locked.
             """)
 
     @Argument(help: "The plan.")

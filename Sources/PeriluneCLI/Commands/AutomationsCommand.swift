@@ -6,8 +6,9 @@ struct AutomationsCommand: ParsableCommand {
         commandName: "automations",
         abstract: "Run the automations of a file, and look at what they have done.",
         discussion: """
-            A file of automations is a Lua script that calls perilune.automation{ name =, on =, run = } for each. What they
-            do is kept in the table perilune_automation_run of the database.
+            A file of automations is a Lua script that calls perilune.automation{ name =,
+            on =, run = } for each. What they do is kept in the table
+            perilune_automation_run of the database.
 
             EXAMPLES:
               perilune automations list stock.lua --database shop.sqlite
@@ -117,7 +118,12 @@ struct AutomationsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Run automations when they are set off, until Ctrl-C; or one of them now.",
             discussion: """
-                The file is loaded again when it changes. If it fails then, the former automations go on.
+                The file is loaded again when it changes. If it fails then, the former
+                automations go on.
+
+                What other processes write is noticed within a second, or within --poll. An
+                automation on a whole table has all its rows read then: for large ones
+                let it observe a request.
                 """)
 
         @Argument(help: "The file of automations.")
@@ -126,13 +132,23 @@ struct AutomationsCommand: ParsableCommand {
         @Argument(help: "Run this one now, guard included, and end.")
         var name: String?
 
+        @Option(help: ArgumentHelp("How often to look whether another process has written: a time, or never.", valueName: "time"))
+        var poll = "1s"
+
         @OptionGroup var options: Options
 
+        func validate() throws { _ = try pollingPeriod() }
+
+        private func pollingPeriod() throws -> Duration? {
+            poll == "never" ? nil : try OptionValue.duration(poll)
+        }
+
         func run() async throws {
+            let period = try pollingPeriod()
             var request = try options.makeRequest(file)
             let colours = CommandOutput.errorColours(options.common.color)
             request.task = { [file, name] host in
-                guard let name else { return try await AutomationService(file: file, host: host, colours: colours).run() }
+                guard let name else { return try await AutomationService(file: file, host: host, poll: period, colours: colours).run() }
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Self.runOnce(name, host, colours)
             }

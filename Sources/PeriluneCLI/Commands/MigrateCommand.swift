@@ -5,12 +5,14 @@ struct MigrateCommand: AsyncParsableCommand {
         commandName: "migrate",
         abstract: "Bring the schema of a database up to date.",
         discussion: """
-            Runs the migrations in FOLDER that the database has not seen, in the order of the bytes of their names, each in
-            a transaction of its own. A migration is a file NAME.sql, or NAME.lua, which returns a function(db), or a table
-            with the function `up` and the options `foreign_keys` and `merges`. The first failure is rolled back and ends it;
-            what was applied before is kept.
+            Runs the migrations in FOLDER that the database has not seen, in the order of
+            the bytes of their names, each in a transaction of its own. A migration is a
+            file NAME.sql, or NAME.lua, which returns a function(db), or a table with the
+            function `up` and the options `foreign_keys` and `merges`. The first failure is
+            rolled back and ends it; what was applied before is kept.
 
-            A database that holds anything is copied before, to FILE.before-NAME.sqlite, unless --no-backup is given.
+            A database that holds anything is copied before, to FILE.before-NAME.sqlite,
+            unless --no-backup is given.
 
             EXAMPLES:
               perilune migrate --database shop.sqlite
@@ -19,8 +21,9 @@ struct MigrateCommand: AsyncParsableCommand {
               perilune migrate --database shop.sqlite --preview
               perilune migrate --database shop.sqlite --check || echo "not up to date"
 
-            EXIT STATUS: 0 success, 1 a migration failed, 2 migrations are pending (with --check), 64 wrong usage, 65 a
-            migration does not parse or the database is none, 74 a file cannot be used, 75 the database is locked, 130 Ctrl-C.
+            EXIT STATUS: 0 success, 1 a migration failed, 2 migrations are pending (with
+            --check), 64 wrong usage, 65 a migration does not parse or the database is
+            none, 74 a file cannot be used, 75 the database is locked, 130 Ctrl-C.
             """)
 
     @Argument(help: "The folder of the migrations.")

@@ -7,8 +7,9 @@ struct QueryCommand: ParsableCommand {
         commandName: "query",
         abstract: "Run one SQL statement and print its rows.",
         discussion: """
-            Rows go to standard output: as a table on a terminal, as lines of JSON in a pipe. In JSON a blob is
-            {"$blob":"<base64>"}. The database is opened for reading only unless --write is given; it must exist.
+            Rows go to standard output: as a table on a terminal, as lines of JSON in a
+            pipe. In JSON a blob is {"$blob":"<base64>"}. The database is opened for
+            reading only unless --write is given; it must exist.
 
             EXAMPLES:
               perilune query 'SELECT * FROM customer WHERE country = :country' -p country=Brazil --database shop.sqlite
@@ -16,9 +17,10 @@ struct QueryCommand: ParsableCommand {
               perilune query --database shop.sqlite --write 'DELETE FROM visit WHERE id = ?' -p 1=17
               perilune query --database shop.sqlite - < report.sql
 
-            VALUES: with -p, null, true and false are what they say, 12 is an integer, 1.5 a real, all else text.
-            -p zip:text=12345 asks for text; integer, real, boolean and blob (hexadecimal digits) work likewise.
-            The name of a ? is its number, from 1.
+            VALUES: with -p, null, true and false are what they say, 12 is an integer, 1.5
+            a real, all else text. -p zip:text=12345 asks for text; integer, real, boolean
+            and blob (hexadecimal digits) work likewise. The name of a ? is its number,
+            from 1.
             """)
 
     @Argument(help: "The statement; - reads it from standard input.")

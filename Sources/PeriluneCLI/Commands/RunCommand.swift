@@ -6,11 +6,13 @@ struct RunCommand: AsyncParsableCommand {
         commandName: "run",
         abstract: "Run a Lua script against a database.",
         discussion: """
-            The script finds the database in `db`, its arguments in `...` and `arg`, and modules in the folder of its
-            file. Without --database the database is a private one in memory.
+            The script finds the database in `db`, its arguments in `...` and `arg`, and
+            modules in the folder of its file. Without --database the database is a private
+            one in memory.
 
-            Options stand before FILE or right after it. The first argument after FILE that is none of them, and all
-            that follow, belong to the script; `--` ends the options.
+            Options stand before FILE or right after it. The first argument after FILE that
+            is none of them, and all that follow, belong to the script; `--` ends the
+            options.
 
             EXAMPLES:
               perilune run report.lua --database shop.sqlite 2026-03
@@ -18,23 +20,28 @@ struct RunCommand: AsyncParsableCommand {
               perilune run --sandbox --timeout 2s --memory 64M untrusted.lua
               perilune run --database shop.sqlite -e 'db:execute("VACUUM")'
 
-            A script that begins with `#!/usr/bin/env -S perilune run` can be run by its name.
+            A script that begins with `#!/usr/bin/env -S perilune run` can be run by its
+            name.
 
-            PREVIEW: With --preview the script runs for real, but on a private copy of the database, and a report says what it
-            would change: rows before and after, and the schema. The database itself is only read. In a preview a script can
-            open no other database files, change no files and run no programs; --allow-effects lets it do the latter two for
-            real. --save keeps the changes as a plan for `perilune apply`. With --format json the report is all that goes to
-            standard output; what the script prints goes to standard error.
+            PREVIEW: With --preview the script runs for real, but on a private copy of the
+            database, and a report says what it would change: rows before and after, and
+            the schema. The database itself is only read. In a preview a script can open no
+            other database files, change no files and run no programs; --allow-effects lets
+            it do the latter two for real. --save keeps the changes as a plan for `perilune
+            apply`. With --format json the report is all that goes to standard output; what
+            the script prints goes to standard error.
 
               perilune run close_month.lua --database shop.sqlite --preview --save month.plan
               perilune run nightly.lua --database shop.sqlite --preview --check || echo "there is work to do"
 
-            TRACE: --trace shows each SQL statement as it begins, --trace profile as it ends, with its time.
-            --slow 100ms tells at the end which statements took that long, and how SQLite ran them.
+            TRACE: --trace shows each SQL statement as it begins, --trace profile as it
+            ends, with its time. --slow 100ms tells at the end which statements took that
+            long, and how SQLite ran them.
 
-            EXIT STATUS: 0 success, 1 the script failed, 2 something would change (with --check), 5 a limit was passed, 64 wrong
-            usage, 65 the script does not parse or the database is none, 74 a file cannot be used, 75 the database is locked,
-            130 Ctrl-C.
+            EXIT STATUS: 0 success, 1 the script failed, 2 something would change (with
+            --check), 5 a limit was passed, 64 wrong usage, 65 the script does not parse or
+            the database is none, 74 a file cannot be used, 75 the database is locked, 130
+            Ctrl-C.
             """)
 
     @Option(

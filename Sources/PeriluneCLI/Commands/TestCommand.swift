@@ -7,11 +7,13 @@ struct TestCommand: AsyncParsableCommand {
         commandName: "test",
         abstract: "Run test scenarios, each on a fresh database.",
         discussion: """
-            Scenarios are in files NAME_scenario.lua; PATH is a file, or a folder in which they are looked for, `scenarios` if
-            not said. FILE:LINE means the scenario at the line. A file support.lua beside them or above is loaded first.
+            Scenarios are in files NAME_scenario.lua; PATH is a file, or a folder in which
+            they are looked for, `scenarios` if not said. FILE:LINE means the scenario at
+            the line. A file support.lua beside them or above is loaded first.
 
-            Each scenario begins with a copy of a database to which the migrations have been applied: those in `migrations`
-            beside the folder of the scenarios. It has a clock that stands and random numbers that follow from the seed.
+            Each scenario begins with a copy of a database to which the migrations have
+            been applied: those in `migrations` beside the folder of the scenarios. It has
+            a clock that stands and random numbers that follow from the seed.
 
             EXAMPLES:
               perilune test
@@ -20,13 +22,16 @@ struct TestCommand: AsyncParsableCommand {
               perilune test --failed --bail
               perilune test --report pretty --report junit:report.xml --coverage lcov:coverage.info
 
-            SNAPSHOTS: One that is new or differs is written beside as NAME.snap.new. --review shows these one after the other and
-            asks; --update-snapshots takes all. Where the variable CI is set, nothing is written.
+            SNAPSHOTS: One that is new or differs is written beside as NAME.snap.new.
+            --review shows these one after the other and asks; --update-snapshots takes
+            all. Where the variable CI is set, nothing is written.
 
-            While it runs, the key t or the signal USR1 shows what is running. Ctrl-C ends the run and finishes the reports.
+            While it runs, the key t or the signal USR1 shows what is running. Ctrl-C ends
+            the run and finishes the reports.
 
-            EXIT STATUS: 0 all have passed, 1 some have failed, or `scenario.only` was left in, 4 there was nothing to run, 5 some
-            were not done in time and nothing else failed, 64 wrong usage, 70 a report could not be written, 130 Ctrl-C.
+            EXIT STATUS: 0 all have passed, 1 some have failed, or `scenario.only` was left
+            in, 4 there was nothing to run, 5 some were not done in time and nothing else
+            failed, 64 wrong usage, 70 a report could not be written, 130 Ctrl-C.
             """)
 
     @Argument(help: "Files and folders, perhaps with the line of a scenario.")

@@ -108,8 +108,21 @@ struct TestSession {
             if let failure = LCOVFile(summary.coverage).write(to: coverage.path) { failures.append(failure) }
         }
         for failure in failures { StandardStreams.writeError("error: \(DisplayText.escaped(failure))\n") }
+        if summary.foundCount == 0, summary.results.isEmpty { StandardStreams.writeError(helpForNone() + "\n") }
         let status = summary.exitStatus
         return status == ExitStatus.success && !failures.isEmpty ? ExitStatus.runnerFault : status
+    }
+
+    /// What whoever finds no scenarios may have overlooked.
+    private func helpForNone() -> String {
+        let paths = request.options.paths.map { "`\($0.path)`" }.joined(separator: ", ")
+        let others = request.options.paths.flatMap { ScenarioFiles.othersInFolder($0.path) }
+        var text = "  help  scenarios are in files NAME_scenario.lua; looked in \(paths)"
+        if !others.isEmpty {
+            let names = others.prefix(3).joined(separator: ", ") + (others.count > 3 ? ", ..." : "")
+            text += ", where there are files of other names: \(names)"
+        }
+        return DisplayText.escaped(text)
     }
 
     // MARK: - Watching

@@ -46,7 +46,7 @@ struct ScenarioFile: Sendable {
 }
 
 /// Finds files of scenarios.
-enum ScenarioFiles {
+package enum ScenarioFiles {
     static let suffix = "_scenario.lua"
 
     /// A file, and the folder under which it was found.
@@ -69,6 +69,12 @@ enum ScenarioFiles {
         }
         let files = names.compactMap { $0 as? String }.filter { $0.hasSuffix(suffix) }.sorted()
         return files.map { Found(path: path == "." ? $0 : path + "/" + $0, root: root(of: path + "/.")) }
+    }
+
+    /// The Lua files under a folder that are none of scenarios by their names, in the order of these.
+    package static func othersInFolder(_ path: String) -> [String] {
+        let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix(".lua") && !$0.hasSuffix(suffix) && !$0.hasSuffix("support.lua") }.sorted()
     }
 
     /// The folder of scenarios that a file belongs to: the outermost called so, else its own.

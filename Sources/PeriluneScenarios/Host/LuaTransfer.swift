@@ -32,8 +32,21 @@ struct LuaTransfer {
             if let date = try? Date.fromLua(value) { return try date.toLua(in: to) }
             if let special = try copyOfLibraryValue(value) { return special }
             return try text(of: value)
-        case .function, .coroutine:
+        case .function:
+            return try .function(standIn(for: value))
+        case .coroutine:
             return try text(of: value)
+        }
+    }
+
+    /// A function cannot leave its state; one that says so takes its place.
+    private func standIn(for function: LuaValue) throws -> LuaFunction {
+        try requireLeniency(for: function)
+        return try to.makeFunction("function of a script") { _ in
+            throw BindingError(
+                "argument",
+                "a function that a script has returned stays in the state of the script: "
+                    + "to test the functions of a module, load it with require")
         }
     }
 
@@ -54,7 +67,11 @@ struct LuaTransfer {
     }
 
     private func text(of value: LuaValue) throws -> LuaValue {
-        if isStrict { throw BindingError("argument", "\(value.typeName) cannot be given to another script") }
+        try requireLeniency(for: value)
         return try from.globals.get("tostring", as: LuaFunction.self).call([value]).first ?? .nil
+    }
+
+    private func requireLeniency(for value: LuaValue) throws {
+        if isStrict { throw BindingError("argument", "\(value.typeName) cannot be given to another script") }
     }
 }

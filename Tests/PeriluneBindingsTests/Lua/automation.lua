@@ -384,3 +384,71 @@ test("a change right after the definition is a change", function()
   by_value:remove()
   by_table:remove()
 end)
+
+--- Two connections to one file, as two processes have them, with a table in it.
+local function two_connections()
+  local path = temporary_path("shared.sqlite")
+  local mine, other = perilune.queue(path), perilune.queue(path)
+  mine:execute("CREATE TABLE t (a)")
+  mine:execute("CREATE TABLE u (a)")
+  return mine, other
+end
+
+test("with poll what another process writes sets off automations on tables, and only what has changed them", function()
+  local mine, other = two_connections()
+  local count = 0
+  local automation = perilune.automation{
+    name = "a", db = mine, mode = "queued", on = { change = "t", poll = "5ms" }, run = function() count = count + 1 end,
+  }
+  perilune.sleep(0.05)
+  equal(count, 0)
+  other:execute("INSERT INTO t VALUES (1)")
+  wait_for(function() return count == 1 end)
+  other:execute("INSERT INTO u VALUES (1)")
+  other:execute("UPDATE t SET a = 1")
+  perilune.sleep(0.05)
+  equal(count, 1)
+  other:execute("UPDATE t SET a = 2")
+  wait_for(function() return count == 2 end)
+  mine:execute("INSERT INTO t VALUES (3)")
+  wait_for(function() return count == 3 end)
+  automation:remove()
+  other:execute("DELETE FROM t")
+  perilune.sleep(0.05)
+  equal(count, 3)
+  mine:close() other:close()
+end)
+
+test("with poll what another process writes sets off automations on values", function()
+  local mine, other = two_connections()
+  local got = {}
+  perilune.automation{
+    name = "a", db = mine, mode = "queued",
+    on = { change = function(db) return db:fetch_value("SELECT sum(a) FROM t") end, poll = 0.005 },
+    run = function(context) got[#got + 1] = context.value end,
+  }
+  other:execute("INSERT INTO t VALUES (1)")
+  wait_for(function() return #got == 1 end)
+  other:execute("INSERT INTO t VALUES (2)")
+  wait_for(function() return #got == 2 end)
+  equal(got, { 1, 3 })
+  mine:close() other:close()
+end)
+
+test("without poll another process is not noticed", function()
+  local mine, other = two_connections()
+  local count = 0
+  perilune.automation{ name = "a", db = mine, on = { change = "t" }, run = function() count = count + 1 end }
+  other:execute("INSERT INTO t VALUES (1)")
+  perilune.sleep(0.05)
+  equal(count, 0)
+  mine:close() other:close()
+end)
+
+test("poll is a time, and for changes only", function()
+  local function define(on) return fails("argument", perilune.automation, { name = "a", on = on, run = print }).message end
+  db:execute("CREATE TABLE t (a)")
+  matches(define{ change = "t", poll = "often" }, 'option `poll`: expected seconds, or a text such as "500ms"')
+  matches(define{ change = "t", poll = 0 }, "expected at least a thousandth of a second, got")
+  matches(define{ every = "5s", poll = "1s" }, "option `on.poll` is for changes")
+end)

@@ -45,6 +45,11 @@ test("unknown columns", function()
   refused("unknown_column", Author.upsert, Author, { id = 1, name = "x" }, { update = { "nmae" } })
 end)
 
+test("a table in place of a table's name", function()
+  matches(fails("argument", perilune.record, { table = "author" }).message,
+    'perilune.record: argument 1: expected the name of a table, got a table: write perilune.record("author", { ... })')
+end)
+
 test("columns that must have a value", function()
   local err = refused("constraint_not_null", Author.insert, Author, { country = "UK" })
   equal({ err.table, err.columns[1] }, { "author", "name" })

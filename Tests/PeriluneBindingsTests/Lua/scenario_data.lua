@@ -68,6 +68,11 @@ test("a name that is no table is an error with the nearest", function()
   matches(failure("t.make.lnes()").message, "did you mean `lines`?")
 end)
 
+test("what is called without the name of a table says what is missing", function()
+  shop()
+  matches(failure("t.given{ customers = {} }").message, "t.given is no function: call one of its members, t.given.NAME(...)")
+end)
+
 test("the schema of a table, and the integrity of the file", function()
   shop()
   db:execute("CREATE INDEX by_name ON customers (name)")

@@ -1,0 +1,79 @@
+internal import GRDB
+internal import PeriluneLua
+
+/// Looks again and again whether another process has written to a database, for the watches that are to hear of it.
+///
+/// Watches of one database that are to look equally often share their looks. Only touched on the thread of the state.
+final class ForeignWrites {
+    private struct Key: Hashable {
+        let database: ObjectIdentifier
+        let seconds: Double
+    }
+
+    private final class Poll {
+        /// Kept, so that no other database gets its identifier.
+        let database: ScriptDatabase
+        let source: LoopSource
+        /// SQLite's number that is another one when somebody else has written. The connection that writes has never read it before
+        /// the first look, which therefore counts as a change.
+        var version: Int?
+        /// Each calls its watch, which may be collected before it ends.
+        var watches: [ObjectIdentifier: () -> Void] = [:]
+
+        init(_ database: ScriptDatabase, _ source: LoopSource) {
+            (self.database, self.source) = (database, source)
+        }
+    }
+
+    private let loop: ScriptLoop
+    private var polls: [Key: Poll] = [:]
+
+    init(loop: ScriptLoop) {
+        self.loop = loop
+    }
+
+    /// Signals a watch whenever another process has written, until it ends.
+    ///
+    /// - Parameter seconds: The time between two looks.
+    func look(at database: ScriptDatabase, every seconds: Double, for watch: ValueWatch) throws {
+        let key = Key(database: ObjectIdentifier(database), seconds: seconds)
+        let poll = try polls[key] ?? begin(database, every: seconds, key)
+        let identifier = ObjectIdentifier(watch)
+        poll.watches[identifier] = { [weak watch] in watch?.signal() }
+        // It has not looked for this one.
+        poll.version = nil
+        let onEnd = watch.onEnd
+        watch.onEnd = { [weak self] in
+            self?.forget(identifier, at: key)
+            onEnd?()
+        }
+    }
+
+    private func begin(_ database: ScriptDatabase, every seconds: Double, _ key: Key) throws -> Poll {
+        let source = try loop.addSource("poll", keepsAlive: false) { [weak self] in self?.polls[key].map(Self.look) }
+        let timers = loop.timers
+        let timer = timers.add(after: seconds, every: seconds, source.signaller)
+        source.onEnd = { timers.remove(timer) }
+        let poll = Poll(database, source)
+        polls[key] = poll
+        return poll
+    }
+
+    private static func look(_ poll: Poll) {
+        let version = try? poll.database.entering {
+            try poll.database.writer.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
+        }
+        // One that cannot look now, because somebody holds a lock, does so next time.
+        guard let version, version != poll.version else { return }
+        poll.version = version
+        for signal in poll.watches.values { signal() }
+    }
+
+    private func forget(_ watch: ObjectIdentifier, at key: Key) {
+        guard let poll = polls[key] else { return }
+        poll.watches[watch] = nil
+        guard poll.watches.isEmpty else { return }
+        polls[key] = nil
+        loop.end(poll.source)
+    }
+}
