@@ -4,7 +4,8 @@
 /// - Parameters:
 ///   - name: What was written.
 ///   - names: What exists. Of two that are equally near, the first wins.
-/// - Returns: `nil` if nothing is near: more than a third of the letters differ, at least one may.
+/// - Returns: `nil` if nothing is near: more than a third of the letters differ, at least one may; and nothing is the same name
+///   with a word more or less, as `order` and `order_by`.
 public func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let written = foldedScalars(name)
     // Names come from scripts: a long one is not worth quadratic work.
@@ -19,7 +20,19 @@ public func nearestName(to name: String, among names: some Sequence<String>) -> 
         guard distance <= limit, distance < scalars.count, distance < nearest?.distance ?? .max else { continue }
         nearest = (candidate, distance)
     }
-    return nearest?.name
+    return nearest?.name ?? nameWithAWordMoreOrLess(written, names)
+}
+
+/// The shortest name that begins with the words that were written, or that these begin with.
+private func nameWithAWordMoreOrLess(_ written: [Unicode.Scalar], _ names: some Sequence<String>) -> String? {
+    var found: (name: String, length: Int)?
+    for candidate in names {
+        let scalars = foldedScalars(candidate)
+        let (shorter, longer) = scalars.count < written.count ? (scalars, written) : (written, scalars)
+        guard shorter.count >= 3, longer.starts(with: shorter + ["_"]), scalars.count < found?.length ?? .max else { continue }
+        found = (candidate, scalars.count)
+    }
+    return found?.name
 }
 
 private let longestComparedName = 100

@@ -24,6 +24,12 @@ import Testing
         #expect(nearestName(to: "boot", among: ["book", "boat"]) == "book")
     }
 
+    @Test(arguments: [("joining", "joining_required"), ("order_by", "order"), ("fetch", "fetch_all"), ("customer", "customer_id")])
+    func `a name with a word more or less is found where nothing is nearer`(written: String, meant: String) {
+        let names = ["order", "joining_optionally", "joining_required", "fetch_all", "customer_id", "or"]
+        #expect(nearestName(to: written, among: names) == meant)
+    }
+
     @Test func `the name itself is no suggestion`() {
         #expect(nearestName(to: "title", among: ["title"]) == nil)
     }

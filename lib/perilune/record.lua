@@ -212,6 +212,8 @@ local function check_hook(name)
   if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record.hooks["will_" .. verb]) then return end
   verb = hooked_verbs[verb] or verb
   if not record.hooks["will_" .. verb] then
+    -- A method such as `will_save_the_day` is none.
+    if verb:find("_", 1, true) then return end
     local _, err = pcall(internal.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
     verb = err.suggestion
   end
