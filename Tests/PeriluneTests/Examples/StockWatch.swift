@@ -14,10 +14,12 @@ enum StockWatchExample {
 
         function low_stock(db) return low:pluck(db, "name") end
 
+        local unordered = low:filter{ is_ordered = false }
         perilune.automation{
-          name = "order what runs low", on = { change = low:filter{ is_ordered = false } }, mode = "queued",
-          run = function(context)
-            for _, product in ipairs(context.value) do
+          name = "order what runs low", on = { change = unordered }, mode = "queued",
+          run = function()
+            -- As it is now: the run before this one may have ordered what was low when this one was triggered.
+            for _, product in ipairs(unordered:fetch_all()) do
               supplier.order(product.name)
               product:update_changes(function(p) p.is_ordered = true end)
             end
