@@ -144,7 +144,7 @@ static int make_verb(lua_State *L) {
 /* The generation of the schema of the innermost access, or of the default database; nil if there is none. */
 static int current_generation(lua_State *L) {
     perilune_rows *rows = perilune_rows_of(L);
-    perilune_database *database = rows->access ? rows->access->database : rows->default_database;
+    perilune_database *database = perilune_implied_database(rows);
     if (database == NULL) return 0;
     lua_pushinteger(L, database->schema_generation);
     return 1;

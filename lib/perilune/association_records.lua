@@ -4,17 +4,29 @@ local internal = ...
 local raise = internal.raise
 local request = internal.load("request")
 local request_building = internal.load("request_building")
+local request_plans = internal.load("request_plans")
 
 local association_records = {}
 
+--- The association as Swift has built it: on the database at hand, or, where that has not the tables, on the one that the association
+-- was last used with. Raises if there is none.
+local function built(root, db)
+  db = request_plans.database_for(db, root.name)
+  local is_done, result = pcall(request_building.built, root, db, internal.schema_generation(db))
+  if is_done then return result end
+  if result.kind ~= "unknown_table" then error(result, 0) end
+  if root.built then return root.built end
+  raise("unknown_table", ("%s Write record:%s(db), or call it in a block of the database that has the tables"):format(result.message,
+    root.name), { table = result.table })
+end
+
 --- The pairs of columns by which a root leads to its rows: names in the owner, names in the target.
-local function columns_of(root)
-  local db = internal.default_database()
-  local generation = internal.schema_generation(db)
-  if root.columns_generation ~= generation then
-    local pairs_of_columns = internal.sql_associations.columns(request_building.built(root, db, generation))
+local function columns_of(root, db)
+  local association = built(root, db)
+  if root.columns_association ~= association then
+    local pairs_of_columns = internal.sql_associations.columns(association)
     root.owner_columns, root.target_columns = pairs_of_columns[1], pairs_of_columns[2]
-    root.columns_generation = generation
+    root.columns_association = association
   end
   return root.owner_columns, root.target_columns
 end
@@ -74,11 +86,12 @@ local function through(self, record, owner_columns)
 end
 
 --- The request for the rows that belong to a record.
-function association_records.request_of(self, record)
+-- @param ?db whose foreign keys say which, where neither the innermost access nor the default database has the tables
+function association_records.request_of(self, record, db)
   local root = self.node.root
   check_record(root, record)
   if not root.target then raise("argument", "`" .. root.name .. "`: rows of a common table are found by joining them") end
-  local owner_columns, target_columns = columns_of(root)
+  local owner_columns, target_columns = columns_of(root, db)
   if root.options.through then return through(self, record, owner_columns) end
   local rows, source = request_for_node(self.node, self), root.source
   for index, name in ipairs(owner_columns) do

@@ -6,6 +6,26 @@ local records, record, raise = internal.records, internal.record, internal.raise
 internal.default_database, internal.is_database = records.default_database, records.is_database
 internal.schema_generation = records.schema_generation
 
+--- The innermost access or the default database; nil if there is neither.
+function internal.database_at_hand()
+  local has_one, db = pcall(records.default_database)
+  return has_one and db or nil
+end
+
+--- The table of a class, as the database at hand has it; nil if that has none, or there is none.
+-- @return the table; nil
+-- @return ?table as the class has seen it last, in some database
+function internal.class_schema(class)
+  local info, db = record.info(class), internal.database_at_hand()
+  if db then
+    local is_there, schema = pcall(internal.table_schema, db, info.table)
+    if is_there then return schema end
+    if schema.kind ~= "unknown_table" then error(schema, 0) end
+  end
+  local _, plan = records.plans(info.model)
+  return nil, plan and records.plan_schema(plan).schema
+end
+
 function internal.is_record_class(value)
   return record.info(value) ~= nil
 end
@@ -33,18 +53,20 @@ end
 --- What makes values of a column as the database stores them, for columns whose type the class has named, and whether these are
 -- JSON documents, so that a table is one value; or nil.
 function internal.column_writer(class, name)
-  local info = record.info(class)
-  local types
+  local info, types = record.info(class), nil
   for ancestor in record.ancestors(info) do types = types or ancestor.options and ancestor.options.types end
-  local schema = internal.table_schema(records.default_database(), info.table)
   local is_named = types ~= nil and types[name] ~= nil
   local column_types = internal.load("column_types")
-  local converter = column_types.of(schema, types)[name]
+  local schema, former = internal.class_schema(class)
+  schema = schema or former
+  local converter
+  if schema then converter = column_types.of(schema, types)[name]
+  elseif is_named then converter = column_types.converter(types[name], "column `" .. name .. "`") end
   if not converter or not converter.write or not (is_named or converter.name == "blob") then return nil end
   return function(value)
     if value == internal.null then return value end
     local written, message = converter.write(value)
-    if written == nil then column_types.fail(schema, name, message) end
+    if written == nil then column_types.fail(schema or { name = info.table }, name, message) end
     return written
   end, converter.name == "json"
 end

@@ -187,7 +187,10 @@ end
 --- The rows of a full-text table that match a pattern: perilune.fts5_pattern makes one of what people type.
 function derivations:matching(pattern)
   local source = self.node.root.source
-  local whole = source:column_named(source:schema().name, self.node.alias)
+  local schema, former = source:schema()
+  local known = schema or former
+  -- Where the table is not known yet, it is told later that there is no such column.
+  local whole = not known and source:column(source.table, self.node.alias) or known and source:column_named(known.name, self.node.alias)
   if not whole then
     raise("argument", "matching: `" .. source.table .. "` is no full-text table; write column:match(pattern) where there is one")
   end

@@ -119,7 +119,7 @@ end
 
 --- Builds a new node on the database at hand, so that mistakes are told now. A table may not be there yet.
 function request_building.check(node)
-  local db = internal.default_database()
+  local db = internal.database_at_hand()
   if not db then return end
   local ok, err = pcall(request_building.built, node, db, internal.schema_generation(db))
   if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then error(err, 0) end

@@ -6,7 +6,7 @@ local expression = internal.load("expression")
 local request = internal.load("request")
 local verbs, derivations = request.verbs, request.derivations
 
-local schema_generation, default_database = internal.records.schema_generation, internal.records.default_database
+local schema_generation = internal.records.schema_generation
 
 --- Sources by class.
 local sources = setmetatable({}, { __mode = "k" })
@@ -15,14 +15,15 @@ Source.__index = Source
 
 -- Columns -------------------------------------------------------------------------------------------------------------------
 
---- The table as the schema has it now.
+--- The table as the schema has it now; nil where no database is at hand that has it: the one that a verb will be given may.
+-- @return the table; nil
+-- @return ?table as the class has seen it last, in some database
 function Source:schema()
-  return internal.table_schema(internal.default_database(), self.table)
+  return internal.class_schema(self.class)
 end
 
 --- The name of a column as the schema spells it, or nil.
-local function spelled(self, name)
-  local schema = self:schema()
+local function spelled(self, schema, name)
   if self.known ~= schema then
     self.known, self.spellings = schema, {}
     for _, column in ipairs(schema.columns) do self.spellings[column.name:lower()] = column.name end
@@ -49,35 +50,48 @@ function Source:column_named(name, alias)
   end
   local column = columns[name]
   if column then return column end
-  local spelling = spelled(self, name)
+  local schema, former = self:schema()
+  local spelling = (schema or former) and spelled(self, schema or former, name)
   if not spelling then return nil end
   column = columns[spelling] or new_column(self, spelling, alias)
   columns[name], columns[spelling] = column, column
   return column
 end
 
---- The expression of a column; raises, naming the nearest, if there is none.
+--- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name may
+-- be one: the request is checked when it is given a database.
 function Source:column(name, alias)
   local column = self:column_named(name, alias)
   if column then return column end
-  local names = {}
-  for index, info in ipairs(self:schema().columns) do names[index] = info.name end
+  local schema, names = self:schema(), {}
+  if not schema then return new_column(self, name, alias) end
+  for index, info in ipairs(schema.columns) do names[index] = info.name end
   internal.raise_unknown_column(name, self.table, names)
+end
+
+--- The names of the columns of the primary key: none for the row id.
+local function key_names(self)
+  local schema, former = self:schema()
+  schema = schema or former
+  if not schema then
+    raise("unknown_table", "no database at hand has the table `" .. self.table .. "`, so that its key is not known: write "
+      .. "filter{ column = value }, or call this in a block of the database (db:read(function(db) ... end))", { table = self.table })
+  end
+  local names = schema.primary_key.columns
+  if #names == 0 and (schema.kind == "view" or schema.without_rowid) then
+    raise("argument", "`" .. self.table .. "` has no primary key; write filter{ column = value }")
+  end
+  return names
 end
 
 --- The columns of the primary key, or the row id.
 function Source:key(alias)
-  local generation = schema_generation(default_database())
-  if self.key_generation == generation and not alias then return self.key_columns end
-  local schema = self:schema()
+  local db = internal.database_at_hand()
+  local generation = db and schema_generation(db)
+  if generation and self.key_generation == generation and not alias then return self.key_columns end
   local key = {}
-  for index, name in ipairs(schema.primary_key.columns) do key[index] = self:column(name, alias) end
-  if #key == 0 then
-    if schema.kind == "view" or schema.without_rowid then
-      raise("argument", "`" .. self.table .. "` has no primary key; write filter{ column = value }")
-    end
-    key[1] = new_column(self, "rowid", alias)
-  end
+  for index, name in ipairs(key_names(self)) do key[index] = self:column(name, alias) end
+  if #key == 0 then key[1] = new_column(self, "rowid", alias) end
   if not alias then self.key_generation, self.key_columns = generation, key end
   return key
 end

@@ -69,3 +69,60 @@ test("drafts can be made before the table as well", function()
   equal(Later:fetch_count(other), 2)
   fails("unknown_column", Later.draft, { colour = 1 })
 end)
+
+test("requests of a class are made before any database at hand has its table, and run on the one that they are given", function()
+  local other, Later = other_database(), perilune.record "later"
+  other:execute "INSERT INTO later (title, at) VALUES ('x', '2026-03-01'), ('y', NULL), ('z', NULL)"
+  equal(Later:filter{ title = "x" }:fetch_one(other).id, 1)
+  equal(#Later:filter(Later.c.title:ge("y") & Later.c.at:is_null()):order("title"):fetch_all(other), 2)
+  equal(Later:order(Later.c.title:desc()):limit(1):select("TITLE"):fetch_value(other), "z")
+  equal(Later:select("id", "title"):fetch_all(other)[2].title, "y")
+  equal(Later:filter_key(2):fetch_one(other).title, "y")
+  equal(Later:filter{ title = "z" }:update_all(other, { title = "w" }).changed_rows, 1)
+  equal(Later:filter{ title = "w" }:delete_all(other).changed_rows, 1)
+  equal(Later:filter{ title = "y" }:fetch_count(other), 1)
+  local kept = perilune.record "later":filter{ title = "x" }
+  equal(kept:fetch_one(other).at, perilune.date "2026-03-01")
+  db:execute "CREATE TABLE later (id INTEGER PRIMARY KEY, title TEXT)"
+  equal(kept:fetch_one(), nil)
+  equal(kept:fetch_count(other), 1)
+end)
+
+test("names that such requests have wrong are told when they are given a database, or there is one", function()
+  local other, Later = other_database(), perilune.record "later"
+  local wrong = Later:filter{ titel = "x" }
+  equal(fails("unknown_column", wrong.fetch_all, wrong, other).suggestion, "title")
+  fails("unknown_table", wrong.fetch_all, wrong)
+  matches(fails("unknown_table", Later.filter_key, perilune.record "later", 1).message, "write filter{ column = value }")
+  other:read(function()
+    equal(fails("unknown_column", Later.filter, Later, { tile = "x" }).suggestion, "title")
+    equal(Later:filter_key(1):fetch_one(), nil)
+  end)
+  db:execute "CREATE TABLE later (id INTEGER PRIMARY KEY, title TEXT)"
+  equal(fails("unknown_column", Later.filter, Later, { tite = "x" }).suggestion, "title")
+end)
+
+test("types of columns hold in such requests, as far as the class says them", function()
+  local other = other_database()
+  local Later = perilune.record("later", { types = { title = "json", body = "blob" } })
+  other:execute([[INSERT INTO later (title, body) VALUES ('{"a":1}', x'61')]])
+  equal(Later:filter{ title = { a = 1 } }:fetch_count(other), 1)
+  equal(Later:filter{ body = "a" }:fetch_count(other), 1)
+  fails("conversion", Later.filter, Later, { title = { f = print } })
+end)
+
+test("associations of such records are found in the database that they are given", function()
+  local other, Later, Part = other_database(), perilune.record "later", perilune.record "part"
+  other:execute "CREATE TABLE part (id INTEGER PRIMARY KEY, later_id INTEGER REFERENCES later)"
+  other:execute "INSERT INTO later (title) VALUES ('x')"
+  other:execute "INSERT INTO part (later_id) VALUES (1), (NULL), (1)"
+  Later.parts = Later:has_many(Part)
+  local later = Later:including_all(Later.parts):fetch_one(other)
+  equal(#later.parts, 2)
+  later = Later:fetch_one(other)
+  matches(fails("unknown_table", later.parts, later).message, "Write record:parts(db)")
+  equal(#later:parts(other):fetch_all(other), 2)
+  equal(later:parts():filter{ id = 3 }:fetch_count(other), 1)
+  other:read(function() equal(#later:parts():fetch_all(), 2) end)
+  fails("argument", later.parts, later, 7)
+end)
