@@ -380,7 +380,7 @@ end
 
 --- Makes a class of records.
 -- @tparam string table_name the table or view; it need not exist yet
--- @tparam ?table options types (of columns), primary_key (a name or a list), extra (fields that are no columns), on_conflict (a
+-- @tparam ?table options types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no columns), on_conflict (a
 --   policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
 function internal.perilune.record(table_name, options)
   if type(table_name) == "table" then

@@ -18,6 +18,26 @@ function record_description.column_names(schema)
   return names
 end
 
+--- The names that stand for the row id of a table: none for views and tables WITHOUT ROWID, nor those that columns have.
+function record_description.row_id_names(schema)
+  local names, is_column = {}, {}
+  if schema.without_rowid or schema.kind == "view" then return names end
+  for _, column in ipairs(schema.columns) do is_column[record_description.fold(column.name)] = true end
+  for _, name in ipairs{ "rowid", "_rowid_", "oid" } do
+    if not is_column[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
+--- The name by which records of a class have the row id of a table as their key; nil if they do not.
+function record_description.row_id_key(info, schema)
+  local wanted = info.primary_key
+  if not wanted or #wanted > 1 then return nil end
+  for _, name in ipairs(record_description.row_id_names(schema)) do
+    if name == record_description.fold(wanted[1]) then return wanted[1] end
+  end
+end
+
 --- The names of the columns that find a row: those that the class names, else the primary key, else a column called id.
 local function key_names(info, schema, positions)
   local wanted = info.primary_key
@@ -33,7 +53,8 @@ local function key_names(info, schema, positions)
   return positions.id and { "id" } or {}
 end
 
-local function describe_columns(schema)
+--- @param ?row_id the name of the row id where it is the key
+local function describe_columns(schema, row_id)
   local columns, positions = {}, {}
   for _, column in ipairs(schema.columns) do
     if not column.hidden then
@@ -49,6 +70,10 @@ local function describe_columns(schema)
       positions[folded] = #columns
     end
   end
+  if row_id then
+    columns[#columns + 1] = { name = row_id, folded = record_description.fold(row_id) }
+    positions[columns[#columns].folded] = #columns
+  end
   return columns, positions
 end
 
@@ -61,24 +86,27 @@ end
 
 --- What the class has to know of a table.
 function record_description.describe(info, schema)
-  local columns, positions = describe_columns(schema)
+  local row_id = record_description.row_id_key(info, schema)
+  local columns, positions = describe_columns(schema, row_id)
   local keys, own_key, key = {}, schema.primary_key, {}
   for index, name in ipairs(key_names(info, schema, positions)) do
     keys[index] = positions[record_description.fold(name)]
     columns[keys[index]].is_key = true
     key[index] = columns[keys[index]].name
   end
-  local is_own = own_key.rowid and #keys == 1 and record_description.fold(own_key.columns[1]) == columns[keys[1]].folded
+  local is_own = row_id or own_key.rowid and #keys == 1 and record_description.fold(own_key.columns[1]) == columns[keys[1]].folded
   local source = sql_text.name(schema.name)
+  local select = row_id and ("SELECT *, %s AS %s FROM %s"):format(sql_text.name(row_id), sql_text.name(row_id), source) or "SELECT * FROM " .. source
   local where = #key > 0 and " WHERE " .. record_description.condition(key) or ""
   return {
     class = info.class, schema = schema, table = schema.name, source = source, key = key,
     columns = columns, positions = positions, keys = keys, key_count = #keys, rowid = is_own and keys[1] or nil,
+    row_id = #keys == 0 and record_description.row_id_names(schema)[1] or nil, -- by which rows are found that have no key
     is_view = schema.kind == "view", returns = schema.kind == "table",
-    select = "SELECT * FROM " .. source,
+    select = select,
     count = "SELECT COUNT(*) FROM " .. source,
     delete_all = "DELETE FROM " .. source,
-    find = "SELECT * FROM " .. source .. where,
+    find = select .. where,
     delete = "DELETE FROM " .. source .. where,
     exists = "SELECT 1 FROM " .. source .. where,
   }

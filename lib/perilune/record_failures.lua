@@ -37,16 +37,21 @@ function record.show(value)
   return type(value) == "table" and internal.describe(value) or tostring(value)
 end
 
+--- The names of the columns of the key; where there is none, the row id.
+local function key_names(description)
+  return description.row_id and { description.row_id } or description.key
+end
+
 local function key_text(description, key)
   local parts = {}
-  for index, name in ipairs(description.key) do parts[index] = name .. " = " .. record.show(key[index]) end
+  for index, name in ipairs(key_names(description)) do parts[index] = name .. " = " .. record.show(key[index]) end
   return table.concat(parts, ", ")
 end
 
 --- Raises that a table has no row with a key: a list of values.
 function record.raise_not_found(description, key)
   local value = key[1]
-  if #description.key ~= 1 then
+  if #key_names(description) ~= 1 then
     value = {}
     for index, name in ipairs(description.key) do value[name] = key[index] end
   end
@@ -68,8 +73,9 @@ function functions.raise_no_key(verb, description)
   -- What the row path calls its part of update_changes.
   if verb == "write_changes" then verb = "update_changes" end
   if #description.key == 0 then
-    raise("argument", ("%s: `%s` has no primary key: name the columns that tell its rows apart, with the option primary_key of "
-      .. "perilune.record"):format(verb, description.table))
+    raise("argument", ("%s: `%s` has no primary key: name the columns that tell its rows apart%s, with the option primary_key of "
+      .. "perilune.record"):format(verb, description.table,
+        description.row_id and ', or "' .. description.row_id .. '" for the row id' or ""))
   end
   raise("argument", ("%s: the record has no value for the key (%s) of `%s`"):format(verb, table.concat(description.key, ", "),
     description.table))

@@ -196,6 +196,17 @@ function functions.check_key(verb, key)
   end
 end
 
+--- The column that a key of one value is for, which may be the row id; and the SQL that fetches by it.
+local function column_of_key(verb, description)
+  if #description.key == 1 then return description.columns[description.keys[1]], description.find end
+  if description.row_id then
+    return { name = description.row_id }, ("%s WHERE %s = ?"):format(description.select, description.row_id)
+  end
+  raise("argument", #description.key == 0 and ("%s: `%s` has no primary key"):format(verb, description.table)
+    or ("%s: the key of `%s` has several columns: give a table with %s"):format(verb, description.table,
+      table.concat(description.key, ", ")))
+end
+
 --- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
 function functions.fetch_by_key(verb, class, db, key)
   local info = record.info(class)
@@ -208,14 +219,9 @@ function functions.fetch_by_key(verb, class, db, key)
   end
   if plain_key(key) then
     local description = record.description(class, db)
-    if #description.key ~= 1 then
-      raise("argument", #description.key == 0 and ("%s: `%s` has no primary key"):format(verb, description.table)
-        or ("%s: the key of `%s` has several columns: give a table with %s"):format(verb, description.table,
-          table.concat(description.key, ", ")))
-    end
-    local column = description.columns[description.keys[1]]
+    local column, sql = column_of_key(verb, description)
     if column.is_blob and type(key) == "string" then key = internal.perilune.blob(key) end
-    local found = awaken_one(info, records.fetch_record(db, description.find, class, key))
+    local found = awaken_one(info, records.fetch_record(db, sql, class, key))
     if found == nil then functions.check_key(verb, key) end
     return found
   end

@@ -35,8 +35,11 @@ end
 local function make(description)
   local schema, class_info = description.schema, record.info(description.class)
   local columns, affinities, generated, not_null = {}, {}, {}, {}
+  for index, column in ipairs(description.columns) do
+    columns[index] = column.name
+    affinities[column.name] = "integer" -- the row id, which is none of the schema's
+  end
   for _, column in ipairs(schema.columns) do
-    if not column.hidden then columns[#columns + 1] = column.name end
     affinities[column.name] = stored_values.affinity(column.type, schema.strict)
     generated[column.name] = column.generated and true or nil
     not_null[column.name] = column.not_null or nil

@@ -48,6 +48,16 @@ function internal.name_of(value)
   return internal.describe(value)
 end
 
+--- The name by which records of a class have the row id of a table as their key; nil if they do not.
+function internal.row_id_key(class, schema)
+  return internal.load("record_description").row_id_key(record.info(class), schema)
+end
+
+--- The names of the columns that the class says are its key; nil if it does not.
+function internal.own_key(class)
+  return record.info(class).primary_key
+end
+
 -- What writes values ----------------------------------------------------------------------------------------------------------
 
 --- What makes values of a column as the database stores them, for columns whose type the class has named, and whether these are

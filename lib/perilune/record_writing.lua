@@ -264,6 +264,8 @@ function verbs.delete_one(class, ...)
   local info = record.require_class("delete_one", class)
   local db, key = database_and_rest(...)
   if key == nil then return false end
+  local row_id = type(key) ~= "table" and record.description(info.class, db).row_id
+  if row_id then return info.class:unscoped():filter_key(key):delete_all(db).changed_rows > 0 end
   local found = record.functions.fetch_by_key("delete_one", info.class, db, key)
   return found ~= nil and steps.delete(record.info_of(found), found, db)
 end

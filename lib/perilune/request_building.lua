@@ -28,7 +28,11 @@ end
 -- Steps ---------------------------------------------------------------------------------------------------------------------
 
 function steps.table(node, _, context)
-  return sql.table(context.db, node.root.source.table)
+  local source = node.root.source
+  local built = sql.table(context.db, source.table)
+  if not internal.own_key(source.class) then return built end
+  local row_id = internal.row_id_key(source.class, internal.table_schema(context.db, source.table))
+  return row_id and sql.with_rowid(built, row_id) or built
 end
 
 function steps.filter(node, built, context) return sql.filter(built, build(node.shape, context)) end

@@ -5,6 +5,7 @@ local raise = internal.raise
 local expression = internal.load("expression")
 local request = internal.load("request")
 local verbs, derivations = request.verbs, request.derivations
+local row_id_names = internal.load("record_description").row_id_names
 
 local schema_generation = internal.records.schema_generation
 
@@ -22,10 +23,11 @@ function Source:schema()
   return internal.class_schema(self.class)
 end
 
---- The name of a column as the schema spells it, or nil.
+--- The name of a column as the schema spells it, or of the row id; or nil.
 local function spelled(self, schema, name)
   if self.known ~= schema then
     self.known, self.spellings = schema, {}
+    for _, name in ipairs(row_id_names(schema)) do self.spellings[name] = name end
     for _, column in ipairs(schema.columns) do self.spellings[column.name:lower()] = column.name end
   end
   return self.spellings[name:lower()]
@@ -69,8 +71,10 @@ function Source:column(name, alias)
   internal.raise_unknown_column(name, self.table, names)
 end
 
---- The names of the columns of the primary key: none for the row id.
+--- The names of the columns of the key, or of the row id.
 local function key_names(self)
+  local own = self.class and internal.own_key(self.class)
+  if own then return own end
   local schema, former = self:schema()
   schema = schema or former
   if not schema then
@@ -78,10 +82,11 @@ local function key_names(self)
       .. "filter{ column = value }, or call this in a block of the database (db:read(function(db) ... end))", { table = self.table })
   end
   local names = schema.primary_key.columns
-  if #names == 0 and (schema.kind == "view" or schema.without_rowid) then
+  if #names > 0 then return names end
+  if schema.kind == "view" or schema.without_rowid then
     raise("argument", "`" .. self.table .. "` has no primary key; write filter{ column = value }")
   end
-  return names
+  return { "rowid" }
 end
 
 --- The columns of the primary key, or the row id.
@@ -91,7 +96,6 @@ function Source:key(alias)
   if generation and self.key_generation == generation and not alias then return self.key_columns end
   local key = {}
   for index, name in ipairs(key_names(self)) do key[index] = self:column(name, alias) end
-  if #key == 0 then key[1] = new_column(self, "rowid", alias) end
   if not alias then self.key_generation, self.key_columns = generation, key end
   return key
 end

@@ -41,6 +41,8 @@ extension RequestBinding {
 
     func defineSelections(in table: LuaTable) throws {
         try derive("select", in: table) { request, call in try request.select(Self.columns(call, 2, names: 3)) }
+        // the name that the row id has as the key of records
+        try derive("with_rowid", in: table) { request, call in try request.withRowID(named: call.string(2)) }
         try derive("annotate", in: table) { request, call in try request.annotated(with: Self.columns(call, 2, names: 3)) }
         try derive("group", in: table) { request, call in try request.group(call.expressions(2)) }
         try derive("distinct", in: table) { request, _ in request.distinct() }

@@ -128,7 +128,10 @@ extension CompilerWalk {
     mutating func selected(_ column: SelectedColumn) throws {
         if column.expression.isBoolean { tokens.add(.boolean) }
         try expression(column.expression)
-        guard let name = column.name, name != column.expression.columnName else { return }
+        // SQLite calls the row id "rowid" in results, by whichever name it was asked for.
+        let isRowID = column.expression.columnPosition?.position == TableSchema.rowID
+        let given: String? = isRowID ? "rowid" : column.expression.columnName
+        guard let name = column.name, name != given else { return }
         tokens.add(.as)
         tokens.add(.name, name.utf8)
     }

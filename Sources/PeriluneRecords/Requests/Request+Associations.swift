@@ -191,6 +191,7 @@ extension SelectedColumn {
     init(_ column: Expression) {
         expression = column
         name = column.columnName
+        belongsToRecord = false
     }
 }
 

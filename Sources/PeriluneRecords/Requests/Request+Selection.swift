@@ -5,7 +5,15 @@ extension Request {
     package func select(_ columns: [SelectedColumn]) throws -> Request {
         guard !columns.isEmpty else { throw RequestError.argument("a selection cannot be empty") }
         try checkSelected(columns)
-        return with { $0.selection = columns }
+        return with {
+            $0.selection = columns
+            $0.annotations.removeAll(where: \.belongsToRecord)
+        }
+    }
+
+    /// All columns, and the row id: rows are records that have it for their key.
+    package func withRowID(named name: String) throws -> Request {
+        try annotated(with: [SelectedColumn(source.column(TableSchema.rowID), name: name, belongsToRecord: true)])
     }
 
     /// All columns again, without those that were added.

@@ -37,12 +37,15 @@ package struct SelectedColumn: Sendable {
     let expression: Expression
     /// `nil` for an expression without a name of its own.
     let name: String?
+    /// Whether only whole records have it: a selection of columns leaves it out.
+    let belongsToRecord: Bool
 
     /// - Parameter name: By default that of a column.
-    package init(_ expression: Expression, name: String? = nil) throws {
+    package init(_ expression: Expression, name: String? = nil, belongsToRecord: Bool = false) throws {
         if let name { try Expression.checkName(name, of: "a result column") }
         self.expression = expression
         self.name = name ?? expression.columnName ?? expression.defaultName
+        self.belongsToRecord = belongsToRecord
     }
 }
 
