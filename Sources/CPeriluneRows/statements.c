@@ -123,28 +123,33 @@ void perilune_tidy_connection(perilune_connection *connection) {
     }
 }
 
+/* Takes the connection out of the list that `link` belongs to. The objects of its statements go to `leftover`. */
+static void drop_connection(lua_State *L, perilune_connection **link) {
+    perilune_connection *connection = *link;
+    perilune_rows *rows = connection->database->rows;
+    perilune_release_list *leftover = connection->database->leftover;
+    while (connection->statements) perilune_release_add(leftover, empty_statement(connection->statements));
+    for (size_t i = 0; i < connection->released.count; i++) perilune_release_add(leftover, connection->released.objects[i]);
+    free(connection->released.objects);
+    luaL_unref(L, LUA_REGISTRYINDEX, connection->young);
+    luaL_unref(L, LUA_REGISTRYINDEX, connection->old);
+    *link = connection->next;
+    if (connection->cache_run == rows->cache_run) rows->cache_growth -= connection->cache_growth;
+    if (connection->hub) perilune_release_hub(connection->hub);
+    free(connection);
+}
+
 void perilune_drop_connections(lua_State *L, perilune_database *database) {
-    perilune_release_list *leftover = database->leftover;
     if (database->definitions) luaL_unref(L, LUA_REGISTRYINDEX, database->definitions);
     database->definitions = database->definition_count = 0;
     database->has_collations = false;
-    while (database->connections) {
-        perilune_connection *connection = database->connections;
-        while (connection->statements) {
-            perilune_release_add(leftover, empty_statement(connection->statements));
-        }
-        for (size_t i = 0; i < connection->released.count; i++) {
-            perilune_release_add(leftover, connection->released.objects[i]);
-        }
-        free(connection->released.objects);
-        luaL_unref(L, LUA_REGISTRYINDEX, connection->young);
-        luaL_unref(L, LUA_REGISTRYINDEX, connection->old);
-        database->connections = connection->next;
-        perilune_rows *rows = database->rows;
-        if (connection->cache_run == rows->cache_run) rows->cache_growth -= connection->cache_growth;
-        if (connection->hub) perilune_release_hub(connection->hub);
-        free(connection);
-    }
+    while (database->connections) drop_connection(L, &database->connections);
+}
+
+void perilune_forget_connection(lua_State *L, perilune_database *database, sqlite3 *handle) {
+    perilune_connection **link = &database->connections;
+    while (*link && (*link)->handle != handle) link = &(*link)->next;
+    if (*link) drop_connection(L, link);
 }
 
 /* MARK: - The cache: two generations of tables, text -> compiled statement */

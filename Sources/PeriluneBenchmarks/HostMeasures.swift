@@ -1,3 +1,4 @@
+import CPeriluneBenchmarks
 import Foundation
 import GRDB
 import Perilune
@@ -96,15 +97,15 @@ struct HostMeasures {
                 INSERT INTO product SELECT i, 'product ' || i, i / 7.0 FROM n
                 """)
         }
-        try await measurePools(over: database, "in one access each", Self.reader("db:read(function(db)", "end)"))
-        try await measurePools(over: database, "statement by statement", Self.reader("(function()", "end)()"))
+        for shape in PoolShape.all { try await measurePools(over: database, shape) }
+        measureReference(database)
     }
 
-    private func measurePools(over database: DatabasePool, _ name: String, _ reader: String) async throws {
+    private func measurePools(over database: DatabasePool, _ shape: PoolShape) async throws {
         var pools: [ScriptPool] = []
         for size in [1, 2] {
             let pool = try await ScriptPool(size: size, ScriptHost.Configuration(database: .open(database))) { host in
-                try await host.run(source: reader)
+                try await host.run(source: shape.script)
             }
             // Makes the hosts, and warms them up.
             _ = try await rate(of: pool)
@@ -114,26 +115,28 @@ struct HostMeasures {
         for _ in 0..<rounds {
             for index in pools.indices { rates[index] = max(rates[index], try await rate(of: pools[index])) }
         }
-        report("calls a second of a pool of one host, \(name)", rates[0], "", digits: 0)
-        report("  of two hosts", rates[1], "", digits: 0)
-        let ratio = rates[1] / rates[0]
-        print("    \("  two to one".padded(to: 44))" + String(format: "%.2f %@ (≥ 1.7)", ratio, ratio < 1.7 ? "✗" : "✓"))
+        report("calls a second of one host, \(shape.name)", rates, target: 1.7)
     }
 
-    /// A function that reads 501 rows in one statement, and 51 in a statement each.
-    private static func reader(_ begin: String, _ end: String) -> String {
-        """
-        function read(from)
-          return \(begin)
-            local sum = 0
-            for _, row in ipairs(db:fetch_all("SELECT * FROM product WHERE id BETWEEN ? AND ?", from, from + 500)) do
-              sum = sum + row.price + #row.name
-            end
-            for id = from, from + 50 do sum = sum + db:fetch_value("SELECT price FROM product WHERE id = ?", id) end
-            return sum
-          \(end)
-        end
-        """
+    /// What SQLite itself gives to two threads, against one.
+    private func measureReference(_ database: DatabasePool) {
+        let count = 200_000
+        var rates = [0.0, 0.0]
+        for _ in 0..<rounds {
+            for threads in [1, 2] {
+                let seconds = perilune_time_readers(database.path, PoolShape.row, CInt(threads), CInt(count))
+                rates[threads - 1] = max(rates[threads - 1], Double(threads * count) / seconds)
+            }
+        }
+        report("rows a second of one thread in C, one by one", rates)
+    }
+
+    private func report(_ title: String, _ rates: [Double], target: Double? = nil) {
+        report(title, rates[0], "", digits: 0)
+        report("  of two", rates[1], "", digits: 0)
+        let ratio = rates[1] / rates[0]
+        let mark = target.map { String(format: " %@ (≥ %g)", ratio < $0 ? "✗" : "✓", $0) } ?? ""
+        print("    \("  two to one".padded(to: 54))" + String(format: "%.2f", ratio) + mark)
     }
 
     private func rate(of pool: ScriptPool) async throws -> Double {
@@ -175,6 +178,6 @@ struct HostMeasures {
 
     private func report(_ title: String, _ value: Double, _ unit: String, target: Double? = nil, digits: Int = 2) {
         let mark = target.map { String(format: " %@ (≤ %g)", value > $0 ? "✗" : "✓", $0) } ?? ""
-        print("    \(title.padded(to: 44))" + String(format: "%.*f %@", digits, value, unit) + mark)
+        print("    \(title.padded(to: 54))" + String(format: "%.*f %@", digits, value, unit) + mark)
     }
 }

@@ -24,4 +24,8 @@ typedef struct {
 ** exit; -1 for both if it cannot be run or fails. */
 perilune_process_time perilune_time_process(char *const *arguments);
 
+/* Has threads read one row after the other by a statement with one parameter, each on a connection of its own. Returns the time
+** from the first begin to the last end; -1 if a statement failed. */
+double perilune_time_readers(const char *path, const char *sql, int threads, int count);
+
 #endif

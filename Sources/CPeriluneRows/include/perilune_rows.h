@@ -170,6 +170,9 @@ void perilune_copy_definitions(lua_State *L, perilune_database *from, perilune_d
 /* Hands over every statement of a database to the release list, for closing. Returns false if an access is open. */
 bool perilune_database_detach(lua_State *L, perilune_database *database);
 
+/* Hands over the statements of one connection, which will be closed. No access to it may be open. [-0, +0, -] */
+void perilune_forget_connection(lua_State *L, perilune_database *database, sqlite3 *handle);
+
 /* MARK: - Statements */
 
 /* What Swift fills in when it has prepared a statement. */

@@ -20,12 +20,21 @@ struct AccessRunner {
 
     private func open() throws {
         switch entry.pointee.mode {
-        case PERILUNE_READ_STATEMENT: try writer.unsafeRead { db in try runInAutocommit(db) }
+        case PERILUNE_READ_STATEMENT: try readStatement { db in try runInAutocommit(db) }
         case PERILUNE_READ: try writer.unsafeRead { db in try runReading(db) }
         case PERILUNE_WRITE_STATEMENT, PERILUNE_WITHOUT_TRANSACTION:
             try writer.writeWithoutTransaction { db in try settling(db) { try runInAutocommit(db) } }
         default: try writer.writeWithoutTransaction { db in try settling(db) { try runInTransaction(db) } }
         }
+    }
+
+    private func readStatement(_ body: (Database) throws -> Void) throws {
+        guard let reader = database.statementReader else { return try writer.unsafeRead(body) }
+        if let handle = reader.outdated {
+            perilune_forget_connection(entry.pointee.L, entry.pointee.database, handle)
+            database.closeReader()
+        }
+        try reader.read(body)
     }
 
     /// Runs the body. Throws if it failed; its error is on the Lua stack then.
@@ -37,6 +46,7 @@ struct AccessRunner {
 
     /// Runs what ends transactions, and then tells their observers, as long as nobody else writes.
     private func settling(_ db: Database, _ body: () throws -> Void) throws {
+        try db.requireOpen()
         do {
             try body()
         } catch {
@@ -52,6 +62,7 @@ struct AccessRunner {
 
     /// Without a transaction; one that the body has left open is rolled back.
     private func runInAutocommit(_ db: Database) throws {
+        try db.requireOpen()
         defer { if Self.isInTransaction(db) { try? db.rollback() } }
         try runBody(db)
         if Self.isInTransaction(db) {
@@ -69,6 +80,7 @@ struct AccessRunner {
 
     /// In a deferred transaction of its own, which sees one state. The row path refuses everything that writes.
     private func runReading(_ db: Database) throws {
+        try db.requireOpen()
         let connection = db.sqliteConnection!
         let code = perilune_rows_begin_read(connection)
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
@@ -103,5 +115,12 @@ struct AccessRunner {
         } else {
             try db.inTransaction(kind(of: mode), body)
         }
+    }
+}
+
+extension Database {
+    /// Throws if the program has closed the connection: GRDB gives it out still, and SQLite would not survive it.
+    func requireOpen() throws {
+        guard sqliteConnection != nil else { throw BindingError("closed", "the database is closed: the program has closed it") }
     }
 }

@@ -9,7 +9,7 @@ enum DatabaseVerbs {
         try add("close", to: methods, of: state, close)
         try add("interrupt", to: methods, of: state) { core, database, _ in
             try database.requireOpen()
-            database.writer.interrupt()
+            database.interrupt()
         }
         try add("backup_to", to: methods, of: state, backup)
         let path = try state.core.makeFunction("db:path", raw: { core, _ in
@@ -67,6 +67,7 @@ enum DatabaseVerbs {
         }
         try source.entering {
             try target.entering {
+                for database in [source, target] { try database.writer.writeWithoutTransaction { db in try db.requireOpen() } }
                 try source.writer.backup(to: target.writer, pagesPerStep: 1000) { progress in
                     if !progress.isCompleted, perilune_poll(perilune_context_of(core.L)) != 0 { throw CancellationError() }
                 }

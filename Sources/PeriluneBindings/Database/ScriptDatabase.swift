@@ -10,6 +10,8 @@ internal import PeriluneRecords
 /// checked before.
 package final class ScriptDatabase {
     let writer: any DatabaseWriter
+    /// Reads single statements, if the database is a pool.
+    let statementReader: StatementReader?
     private(set) var isClosed = false
     /// What is known of its tables.
     var schema = DatabaseSchema(generation: 0)
@@ -40,6 +42,7 @@ package final class ScriptDatabase {
 
     private init(_ writer: any DatabaseWriter) {
         self.writer = writer
+        statementReader = (writer as? DatabasePool).map { StatementReader($0) }
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: perilune_release_list())
     }
@@ -51,6 +54,7 @@ package final class ScriptDatabase {
         } else {
             releaseLeftover()
         }
+        closeReader()
         leftover.deallocate()
     }
 
@@ -120,6 +124,9 @@ package final class ScriptDatabase {
     func close() throws {
         for item in watches { item.watch?.end() }
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
+        closeReader()
+        // The last connection to be closed empties the log and removes it: not one that only reads, as GRDB has it.
+        (writer as? DatabasePool)?.invalidateReadOnlyConnections()
         try writer.close()
         isClosed = true
     }
@@ -127,7 +134,18 @@ package final class ScriptDatabase {
     /// Lets no script use the database any more, which others will close.
     func abandon() {
         writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
+        closeReader()
         isClosed = true
+    }
+
+    /// Closes the connection for single statements, which no statement uses any more; the next one opens it anew.
+    func closeReader() {
+        statementReader?.close { releaseLeftover() }
+    }
+
+    func interrupt() {
+        writer.interrupt()
+        statementReader?.interrupt()
     }
 
     /// Releases statements. On the database's queue, or when it is closed.

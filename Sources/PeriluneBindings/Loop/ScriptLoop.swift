@@ -1,5 +1,5 @@
 internal import Foundation
-package import PeriluneDependencies
+internal import PeriluneDependencies
 package import PeriluneLua
 
 /// What the scripts of a state wait for, and the calls of their functions that are due.

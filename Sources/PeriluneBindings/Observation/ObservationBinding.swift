@@ -132,7 +132,10 @@ struct ObservationBinding {
     ) throws -> ValueWatch {
         guard let access, let grdb = perilune_access_grdb(access) else {
             return try database.entering {
-                try database.writer.writeWithoutTransaction { db in ValueWatch(on: db, chain: chain) }
+                try database.writer.writeWithoutTransaction { db in
+                    try db.requireOpen()
+                    return ValueWatch(on: db, chain: chain)
+                }
             }
         }
         let db = Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()

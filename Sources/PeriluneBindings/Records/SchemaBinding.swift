@@ -52,7 +52,12 @@ enum SchemaBinding {
         }
         try database.requireOpen()
         // The writer, which alone sees its temporary tables.
-        return try database.entering { try database.writer.unsafeReentrantWrite(body) }
+        return try database.entering {
+            try database.writer.unsafeReentrantWrite { db in
+                try db.requireOpen()
+                return try body(db)
+            }
+        }
     }
 
     // MARK: - The table in Lua
