@@ -44,7 +44,27 @@ package final class DatabaseSchema: Sendable {
     /// - Throws: ``RequestError`` of kind `unknown_table`, with the nearest name.
     package func table(_ name: String, in db: Database) throws -> TableSchema {
         if let table = try findTable(name, in: db) { return table }
+        if let error = try qualifiedNameError(name, in: db) { throw error }
         throw RequestError.unknown("table", name, among: try TableSchema.names(in: db))
+    }
+
+    /// What to write in place of `schema.table`: tables are found as SQLite finds names without a schema.
+    private func qualifiedNameError(_ name: String, in db: Database) throws -> RequestError? {
+        let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
+        guard parts.count == 2, try Bool.fetchOne(
+            db, sql: "SELECT EXISTS (SELECT * FROM pragma_table_list(?1) WHERE schema = ?2 COLLATE NOCASE)",
+            arguments: [parts[1], parts[0]]) == true, let found = try findTable(parts[1], in: db)
+        else { return nil }
+        if found.databaseName.foldedName == parts[0].foldedName {
+            return RequestError(
+                "unknown_table", "no table `\(name)`: tables of attached databases go by their own names: `\(found.name)`",
+                fields: ["name": name, "suggestion": found.name])
+        }
+        return RequestError(
+            "unknown_table",
+            "no table `\(name)`: tables go by their own names, and `\(found.name)` is the one of `\(found.databaseName)`, which is found "
+                + "first; rename one of them, use SQL, or open the other database by itself (perilune.queue(path))",
+            fields: ["name": name])
     }
 
     /// The table of a name if it has been read in this generation.
