@@ -77,8 +77,9 @@ typedef struct {
 
 /* The position of the first parent with the key on top of the stack, which is popped; 0 if there is none. */
 static uint32_t pop_owner(lua_State *L) {
-    /* A text that is a number, where the column has let it through. */
-    if (lua_type(L, -1) == LUA_TSTRING && lua_stringtonumber(L, lua_tostring(L, -1))) lua_replace(L, -2);
+    /* A text that is a number, where the column has let it through. Hexadecimal ones are none to SQLite. */
+    bool is_text = lua_type(L, -1) == LUA_TSTRING && strpbrk(lua_tostring(L, -1), "xX") == NULL;
+    if (is_text && lua_stringtonumber(L, lua_tostring(L, -1))) lua_replace(L, -2);
     lua_rawget(L, FIRST);
     uint32_t owner = (uint32_t)lua_tointeger(L, -1);
     lua_pop(L, 1);

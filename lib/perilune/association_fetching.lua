@@ -194,15 +194,15 @@ local function prefetch_into(self, db, prefetch, parents)
     end
   end
   local keys, groups = association_keys.collect(prefetch, parents)
-  for first = 1, #keys, most_keys do
-    local some = table.move(keys, first, math.min(first + most_keys - 1, #keys), 1, {})
-    local json = not prefetch.has_blob_key and association_keys.json(some)
+  for _, batch in ipairs(association_keys.batches(keys, most_keys, prefetch.tells_texts)) do
+    local json = not prefetch.has_blob_key and not batch.has_texts and association_keys.json(batch.keys)
     -- A plan that fetches all rows, because all others were fetched, is for integers only.
-    local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(some)
+    local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
     local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
     for index, child in ipairs(children) do
       local values = child_keys[index]
-      put(groups[prefetch.key_forms and association_keys.identity(values, prefetch.key_forms) or first - 1 + values[1]], prefetch, child)
+      local key = prefetch.key_forms and association_keys.identity(values, prefetch.key_forms) or batch.positions[values[1]]
+      put(groups[key], prefetch, child)
     end
   end
 end

@@ -67,6 +67,25 @@ function association_keys.collect(prefetch, parents)
   return keys, groups
 end
 
+--- Lists of keys, for each of which there is one statement.
+-- @param tells_texts whether texts are fetched by other statements than numbers
+-- @return a list of tables: keys; positions (of these among all); has_texts
+function association_keys.batches(keys, most, tells_texts)
+  local numbers, texts, batches = {}, {}, {}
+  for position, key in ipairs(keys) do
+    local kind = tells_texts and type(key[1]) == "string" and texts or numbers
+    kind[#kind + 1] = position
+  end
+  for _, kind in ipairs{ numbers, texts } do
+    for first = 1, #kind, most do
+      local batch = { keys = {}, positions = table.move(kind, first, math.min(first + most - 1, #kind), 1, {}), has_texts = kind == texts }
+      for index, position in ipairs(batch.positions) do batch.keys[index] = keys[position] end
+      batches[#batches + 1] = batch
+    end
+  end
+  return batches
+end
+
 local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
 
 local function json_value(value)

@@ -5,6 +5,7 @@ local raise = internal.raise
 local request = internal.load("request")
 local request_building = internal.load("request_building")
 local request_plans = internal.load("request_plans")
+local perilune = internal.perilune
 
 local association_records = {}
 
@@ -25,7 +26,7 @@ local function columns_of(root, db)
   local association = built(root, db)
   if root.columns_association ~= association then
     local pairs_of_columns = internal.sql_associations.columns(association)
-    root.owner_columns, root.target_columns = pairs_of_columns[1], pairs_of_columns[2]
+    root.owner_columns, root.target_columns, root.compares_texts_as_numbers = table.unpack(pairs_of_columns, 1, 3)
     root.columns_association = association
   end
   return root.owner_columns, root.target_columns
@@ -97,6 +98,8 @@ function association_records.request_of(self, record, db)
   for index, name in ipairs(owner_columns) do
     local value = rawget(record, name)
     if value == nil then return rows:none() end
+    -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
+    if root.compares_texts_as_numbers and type(value) == "number" then value = perilune.value(value):cast("numeric") end
     rows = rows:filter(source:column(target_columns[index]):eq(value))
   end
   return rows

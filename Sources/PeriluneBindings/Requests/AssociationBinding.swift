@@ -24,12 +24,15 @@ extension RequestBinding {
                 call.association(1), call.association(2), name: call.string(3), isPlural: call.boolean(4),
                 tag: Int(call.integer(5)), singularName: call.optionalString(6))
         }
-        // The columns of the origin and those of the first table that they lead to: two lists of names.
+        // The columns of the origin and those of the first table that they lead to: two lists of names; whether numbers are compared
+        // with texts that look like them.
         try defineValue("columns", in: table) { call in
-            let names = try call.association(1).columnNames
+            let association = try call.association(1)
+            let names = association.columnNames
             let result = try call.core.openState().makeTable()
             try result.set(1, names.origin.toLua(in: call.core.openState()))
             try result.set(2, names.first.toLua(in: call.core.openState()))
+            try result.set(3, .boolean(association.comparesTextsAsNumbers))
             return .table(result)
         }
         // association, values of the row in its columns

@@ -161,6 +161,7 @@ private struct PlanTable {
         try table.set("plan", .table(make(prefetch.child)))
         let blobs = prefetch.blobColumns
         try table.set("has_blob_key", .boolean(blobs.contains(true)))
+        try table.set("tells_texts", .boolean(prefetch.tellsTexts))
         if let forms = prefetch.keyForms {
             try table.set("key_forms", forms.map(\.rawValue).toLua(in: state))
         }

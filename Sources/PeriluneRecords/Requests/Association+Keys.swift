@@ -22,7 +22,7 @@ extension Association {
         let table = hops[0].table
         let target = Affinity(position, of: table)
         if target == .number { return .number }
-        if target == .none, origin == .number { return nil }
+        if origin == .number, target == .none || hops[0].columns.count == 1 { return nil }
         switch (target, table.columns[position].collation) {
         case (.none, "BINARY"): return .same
         case (.text, "BINARY"): return .text
@@ -37,9 +37,15 @@ extension Association {
 
     /// Whether numbers may meet texts that look like them, which SQLite takes for equal where a column of numbers is compared with
     /// one without a type.
-    var comparesNumbersWithAnything: Bool {
+    var comparesNumbersWithAnything: Bool { comparesNumbers(with: .none) }
+
+    /// Whether texts that look like numbers are compared as numbers: `01` is equal to 1 where a column of numbers is compared with
+    /// one of texts.
+    package var comparesTextsAsNumbers: Bool { comparesNumbers(with: .text) }
+
+    private func comparesNumbers(with target: Affinity) -> Bool {
         let pair = hops[0].columns[0]
-        return hops[0].columns.count == 1 && Affinity(pair.from, of: origin) == .number && Affinity(pair.to, of: hops[0].table) == .none
+        return hops[0].columns.count == 1 && Affinity(pair.from, of: origin) == .number && Affinity(pair.to, of: hops[0].table) == target
     }
 
     /// For columns of the origin that are declared BLOB: their values are no texts.

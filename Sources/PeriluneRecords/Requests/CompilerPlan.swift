@@ -130,6 +130,9 @@ package final class CompiledPrefetch: Sendable {
 
     package var keyForms: [Association.KeyForm]? { association.keyForms }
 
+    /// Whether keys that are numbers and keys that are texts need statements of their own. ``child`` is for numbers then.
+    package var tellsTexts: Bool { association.comparesTextsAsNumbers || association.comparesNumbersWithAnything }
+
     /// Whether keys are read from columns that are declared BLOB.
     package var blobColumns: [Bool] { association.blobColumns }
 

@@ -37,6 +37,7 @@ struct Tokens {
         case jsonList, jsonExtract, fromJSON, rowNumber, rowNumberName, above, upTo, noRows, one
         case update, set, equals, deleteFrom, returning, selectStarFrom, distinctArgument
         case selectKeyNumber, orTextKeys, areNoTexts, asKeys, keyNumber, keyValue
+        case joinLast, numberKeyValue, asNumber, ofItsOwn
         case updateAbort, updateFail, updateIgnore, updateReplace, updateRollback
     }
 
@@ -138,6 +139,12 @@ extension Tokens.Word {
         case .areNoTexts: ") WHERE \"type\" <> 'text'"
         case .asKeys: " AS \"perilune_keys\" ON "
         case .keyValue: "+\"value\""
+        // As the inner loop, whatever SQLite takes for the better order.
+        case .joinLast: " CROSS JOIN "
+        case .numberKeyValue: "CAST(\"value\" AS NUMERIC)"
+        case .asNumber: " AS NUMERIC)"
+        // A subquery with a limit is made by itself, and gets an index.
+        case .ofItsOwn: " LIMIT -1"
         case .keyNumber: "\"perilune_number\""
         case .rowNumber: "row_number() OVER (PARTITION BY "
         case .noRows: "0"

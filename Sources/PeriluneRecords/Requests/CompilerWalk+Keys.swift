@@ -3,18 +3,20 @@
 extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {
         let pairs = reach.association.hops[0].columns
-        tokens.add(.join)
+        let areNumbers = meetsTexts(reach)
+        tokens.add(areNumbers ? .joinLast : .join)
         tokens.add(.open)
         if case .numberedKeys(let rows) = reach.anchor {
-            valueKeys(rows, pairs.count)
+            valueKeys(rows, pairs.count, areNumbers: areNumbers)
         } else {
-            jsonKeys(pairs.count)
+            jsonKeys(pairs.count, areNumbers: areNumbers)
             if reach.association.comparesNumbersWithAnything {
                 tokens.add(.orTextKeys)
                 tokens.add(.keys)
                 tokens.add(.areNoTexts)
             }
         }
+        if areNumbers { tokens.add(.ofItsOwn) }
         tokens.add(.close)
         tokens.add(.asKeys)
         for (index, pair) in pairs.enumerated() {
@@ -25,14 +27,23 @@ extension CompilerWalk {
         }
     }
 
+    /// Whether the keys are numbers that texts are to be compared with as numbers. An index of these texts is of no use then: each
+    /// is looked up among the keys.
+    private func meetsTexts(_ reach: Reach) -> Bool {
+        guard case .numberedKeys(let rows) = reach.anchor else { return reach.association.comparesTextsAsNumbers }
+        let mayMeet = reach.association.comparesTextsAsNumbers || reach.association.comparesNumbersWithAnything
+        return mayMeet && rows.allSatisfy { $0.allSatisfy(\.isNumber) }
+    }
+
     private static func keyName(_ index: Int) -> String { "perilune_key_\(index)" }
 
-    private mutating func jsonKeys(_ count: Int) {
+    /// - Parameter areNumbers: Whether texts are to be compared with them as numbers.
+    private mutating func jsonKeys(_ count: Int, areNumbers: Bool) {
         tokens.add(.selectKeyNumber)
         for index in 0..<count {
             tokens.add(.comma)
             if count == 1 {
-                tokens.add(.keyValue)
+                tokens.add(areNumbers ? .numberKeyValue : .keyValue)
             } else {
                 tokens.add(.jsonExtract)
                 tokens.add(.element)
@@ -48,10 +59,12 @@ extension CompilerWalk {
     }
 
     /// The keys themselves, each with its number before it.
-    private mutating func valueKeys(_ rows: [[Value]], _ count: Int) {
+    private mutating func valueKeys(_ rows: [[Value]], _ count: Int, areNumbers: Bool) {
         tokens.add(.select)
         list(0...count) { walk, index in
+            if areNumbers { walk.tokens.add(.cast) }
             walk.tokens.add(.name, "column\(index + 1)".utf8)
+            if areNumbers { walk.tokens.add(.asNumber) }
             walk.tokens.add(.as)
             if index == 0 { walk.tokens.add(.keyNumber) } else { walk.tokens.add(.name, Self.keyName(index - 1).utf8) }
         }

@@ -14,6 +14,13 @@ package enum Value: Sendable, Equatable {
 extension Value {
     var isNull: Bool { if case .null = self { true } else { false } }
 
+    var isNumber: Bool {
+        switch self {
+        case .integer, .real, .boolean: true
+        case .null, .text, .blob: false
+        }
+    }
+
     /// The value as an SQL literal, for SQL that can bind none.
     var literal: [UInt8] {
         switch self {

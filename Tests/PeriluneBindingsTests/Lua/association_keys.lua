@@ -54,6 +54,43 @@ test("numbers and texts that look like them", function()
   check(Parent, Child, "1-1 2-2")
 end)
 
+test("texts that are written otherwise than the numbers that they are compared with", function()
+  for _, column_type in ipairs{ "INTEGER", "NUMERIC" } do
+    local Parent, Child = family(column_type, "TEXT")
+    db:execute("INSERT INTO parent VALUES (1, 1), (2, 2.5), (3, 'a'), (4, '0x1'), (5, NULL), (6, 1)")
+    db:execute([[INSERT INTO child VALUES (1, '01'), (2, ' 1'), (3, '1.0'), (4, '2.50'), (5, 'a'), (6, 'A'), (7, '0x1'), (8, NULL),
+      (9, '1x'), (10, '1e0')]])
+    check(Parent, Child, "1-1 1-2 1-3 1-10 2-4 3-5 4-7 6-1 6-2 6-3 6-10")
+    for _, parent in ipairs(Parent:including_all(Parent.children):fetch_all()) do
+      equal(parent:children():fetch_count(), #parent.children)
+    end
+    local limited = Parent:including_all(Parent.children:order("id"):limit(2)):order("id"):fetch_all()
+    equal({ #limited[1].children, #limited[2].children, #limited[3].children }, { 2, 1, 1 })
+    db:execute "DROP TABLE parent"
+    db:execute "DROP TABLE child"
+  end
+end)
+
+test("hexadecimal texts are no numbers, also where the children of all parents are fetched", function()
+  local Parent, Child = family("INTEGER", "INTEGER")
+  db:execute("INSERT INTO parent VALUES (1, 1)")
+  db:execute("INSERT INTO child VALUES (1, 1), (2, '0x1')")
+  check(Parent, Child, "1-1")
+end)
+
+test("many numbers are found among many texts without comparing each with each", function()
+  local Parent = family("INTEGER", "TEXT")
+  local count = 20000
+  db:execute("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) INSERT INTO parent SELECT i, i FROM n", count)
+  db:execute("INSERT INTO child SELECT id, '0' || key FROM parent")
+  local found = 0
+  for _, parent in ipairs(Parent:including_all(Parent.children):fetch_all()) do
+    found = found + #parent.children
+    if #parent.children > 0 then equal(parent.children[1].id, parent.id) end
+  end
+  equal(found, count)
+end)
+
 test("texts and numbers that they look like", function()
   local Parent, Child = family("TEXT", "INTEGER")
   db:execute("INSERT INTO parent VALUES (1, '1'), (2, '2'), (3, 'x')")

@@ -104,3 +104,13 @@ test("hooks see dates", function()
   Event:order("id"):fetch_all()
   equal(seen, { "2026-03-01 00:00:00.000", "2026-03-02 08:00:00.000" })
 end)
+
+test("requests compare dates as SQLite does: as the texts that are stored, of which records write the full form", function()
+  db:execute "INSERT INTO event VALUES (1, '2026-03-01', 'by SQL')"
+  Event{ at = "2026-03-01", note = "by a record" }:insert()
+  equal(Event:filter{ at = "2026-03-01" }:pluck("note"), { "by SQL" })
+  equal(Event:filter{ at = perilune.date "2026-03-01" }:pluck("note"), { "by a record" })
+  equal(Event:filter{ at = "2026-03-01 00:00:00.000" }:pluck("note"), { "by a record" })
+  equal(Event:filter(Event.c.at:ge "2026-03-01" & Event.c.at:lt "2026-03-02"):fetch_count(), 2)
+  equal(Event:filter("date(at) = ?", "2026-03-01"):fetch_count(), 2)
+end)
