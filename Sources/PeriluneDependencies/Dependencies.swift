@@ -34,9 +34,9 @@ public actor Dependencies {
     /// What was given by ``prepare(_:)``.
     private var prepared = DependencyValues()
     /// Goes on while something is being prepared.
-    private var preparation: Task<Void, any Error>?
-    /// What has been made here, in this order.
-    private var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, task: Task<any Sendable, any Error>)] = []
+    private var preparation: Making?
+    /// What has been made here, or is being made, in this order.
+    private var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: Making)] = []
     /// Containers of tests that have brought none of their own.
     private var tests: [TestIdentity: Dependencies] = [:]
 
@@ -71,11 +71,11 @@ public actor Dependencies {
         while let container = next {
             if home == nil, container.isHome {
                 home = try await container.homeOfCurrentTest(for: key)
-                if home !== container, let home, let source = await home.source(of: key) {
+                if home !== container, let home, let source = try await home.source(of: key) {
                     return try await home.value(for: key, from: source)
                 }
             }
-            if let source = await container.source(of: key) {
+            if let source = try await container.source(of: key) {
                 return try await (home ?? container).value(for: key, from: source)
             }
             next = container.parent
@@ -102,14 +102,14 @@ public actor Dependencies {
         return container
     }
 
-    private func source<Key: DependencyKey>(of key: Key.Type) async -> Key.Source? {
+    private func source<Key: DependencyKey>(of key: Key.Type) async throws -> Key.Source? {
         if case .overrides(let values) = kind, let source = values[key] { return source }
-        await waitForPreparation()
+        try await waitForPreparation()
         return prepared[key]
     }
 
-    private func waitForPreparation() async {
-        while let preparation, Self.preparing !== self { _ = await preparation.result }
+    private func waitForPreparation() async throws {
+        while let preparation, Self.preparing !== self { _ = try await preparation.wait() }
     }
 
     private func value<Key: DependencyKey>(for key: Key.Type, from source: Key.Source) async throws -> Key.Value {
@@ -118,16 +118,40 @@ public actor Dependencies {
     }
 
     private func value(for key: ObjectIdentifier, _ entry: DependencyValues.Entry) async throws -> any Sendable {
-        if let index = made.firstIndex(where: { $0.key == key }) { return try await made[index].task.value }
-        let task = Task { try await entry.make(self) }
-        made.append((key, entry, task))
-        do {
-            return try await task.value
-        } catch {
-            // It may be tried again.
-            made.removeAll { $0.task == task }
-            throw error
+        while true {
+            let making = made.first { $0.key == key }?.making ?? make(key, entry)
+            do {
+                return try await making.wait().get()
+            } catch is Making.Abandoned {
+                continue
+            }
         }
+    }
+
+    private func make(_ key: ObjectIdentifier, _ entry: DependencyValues.Entry) -> Making {
+        let making = Making(entry.name)
+        made.append((key, entry, making))
+        making.begin {
+            do {
+                let value = try await entry.make(self)
+                // Nobody has waited, and the container was closed meanwhile.
+                if making.isAbandoned, await !self.isMade(making) { try entry.close(value) }
+                return value
+            } catch {
+                // It may be tried again.
+                await self.remove(making)
+                throw error
+            }
+        }
+        return making
+    }
+
+    private func isMade(_ making: Making) -> Bool {
+        made.contains { $0.making === making }
+    }
+
+    private func remove(_ making: Making) {
+        made.removeAll { $0.making === making }
     }
 
     private func defaultValue<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
@@ -159,24 +183,25 @@ public actor Dependencies {
 
     /// Takes in what is given, and makes the values: all or nothing.
     func prepare(_ values: DependencyValues, isMaking: Bool) async throws {
-        await waitForPreparation()
+        try await waitForPreparation()
         try checkUnused(values)
         prepared.add(values)
         guard isMaking else { return }
-        let task = Task {
+        let outer = preparation
+        let preparation = Making("prepare", endsWithoutWaiters: false)
+        self.preparation = preparation
+        defer { self.preparation = outer }
+        preparation.begin {
             try await Self.$preparing.withValue(self) {
                 for (key, entry) in values.entries { _ = try await self.value(for: key, entry) }
+                return ()
             }
         }
-        preparation = task
-        defer { preparation = nil }
-        do {
-            try await task.value
-        } catch {
-            prepared.remove(values)
-            await close(where: { values.entries[$0] != nil })
-            throw error
-        }
+        await preparation.waitOrCancel()
+        guard case .failure(let error)? = preparation.result else { return }
+        prepared.remove(values)
+        await close(where: { values.entries[$0] != nil })
+        throw error
     }
 
     private func checkUnused(_ values: DependencyValues) throws {
@@ -227,8 +252,10 @@ public actor Dependencies {
         let closed = made.filter { isClosed($0.key) }
         made.removeAll { isClosed($0.key) }
         var errors: [any Error] = []
-        for (_, entry, task) in closed.reversed() {
-            guard case .success(let value) = await task.result else { continue }
+        for (_, entry, making) in closed.reversed() {
+            // What nobody waits for may never end, and closes itself if it does.
+            guard making.result != nil || !making.isAbandoned else { continue }
+            guard case .success(let value)? = try? await making.wait() else { continue }
             do { try entry.close(value) } catch { errors.append(error) }
         }
         return errors

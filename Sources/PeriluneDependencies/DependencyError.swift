@@ -7,6 +7,7 @@ public struct DependencyError: Error, Sendable {
             case alreadyPrepared = "already_prepared"
             case alreadyUsed = "already_used"
             case noTest = "no_test"
+            case cycle
             case unknownContext = "unknown_context"
         }
 
@@ -20,6 +21,8 @@ public struct DependencyError: Error, Sendable {
         public static let alreadyUsed = Code(value: .alreadyUsed)
         /// In a test run, a dependency that each test has for itself is used where it cannot be told which test runs.
         public static let noTest = Code(value: .noTest)
+        /// A dependency needs itself to be made.
+        public static let cycle = Code(value: .cycle)
         /// The context of the process cannot be told.
         public static let unknownContext = Code(value: .unknownContext)
 

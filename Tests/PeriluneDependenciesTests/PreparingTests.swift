@@ -125,6 +125,24 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1))) func `a factory that never returns keeps nobody who is cancelled`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let started = AsyncStream.makeStream(of: Void.self)
+            let never = ResourceSource { context in
+                started.continuation.yield()
+                try await Task.sleep(for: .seconds(1_000_000))
+                return Resource("never", context)
+            }
+            let preparing = Task { try await Dependencies.prepare { $0.resource = never } }
+            await started.stream.first { _ in true }
+            preparing.cancel()
+            await #expect(throws: CancellationError.self) { try await preparing.value }
+            // It may be tried again.
+            try await Dependencies.prepare { $0.resource = .named("second") }
+            try await #expect(Dependencies.value(for: ResourceKey.self).name == "second")
+        }
+    }
+
     @Test func `what is made while preparing sees what else is prepared`() async throws {
         try await Dependencies.inProcess(.live) {
             let uuids = UUIDSource.counting

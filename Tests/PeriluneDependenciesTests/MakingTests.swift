@@ -1,0 +1,112 @@
+import PeriluneDependencies
+import Synchronization
+import Testing
+
+@Suite(.timeLimit(.minutes(1))) struct MakingTests {
+    @Test func `dependencies that need each other are an error, not a wait for ever`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let error = await #expect(throws: DependencyError.self) { try await Dependencies.value(for: HenKey.self) }
+            #expect(error?.code == .cycle)
+            #expect(error?.message == "the dependency egg needs itself before it is made: egg → hen → egg")
+            // Whoever begins with which.
+            await #expect(throws: DependencyError.self) {
+                async let hen = Dependencies.value(for: HenKey.self)
+                async let egg = Dependencies.value(for: EggKey.self)
+                _ = try await (hen, egg)
+            }
+            await #expect(throws: DependencyError.self) { try await Dependencies.prepare { $0[HenKey.self] = 1 } }
+        }
+    }
+
+    @Test func `what tasks do later that a factory has begun is no cycle`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let later = Mutex<Task<Resource, any Error>?>(nil)
+            let gate = AsyncStream.makeStream(of: Void.self)
+            let source = ResourceSource { context in
+                let task = Task {
+                    await gate.stream.first { _ in true }
+                    return try await Dependencies.value(for: ResourceKey.self)
+                }
+                later.withLock { $0 = task }
+                return Resource("made", context)
+            }
+            try await Dependencies.prepare { $0.resource = source }
+            gate.continuation.yield()
+            try await #expect(later.withLock { $0 }?.value.name == "made")
+        }
+    }
+
+    @Test func `one of those who wait may give up, and the others get the value`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let slow = SlowSource()
+            try await Dependencies.with { $0.resource = slow.source } operation: {
+                let one = Task { try await Dependencies.value(for: ResourceKey.self) }
+                await slow.started.stream.first { _ in true }
+                let other = Task { try await Dependencies.value(for: ResourceKey.self) }
+                // Both wait.
+                for _ in 0..<100 { await Task.yield() }
+                one.cancel()
+                await #expect(throws: CancellationError.self) { try await one.value }
+                slow.gate.continuation.yield()
+                try await #expect(other.value.name == "attempt 1")
+            }
+        }
+    }
+
+    @Test func `what nobody waits for any more is cancelled, and made anew for the next`() async throws {
+        try await Dependencies.inProcess(.live) {
+            let slow = SlowSource()
+            try await Dependencies.with { $0.resource = slow.source } operation: {
+                let one = Task { try await Dependencies.value(for: ResourceKey.self) }
+                await slow.started.stream.first { _ in true }
+                one.cancel()
+                await #expect(throws: CancellationError.self) { try await one.value }
+                let other = Task { try await Dependencies.value(for: ResourceKey.self) }
+                await slow.started.stream.first { _ in true }
+                slow.gate.continuation.yield()
+                try await #expect(other.value.name == "attempt 2")
+            }
+        }
+    }
+}
+
+/// Makes a resource when it is told to.
+private final class SlowSource: Sendable {
+    let started = AsyncStream.makeStream(of: Void.self)
+    let gate = AsyncStream.makeStream(of: Void.self)
+    private let attempts = Mutex(0)
+
+    var source: ResourceSource {
+        ResourceSource { context in
+            let attempt = self.attempts.withLock { attempts in
+                attempts += 1
+                return attempts
+            }
+            self.started.continuation.yield()
+            var iterator = self.gate.stream.makeAsyncIterator()
+            await iterator.next()
+            try Task.checkCancellation()
+            return Resource("attempt \(attempt)", context)
+        }
+    }
+}
+
+private enum HenKey: DependencyKey {
+    static let name = "hen"
+
+    static func defaultSource(in context: DependencyContext) -> DependencyDefault<Int> { .value(0) }
+
+    static func makeValue(of source: Int, in scope: Dependencies) async throws -> String {
+        "a hen of \(try await scope.value(for: EggKey.self))"
+    }
+}
+
+private enum EggKey: DependencyKey {
+    static let name = "egg"
+
+    static func defaultSource(in context: DependencyContext) -> DependencyDefault<Int> { .value(0) }
+
+    static func makeValue(of source: Int, in scope: Dependencies) async throws -> String {
+        "an egg of \(try await scope.value(for: HenKey.self))"
+    }
+}
