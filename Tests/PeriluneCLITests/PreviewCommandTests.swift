@@ -290,6 +290,12 @@ import Testing
             "run", "--database", "shop.sqlite", "--preview", "--save", "no/x.plan", "-e", "")
         #expect(unwritable.status == 74)
         #expect(unwritable.errors == "error: cannot write the plan no/x.plan: No such file or directory\n")
+        let before = try bytes(folder)
+        let mistaken = try folder.perilune("run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "shop.sqlite")
+        #expect(mistaken.status == 74)
+        #expect(mistaken.output == "", "it is said before the script runs")
+        #expect(mistaken.errors.contains("there is a file that is no plan, which is not replaced"))
+        #expect(try bytes(folder) == before)
     }
 
     // MARK: - Trace

@@ -152,6 +152,30 @@ import Testing
         #expect(try folder.values("SELECT id FROM book") == ["1", "3"])
     }
 
+    @Test func `a file that is no plan is not replaced by one`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
+        let before = try folder.contents()
+        let error = #expect(throws: PlanError.self) { try plan.write(to: folder.database) }
+        #expect(error?.message == "cannot write the plan \(folder.database): there is a file that is no plan, which is not replaced")
+        #expect(try folder.contents() == before)
+
+        let path = folder.path + "/a.plan", link = folder.path + "/link"
+        try plan.write(to: path)
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: path)
+        try plan.write(to: link)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == path)
+        #expect(try PreviewPlan(contentsOf: path).origin == plan.origin)
+    }
+
+    @Test func `a device is written to, and stays one`() async throws {
+        let plan = try await plan(PreviewFolder(Self.books), "db:execute('DELETE FROM book WHERE id = 2')")
+        let error = #expect(throws: PlanError.self) { try plan.write(to: "/dev/full") }
+        #expect(error?.message == "cannot write the plan /dev/full: No space left on device")
+        try plan.write(to: "/dev/null")
+        #expect(try FileManager.default.attributesOfItem(atPath: "/dev/null")[.type] as? FileAttributeType == .typeCharacterSpecial)
+    }
+
     @Test func `files that are no plans are refused`() async throws {
         let folder = try PreviewFolder(Self.books)
         let path = folder.path + "/a.plan"

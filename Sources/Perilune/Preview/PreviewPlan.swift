@@ -54,7 +54,7 @@ public struct PreviewPlan: Codable, Sendable {
 
     // MARK: - Files
 
-    /// Writes the plan, in one piece or not at all.
+    /// Writes the plan, to a file in one piece or not at all. A file that is no plan is not replaced.
     ///
     /// - Throws: ``PlanError``.
     public func write(to path: String) throws {
@@ -63,23 +63,17 @@ public struct PreviewPlan: Codable, Sendable {
         encoder.dateEncodingStrategy = .iso8601
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         do {
-            try Self.write(try encoder.encode(self) + Data("\n".utf8), to: path)
+            try PlanFile(path: path).write(try encoder.encode(self) + Data("\n".utf8))
         } catch is EncodingError {
             throw PlanError(.file, "cannot write the plan \(path)")
         }
     }
 
-    private static func write(_ data: Data, to path: String) throws {
-        let part = "\(path).\(UUID().uuidString).part"
-        let isWritten = data.withUnsafeBytes { bytes in
-            guard let file = fopen(part, "wx") else { return false }
-            let count = fwrite(bytes.baseAddress, 1, bytes.count, file)
-            return fclose(file) == 0 && count == bytes.count && rename(part, path) == 0
-        }
-        guard !isWritten else { return }
-        let reason = String(cString: strerror(errno))
-        unlink(part)
-        throw PlanError(.file, "cannot write the plan \(path): \(reason)")
+    /// Finds out whether a plan could be written to a path, before a script runs for it.
+    ///
+    /// - Throws: ``PlanError``.
+    package static func checkPath(_ path: String) throws {
+        try PlanFile(path: path).check()
     }
 
     /// Reads a plan, and checks that this version of Perilune understands it.
@@ -92,10 +86,7 @@ public struct PreviewPlan: Codable, Sendable {
         } catch let error as ScriptFileError {
             throw PlanError(.file, "cannot read the plan \(path): \(error.reason)")
         }
-        let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .convertFromSnakeCase
-        decoder.dateDecodingStrategy = .iso8601
-        guard let header = try? decoder.decode(Header.self, from: data), header.format == Self.formatName else {
+        guard let header = Self.header(of: data) else {
             throw PlanError(.format, "\(path) is no plan of perilune")
         }
         guard header.version <= Self.currentVersion else {
@@ -104,7 +95,7 @@ public struct PreviewPlan: Codable, Sendable {
                 "\(path) is a plan of version \(header.version); this perilune reads version \(Self.currentVersion)")
         }
         do {
-            self = try decoder.decode(PreviewPlan.self, from: data)
+            self = try Self.decoder.decode(PreviewPlan.self, from: data)
             try changeset.forEach { _ in }
         } catch {
             throw PlanError(.format, "\(path) is a damaged plan")
@@ -114,6 +105,24 @@ public struct PreviewPlan: Codable, Sendable {
     private struct Header: Codable {
         let format: String
         let version: Int
+    }
+
+    private static var decoder: JSONDecoder {
+        let decoder = JSONDecoder()
+        decoder.keyDecodingStrategy = .convertFromSnakeCase
+        decoder.dateDecodingStrategy = .iso8601
+        return decoder
+    }
+
+    /// The header of a plan of any version; `nil` if the bytes are none.
+    private static func header(of data: Data) -> Header? {
+        guard let header = try? decoder.decode(Header.self, from: data), header.format == formatName else { return nil }
+        return header
+    }
+
+    /// Whether bytes are a plan, perhaps of a version to come.
+    static func isPlan(_ data: Data) -> Bool {
+        header(of: data) != nil
     }
 
     // MARK: - Contents

@@ -8,6 +8,7 @@ extension ScriptRunner {
     /// - Returns: The exit status.
     /// - Throws: ``CommandFailure``, after the report if a script failed.
     func preview(_ request: PreviewRequest, _ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
+        if let path = request.planPath { try Self.savingPlan { try PreviewPlan.checkPath(path) } }
         let trace = makeTrace()
         let preview = try await openPreview(request, trace)
         // Programs read the report from standard output, and nothing else.
@@ -79,12 +80,18 @@ extension ScriptRunner {
                     help: "run the script itself, without --preview"))
         }
         plan.scripts = scripts.map { PreviewPlan.Script(name: $0.name, bytes: $0.bytes) }
+        try Self.savingPlan { [plan] in try plan.write(to: path) }
+        CommandOutput.note("saved: \(path); perilune apply \(path) makes these changes", colours)
+    }
+}
+
+extension ScriptRunner {
+    fileprivate static func savingPlan(_ operation: () throws -> Void) throws {
         do {
-            try plan.write(to: path)
+            try operation()
         } catch let error as PlanError {
             throw CommandFailure(ErrorReport(error))
         }
-        CommandOutput.note("saved: \(path); perilune apply \(path) makes these changes", colours)
     }
 }
 

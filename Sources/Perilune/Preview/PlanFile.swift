@@ -1,0 +1,95 @@
+internal import Foundation
+
+/// The file in which a plan is kept. What is there already is replaced only if it is a plan: a mistyped path costs nobody a
+/// script, or the database.
+struct PlanFile {
+    let path: String
+
+    /// Finds out whether a plan can be written there, before there is one.
+    ///
+    /// - Throws: ``PlanError``.
+    func check() throws {
+        switch try kind() {
+        case .none: if access(folder, W_OK | X_OK) != 0 { throw failure(errno) }
+        case .file: if access(path, W_OK) != 0 { throw failure(errno) }
+        case .device: break
+        }
+    }
+
+    /// Writes, to a file in one piece or not at all.
+    ///
+    /// - Throws: ``PlanError``.
+    func write(_ data: Data) throws {
+        if try kind() == .device { return try write(data, to: path, mode: "w") }
+        try check()
+        // A link stays one.
+        let target = realpath(path, nil).map { resolved in
+            defer { free(resolved) }
+            return String(cString: resolved)
+        }
+        let part = "\(target ?? path).\(UUID().uuidString).part"
+        do {
+            try write(data, to: part, mode: "wx")
+            if rename(part, target ?? path) != 0 { throw failure(errno) }
+        } catch {
+            unlink(part)
+            throw error
+        }
+    }
+
+    private func write(_ data: Data, to path: String, mode: String) throws {
+        guard let file = fopen(path, mode) else { throw failure(errno) }
+        let isWritten = data.withUnsafeBytes { fwrite($0.baseAddress, 1, $0.count, file) == $0.count }
+        let reason = errno
+        guard isWritten else {
+            fclose(file)
+            throw failure(reason)
+        }
+        if fclose(file) != 0 { throw failure(errno) }
+    }
+
+    // MARK: - What is there
+
+    private enum Kind {
+        /// Nothing.
+        case none
+        /// A plan, or a file without contents.
+        case file
+        /// What only takes bytes: a device, a pipe.
+        case device
+    }
+
+    private func kind() throws -> Kind {
+        var information = stat()
+        guard stat(path, &information) == 0 else {
+            guard errno == ENOENT else { throw failure(errno) }
+            return .none
+        }
+        switch information.st_mode & S_IFMT {
+        case S_IFDIR: throw failure(EISDIR)
+        case S_IFREG:
+            guard information.st_size == 0 || isPlan else {
+                throw PlanError(.file, "cannot write the plan \(path): there is a file that is no plan, which is not replaced")
+            }
+            return .file
+        default: return .device
+        }
+    }
+
+    private var isPlan: Bool {
+        // A database is not read to its end for this.
+        guard let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        guard (try? file.read(upToCount: 1)) == Data("{".utf8), let bytes = try? ScriptFile.read(path) else { return false }
+        return PreviewPlan.isPlan(Data(bytes))
+    }
+
+    private var folder: String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    private func failure(_ code: Int32) -> PlanError {
+        PlanError(.file, "cannot write the plan \(path): \(String(cString: strerror(code)))")
+    }
+}
