@@ -77,6 +77,34 @@ import Testing
         #expect(error?.resultCode == .SQLITE_NOTADB)
     }
 
+    @Test func `what is no file is an error, and not waited for`() async throws {
+        let folder = try PreviewFolder(nil)
+        try FileManager.default.createDirectory(atPath: folder.database, withIntermediateDirectories: false)
+        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.database)) }
+        #expect(error?.message == "it is a folder")
+        #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
+        let other = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.path + "/pipe")) }
+        #expect(other?.message == "it is no regular file")
+    }
+
+    @Test func `a transaction that a program left behind when it was killed is told, and left to the next program`() async throws {
+        let folder = try PreviewFolder(Self.one)
+        // As it is while a program writes: some pages are in the file, the journal says what was there.
+        let other = try DatabaseQueue(path: folder.database)
+        try await other.writeWithoutTransaction { [database = folder.database, path = folder.path] db in
+            try db.execute(sql: "PRAGMA cache_size = 1; BEGIN")
+            for _ in 0..<300 { try db.execute(sql: "INSERT INTO t (a) VALUES (zeroblob(1000))") }
+            for name in ["", "-journal"] {
+                try FileManager.default.copyItem(atPath: database + name, toPath: path + "/killed\(name)")
+            }
+            try db.execute(sql: "ROLLBACK")
+        }
+        let before = try folder.contents()
+        let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.path + "/killed")) }
+        #expect(error?.message == "a program ended while it was writing; the next one that opens it for writing takes that back")
+        #expect(try folder.contents() == before)
+    }
+
     @Test func `a database that is locked is an error`() async throws {
         let folder = try PreviewFolder(Self.one)
         var configuration = Configuration()

@@ -175,6 +175,53 @@ import Testing
         #expect(report.obstacles.contains("keyless cannot be recorded: it has no PRIMARY KEY"))
     }
 
+    @Test func `names may be anything`() async throws {
+        let folder = try PreviewFolder(
+            #"""
+            CREATE TABLE "a""b'c" (id INTEGER PRIMARY KEY, "x""y" TEXT); INSERT INTO "a""b'c" VALUES (1, 2);
+            CREATE TABLE "no""key" ("o""ne"); INSERT INTO "no""key" VALUES (1);
+            CREATE TABLE "" (id INTEGER PRIMARY KEY, " ");
+            """#)
+        let (report, _) = try await folder.preview(
+            """
+            db:execute([[UPDATE "a""b'c" SET "x""y" = 5; UPDATE "no""key" SET "o""ne" = 2; INSERT INTO "" VALUES (1, 2)]])
+            """)
+        #expect(report.tables.map(\.name) == ["", "a\"b'c", "no\"key"])
+        #expect(report["a\"b'c"]?.rows == [RowChange(kind: .updated, before: [1, "2"], after: [1, "5"])])
+        #expect(report["no\"key"]?.rows == [RowChange(kind: .updated, before: [1], after: [2])])
+    }
+
+    @Test func `keys that change to others which count as the same are told, and make no plan`() async throws {
+        let folder = try PreviewFolder(
+            """
+            CREATE TABLE named (name TEXT PRIMARY KEY COLLATE NOCASE, v); INSERT INTO named VALUES ('A', 1), ('b', 2);
+            CREATE TABLE bare (k PRIMARY KEY, v) WITHOUT ROWID; INSERT INTO bare VALUES (1, 1), (2, 2);
+            """)
+        let (report, plan) = try await folder.preview(
+            "db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE bare SET k = 1.0 WHERE k = 1]]")
+        let reason = "keys of its rows have changed to others that SQLite takes for the same"
+        #expect(report["named"]?.rows == [RowChange(kind: .updated, before: ["A", 1], after: ["a", 1])])
+        #expect(report["bare"]?.rows == [RowChange(kind: .updated, before: [1, 1], after: [.real(1), 1])])
+        #expect(report.obstacles == ["bare cannot be recorded: \(reason)", "named cannot be recorded: \(reason)"])
+        #expect(plan == nil)
+
+        let (others, otherPlan) = try await folder.preview("db:execute[[UPDATE named SET v = 3 WHERE name = 'B'; DELETE FROM bare]]")
+        #expect(others["named"]?.rows == [RowChange(kind: .updated, before: ["b", 2], after: ["b", 3])])
+        #expect(otherPlan != nil)
+    }
+
+    @Test func `virtual tables of other programs are in nobody's way`() async throws {
+        let folder = try PreviewFolder(
+            """
+            CREATE TABLE t (id INTEGER PRIMARY KEY);
+            PRAGMA writable_schema = 1;
+            INSERT INTO sqlite_master VALUES ('table', 'z', 'z', 0, 'CREATE VIRTUAL TABLE z USING nowhere(a)');
+            """)
+        let (report, plan) = try await folder.preview("db:execute('INSERT INTO t VALUES (1)')")
+        #expect(report["t"]?.counts == [1, 0, 0])
+        #expect(plan != nil)
+    }
+
     @Test func `touching a table that cannot be recorded without changing it leaves nothing to report`() async throws {
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
         let (report, plan) = try await folder.preview("db:execute('UPDATE t SET a = a')")
@@ -303,6 +350,15 @@ import Testing
         let folder = try PreviewFolder("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
         let (report, _) = try await folder.preview("\(leaving) db:execute('INSERT INTO t VALUES (3)')", trusted: true)
         #expect(report["t"]?.counts == [1, 0, 0])
+    }
+
+    @Test func `a host may be there longer than its preview`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let before = try folder.contents()
+        let host = try await ScriptPreview(of: .live(folder.database)).host
+        let count: Int = try await host.run(source: "db:execute('DELETE FROM book') return db:fetch_value('SELECT COUNT(*) FROM book')")
+        #expect(count == 0)
+        #expect(try folder.contents() == before)
     }
 
     @Test func `the changes are looked at once`() async throws {

@@ -56,31 +56,44 @@ struct ChangeCollector {
 
     private mutating func takeRecorded(_ changeset: Changeset) throws {
         var others: [TableShape] = []
-        var withNullKeys: Set<String> = []
         for table in start.recording.touchedTables.compactMap(schema.table) {
             if table.unrecordable != nil {
                 others.append(table.kind == .shadow ? owner(of: table) ?? table : table)
-            } else if try hasNullKey(table) {
+            } else if try keyObstacle(table, start.schema.table(table.name)) != nil {
                 others.append(table)
-                withNullKeys.insert(table.name)
             }
         }
-        let summary = try ChangesetSummary(changeset, rowLimit: rowLimit, schema: schema)
-        for var changes in summary.tables where !withNullKeys.contains(changes.name) {
-            try changes.complete(from: db)
-            report.tables.append(changes)
+        let compared = Set(others.map(\.name))
+        for changes in try ChangesetSummary(changeset, rowLimit: rowLimit, schema: schema).tables
+        where !compared.contains(changes.name) {
+            report.tables.append(try completed(changes))
         }
-        for name in Set(others.map(\.name)) {
+        for name in compared {
             try compare(schema.table(name), start.schema.table(name), keepsRowIDs: true, isTouched: true)
         }
     }
 
-    /// Whether there are, or were, rows that sessions leave out.
-    private mutating func hasNullKey(_ table: TableShape) throws -> Bool {
-        guard !table.nullableKey.isEmpty, let old = start.schema.table(table.name) else { return false }
+    private mutating func completed(_ changes: TableChanges) throws -> TableChanges {
+        var changes = changes
+        do {
+            try changes.complete(from: db)
+        } catch let error as DatabaseError {
+            // Names that are no UTF-8 do not come back as they are.
+            changes.rows = []
+            report.warnings.append("the rows of \(changes.name) cannot be shown: \(error.message ?? "\(error.resultCode)")")
+        }
+        return changes
+    }
+
+    /// Why sessions cannot record a table that they can record otherwise: for the keys of its rows, now or before.
+    private mutating func keyObstacle(_ new: TableShape, _ old: TableShape?) throws -> String? {
+        guard let old, !new.nullableKey.isEmpty || new.hasLooseKey else { return nil }
         try attachFormerState()
-        return try TableComparison.hasNullKey(db, table, "main")
-            || TableComparison.hasNullKey(db, old, PreviewCopy.formerSchema)
+        if try TableComparison.hasNullKey(db, new, "main") || TableComparison.hasNullKey(db, old, PreviewCopy.formerSchema) {
+            return "rows of it have NULL in their key"
+        }
+        guard try TableComparison.hasRestoredKey(db, new, old) else { return nil }
+        return "keys of its rows have changed to others that SQLite takes for the same"
     }
 
     /// The virtual table that keeps its rows in another.
@@ -105,9 +118,7 @@ struct ChangeCollector {
         do {
             let comparison = try TableComparison(db, new: new, old: old, keepsRowIDs: keepsRowIDs, rowLimit: rowLimit)
             var changes = try comparison.run()
-            if changes.unrecordable == nil, changes.key.isEmpty, new != nil, old != nil {
-                changes.unrecordable = "rows of it have NULL in their key"
-            }
+            if changes.unrecordable == nil, let new { changes.unrecordable = try keyObstacle(new, old) }
             if changes.count > 0 { report.tables.append(changes) }
         } catch let error as DatabaseError {
             // Functions and collations of the script cannot be called any more, virtual tables refuse what they like.

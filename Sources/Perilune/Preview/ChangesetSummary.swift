@@ -1,4 +1,5 @@
 internal import GRDB
+internal import PeriluneRecords
 
 /// Counts the changes of a changeset, and keeps the first of each table.
 struct ChangesetSummary {
@@ -87,10 +88,10 @@ extension TableChanges {
     mutating func complete(from db: Database) throws {
         let places = key.compactMap { columns.firstIndex(of: $0) }
         guard places.count == key.count, !key.isEmpty else { return }
-        let match = key.map { "\($0.quotedDatabaseIdentifier) IS ?" }.joined(separator: " AND ")
-        let names = columns.map(\.quotedDatabaseIdentifier).joined(separator: ", ")
+        let match = key.map { "\($0.quotedName) IS ?" }.joined(separator: " AND ")
+        let names = columns.map(\.quotedName).joined(separator: ", ")
         let statement = try db.makeStatement(
-            sql: "SELECT \(names) FROM main.\(name.quotedDatabaseIdentifier) WHERE \(match)")
+            sql: "SELECT \(names) FROM main.\(name.quotedName) WHERE \(match)")
         for index in rows.indices where rows[index].kind == .updated {
             guard let before = rows[index].before, let after = rows[index].after else { continue }
             try statement.setArguments(StatementArguments(places.map { after[$0].databaseValue }))

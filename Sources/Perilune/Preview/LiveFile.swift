@@ -18,14 +18,23 @@ struct LiveFile {
     /// Copies the database, as it is at one moment, into the connection of another; one that does not exist counts as empty.
     func copy(into db: Database) throws {
         guard exists else { return }
+        try requireFile()
         if isAtRest {
             // No locks and no files beside it, which even a reader of a database with a write-ahead log would make.
             let state = FileState(path)
-            try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_URI)
-            // Nobody was kept from writing meanwhile: then it is done again, with locks.
-            if isAtRest, FileState(path) == state { return }
+            let result = Result { try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_URI) }
+            // Nobody was kept from writing meanwhile: then it is done again, with locks, whatever came of it.
+            if isAtRest, FileState(path) == state { return try result.get() }
         }
         try copy(into: db, uri: path, flags: 0)
+    }
+
+    /// Reading from anything else may take for ever.
+    private func requireFile() throws {
+        var information = stat()
+        guard stat(path, &information) == 0, information.st_mode & S_IFMT != S_IFREG else { return }
+        let isFolder = information.st_mode & S_IFMT == S_IFDIR
+        throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: isFolder ? "it is a folder" : "it is no regular file")
     }
 
     /// Whether it is a database with a write-ahead log that nobody has open.
@@ -71,9 +80,17 @@ struct LiveFile {
     }
 
     private static func error(_ code: CInt, _ connection: OpaquePointer?) -> DatabaseError {
-        DatabaseError(
+        if connection.map({ sqlite3_extended_errcode($0) }) == unfinishedTransaction {
+            return DatabaseError(
+                resultCode: ResultCode(rawValue: unfinishedTransaction),
+                message: "a program ended while it was writing; the next one that opens it for writing takes that back")
+        }
+        return DatabaseError(
             resultCode: ResultCode(rawValue: code), message: connection.map { String(cString: sqlite3_errmsg($0)) })
     }
+
+    /// `SQLITE_READONLY_ROLLBACK`, a macro that Swift does not see.
+    private static let unfinishedTransaction: CInt = SQLITE_READONLY | (3 << 8)
 
     private static func size(_ path: String) -> Int {
         ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int) ?? 0

@@ -102,8 +102,8 @@ extension Changeset {
         }
         if let error = teller.error { throw error }
         guard code == SQLITE_OK else {
-            throw DatabaseError(
-                resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errmsg(db.sqliteConnection)))
+            // What the connection says last is of the roll back.
+            throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
         }
     }
 }

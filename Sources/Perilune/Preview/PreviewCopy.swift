@@ -35,7 +35,7 @@ final class PreviewCopy: Sendable {
     }
 
     deinit {
-        try? writer.close()
+        // The connection is closed when the host, which may be there longer, is gone too.
         former.free()
         if let folder { try? FileManager.default.removeItem(atPath: folder) }
     }

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import PeriluneRecords
 
 /// The schema of a database at one moment.
 struct SchemaSnapshot {
@@ -21,17 +22,17 @@ struct SchemaSnapshot {
         let stored = try Row.fetchAll(
             db,
             sql: """
-                SELECT type, name, tbl_name, sql FROM \(schema.quotedDatabaseIdentifier).sqlite_master
+                SELECT type, name, tbl_name, sql FROM \(schema.quotedName).sqlite_master
                 WHERE name NOT LIKE 'sqlite@_%' ESCAPE '@' ORDER BY type, name
                 """
         ).map { Object(type: $0[0], name: $0[1], table: $0[2], sql: $0[3] ?? "") }
         let settings = try ["application_id", "user_version"].map { name in
-            let value = try Int.fetchOne(db, sql: "PRAGMA \(schema.quotedDatabaseIdentifier).\(name)") ?? 0
+            let value = try Int.fetchOne(db, sql: "PRAGMA \(schema.quotedName).\(name)") ?? 0
             return Object(type: "pragma", name: name, table: "", sql: "\(value)")
         }
         objects = stored + settings
         tables = try TableShape.fetchAll(db, schema: schema)
-        version = try Int.fetchOne(db, sql: "PRAGMA \(schema.quotedDatabaseIdentifier).schema_version") ?? 0
+        version = try Int.fetchOne(db, sql: "PRAGMA \(schema.quotedName).schema_version") ?? 0
     }
 
     func table(_ name: String) -> TableShape? {
@@ -98,6 +99,9 @@ struct TableShape: Equatable {
     let columns: [Column]
     /// Whether the key is the row id.
     let isRowIDKey: Bool
+    /// Whether SQLite may take two keys for the same that are stored differently: `a` and `A` by a collation, 1 and 1.0 where there
+    /// is no type.
+    let hasLooseKey: Bool
 
     /// The names of the columns of the primary key, in its order.
     var key: [String] {
@@ -154,18 +158,43 @@ struct TableShape: Equatable {
         self.name = name
         self.kind = kind
         self.hasRowID = hasRowID
-        let rows = try Row.fetchAll(
-            db,
-            sql: #"SELECT name, pk, "notnull", hidden, dflt_value FROM pragma_table_xinfo(?, ?) ORDER BY cid"#,
-            arguments: [name, schema])
+        let rows = try Self.fetchColumns(db, of: name, schema: schema, kind: kind)
         columns = rows.filter { $0[3] != 1 }.map { row in
             Column(
                 name: row[0], keyPosition: row[1], isNotNull: row[2], isGenerated: (row[3] as Int) > 1,
                 defaultSQL: row[4])
         }
         // Every other key has an index.
-        let hasKeyIndex = try Bool.fetchOne(
-            db, sql: "SELECT EXISTS(SELECT 1 FROM pragma_index_list(?, ?) WHERE origin = 'pk')", arguments: [name, schema])
-        isRowIDKey = hasRowID && hasKeyIndex == false && columns.contains { $0.keyPosition > 0 }
+        let indexed = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT part.cid, part.coll FROM pragma_index_list(?1, ?2) AS list, pragma_index_xinfo(list.name, ?2) AS part
+                WHERE list.origin = 'pk' AND part."key"
+                """, arguments: [name, schema])
+        isRowIDKey = hasRowID && indexed.isEmpty && columns.contains { $0.keyPosition > 0 }
+        let types = Dictionary(rows.map { ($0[5] as Int, $0[6] as String) }) { first, _ in first }
+        hasLooseKey = indexed.contains { part in
+            (part[1] as String?)?.uppercased() != "BINARY" || Self.holdsAnyType(types[part[0]] ?? "")
+        }
+    }
+
+    private static func fetchColumns(_ db: Database, of name: String, schema: String, kind: Kind) throws -> [Row] {
+        do {
+            return try Row.fetchAll(
+                db,
+                sql: #"SELECT name, pk, "notnull", hidden, dflt_value, cid, type FROM pragma_table_xinfo(?, ?) ORDER BY cid"#,
+                arguments: [name, schema])
+        } catch is DatabaseError where kind == .virtual {
+            // What makes the table is not there: a module of another program.
+            return []
+        }
+    }
+
+    /// Whether a column of a declared type keeps numbers and texts as they come.
+    ///
+    /// - SeeAlso: SQLite's "Datatypes In SQLite", §3.1.
+    private static func holdsAnyType(_ type: String) -> Bool {
+        let type = type.uppercased()
+        return type.isEmpty || type == "ANY" || type.contains("BLOB") && !["INT", "CHAR", "CLOB", "TEXT"].contains { type.contains($0) }
     }
 }

@@ -1,4 +1,5 @@
 internal import GRDB
+internal import PeriluneRecords
 
 /// Compares a table with its former state, attached as ``PreviewCopy/formerSchema``, by SQL: for what sessions do not record.
 struct TableComparison {
@@ -54,9 +55,19 @@ struct TableComparison {
     /// Whether there are rows that the key does not tell apart.
     static func hasNullKey(_ db: Database, _ table: TableShape, _ schema: String) throws -> Bool {
         guard !table.nullableKey.isEmpty else { return false }
-        let condition = table.nullableKey.map { "\($0.quotedDatabaseIdentifier) IS NULL" }.joined(separator: " OR ")
-        let sql = "SELECT EXISTS(SELECT 1 FROM \(schema).\(table.name.quotedDatabaseIdentifier) WHERE \(condition))"
+        let condition = table.nullableKey.map { "\($0.quotedName) IS NULL" }.joined(separator: " OR ")
+        let sql = "SELECT EXISTS(SELECT 1 FROM \(schema).\(table.name.quotedName) WHERE \(condition))"
         return try Bool.fetchOne(db, sql: sql) ?? false
+    }
+
+    /// Whether there are rows whose key is stored differently than before, though SQLite takes it for the same.
+    static func hasRestoredKey(_ db: Database, _ new: TableShape, _ old: TableShape) throws -> Bool {
+        guard new.hasLooseKey, !new.key.isEmpty, new.key == old.key else { return false }
+        let names = new.key.map(\.quotedName)
+        let match = names.map { "a.\($0) = b.\($0)" }.joined(separator: " AND ")
+        let difference = names.map { "a.\($0) <> b.\($0) COLLATE BINARY OR typeof(a.\($0)) <> typeof(b.\($0))" }.joined(separator: " OR ")
+        let source = "\(newName(new)) AS a JOIN \(oldName(old)) AS b ON \(match)"
+        return try Bool.fetchOne(db, sql: "SELECT EXISTS(SELECT 1 FROM \(source) WHERE \(difference))") ?? false
     }
 
     /// Counts, and reads the first rows of each kind.
@@ -113,13 +124,13 @@ struct TableComparison {
     }
 
     private func list(_ columns: [String?], of table: String) -> String {
-        columns.map { $0.map { "\(table).\($0.quotedDatabaseIdentifier)" } ?? "NULL" }.joined(separator: ", ")
+        columns.map { $0.map { "\(table).\($0.quotedName)" } ?? "NULL" }.joined(separator: ", ")
     }
 
     private var match: String {
         switch matching {
         case .key(let names):
-            names.map(\.quotedDatabaseIdentifier).map { "a.\($0) IS b.\($0)" }.joined(separator: " AND ")
+            names.map(\.quotedName).map { "a.\($0) IS b.\($0)" }.joined(separator: " AND ")
         case .rowID(let new, let old): "a.\(new) = b.\(old)"
         case .content: "0"
         }
@@ -128,7 +139,7 @@ struct TableComparison {
     private func order(_ table: String) -> String {
         switch matching {
         case .key(let names):
-            " ORDER BY " + names.map { "\(table).\($0.quotedDatabaseIdentifier)" }.joined(separator: ", ")
+            " ORDER BY " + names.map { "\(table).\($0.quotedName)" }.joined(separator: ", ")
         case .rowID(let new, let old): " ORDER BY \(table).\(table == "a" ? new : old)"
         case .content: ""
         }
@@ -138,12 +149,12 @@ struct TableComparison {
     private var difference: String? {
         guard let new, let old else { return nil }
         let terms = new.columns.filter { !$0.isGenerated }.map { column in
-            let name = "a." + column.name.quotedDatabaseIdentifier
+            let name = "a." + column.name.quotedName
             guard let former = old.column(column.name) else {
                 // A new column has its default in the rows that were there.
                 return "\(name) IS NOT \(Self.constantDefault(of: column))"
             }
-            let formerName = "b." + former.name.quotedDatabaseIdentifier
+            let formerName = "b." + former.name.quotedName
             return "(\(name) IS NOT \(formerName) COLLATE BINARY OR typeof(\(name)) <> typeof(\(formerName)))"
         }
         return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
@@ -165,7 +176,7 @@ struct TableComparison {
         let names = columns.enumerated().map { "c\($0.offset)" }
         func select(_ table: String, _ alias: String, _ sign: String) -> String {
             let values =
-                zip(columns, names).map { "\(alias).\($0.quotedDatabaseIdentifier) AS \($1)" } + ["\(sign)1 AS n"]
+                zip(columns, names).map { "\(alias).\($0.quotedName) AS \($1)" } + ["\(sign)1 AS n"]
             return "SELECT \(values.joined(separator: ", ")) FROM \(table) AS \(alias)"
         }
         let groups = names.flatMap { ["\($0) COLLATE BINARY", "typeof(\($0))"] }.joined(separator: ", ")
@@ -189,11 +200,11 @@ struct TableComparison {
     // MARK: - Reading
 
     private static func newName(_ table: TableShape) -> String {
-        "main.\(table.name.quotedDatabaseIdentifier)"
+        "main.\(table.name.quotedName)"
     }
 
     private static func oldName(_ table: TableShape) -> String {
-        "\(PreviewCopy.formerSchema).\(table.name.quotedDatabaseIdentifier)"
+        "\(PreviewCopy.formerSchema).\(table.name.quotedName)"
     }
 
     private func count(_ source: String) throws -> Int {
