@@ -3,8 +3,9 @@ internal import Synchronization
 
 /// One run after the other: a host that many tasks use at once keeps them waiting, in the order in which they have come.
 extension ScriptHost {
-    /// The hosts whose scripts wait for the current task: in a function that such a script calls, they may be run at once.
-    @TaskLocal private static var waitingHosts: Set<ObjectIdentifier> = []
+    /// The runs whose scripts wait for the current task, by their hosts: in a function that such a script calls, the host may be run
+    /// at once.
+    @TaskLocal private static var waitingRuns: [ObjectIdentifier: OngoingUse] = [:]
 
     /// Runs an operation when nobody else runs a script in this host.
     ///
@@ -13,10 +14,14 @@ extension ScriptHost {
         _ operation: @Sendable (isolated ScriptHost) async throws -> Result
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
-        if Self.waitingHosts.contains(id) { return try await operation(self) }
+        if Self.waitingRuns[id]?.isGoingOn == true { return try await operation(self) }
         guard await turns.take() else { throw LuaError(.cancelled, "the task was cancelled before the script began") }
-        defer { turns.end() }
-        return try await Self.$waitingHosts.withValue(Self.waitingHosts.union([id])) { try await perform(operation) }
+        let run = OngoingUse()
+        defer {
+            run.end()
+            turns.end()
+        }
+        return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) { try await perform(operation) }
     }
 
     private func perform<Result: Sendable>(
@@ -31,6 +36,15 @@ extension ScriptHost {
             throw error
         }
     }
+}
+
+/// Whether something goes on that tasks know of which it has begun: they may be there longer.
+final class OngoingUse: Sendable {
+    private let isOver = Atomic(false)
+
+    var isGoingOn: Bool { !isOver.load(ordering: .acquiring) }
+
+    func end() { isOver.store(true, ordering: .releasing) }
 }
 
 /// Who runs, and who waits. Outside of the actor, whose thread is taken while a script runs: whoever waits can give up.

@@ -12,8 +12,18 @@ internal import PeriluneLua
 ///
 /// Each call has a host for itself. Scripts share nothing but the database, which lets readers run in parallel if it is a pool:
 /// what one of them leaves in a global variable is seen by those that happen to get the same host. A host whose script has
-/// passed a limit is thrown away, and a new one takes its place.
+/// passed a limit is thrown away, and a new one takes its place. A function of Swift that a script calls, and that calls the pool
+/// again, gets the host of that script, which waits for it.
 public actor ScriptPool {
+    /// A host that a call has for itself.
+    private struct Loan: Sendable {
+        let host: ScriptHost
+        let use = OngoingUse()
+    }
+
+    /// What the calls that the current task is part of have, by their pools.
+    @TaskLocal private static var loans: [ObjectIdentifier: Loan] = [:]
+
     private let makeHost: @Sendable () async throws -> ScriptHost
     private var free: [ScriptHost]
     /// How many may still be made.
@@ -50,14 +60,17 @@ public actor ScriptPool {
     public func withHost<Result: Sendable>(
         _ operation: @Sendable (ScriptHost) async throws -> Result
     ) async throws -> Result {
-        let host = try await takeHost()
+        let id = ObjectIdentifier(self)
+        if let loan = Self.loans[id], loan.use.isGoingOn { return try await operation(loan.host) }
+        let loan = Loan(host: try await takeHost())
+        defer { loan.use.end() }
         do {
-            let result = try await operation(host)
-            giveBack(host)
+            let result = try await Self.$loans.withValue(Self.loans.merging([id: loan]) { $1 }) { try await operation(loan.host) }
+            giveBack(loan.host)
             return result
         } catch {
             // What it has left behind after a limit has struck is anybody's guess.
-            giveBack((error as? LuaError)?.code.isLimit == true ? nil : host)
+            giveBack((error as? LuaError)?.code.isLimit == true ? nil : loan.host)
             throw error
         }
     }

@@ -42,6 +42,20 @@ import Testing
     }
 
     @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
+    func `a function that calls the pool again gets the host that waits for it`() async throws {
+        let holder = PoolHolder()
+        let pool = try await ScriptPool(size: 1) { host in
+            await host.register(module: "m") { m in
+                m.function("again") { (n: Int) async throws -> Int in try await #require(holder.pool).call("factorial", n) }
+            }
+            try await host.run(source: "function factorial(n) return n == 0 and 1 or n * require('m').again(n - 1) end")
+        }
+        holder.pool = pool
+        let result: Int = try await pool.call("factorial", 5)
+        #expect(result == 120)
+    }
+
+    @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
     func `a host whose script has passed a limit is replaced, one whose script failed is not`() async throws {
         let made = Mutex(0)
         var configuration = ScriptHost.Configuration()
@@ -108,5 +122,15 @@ actor Rendezvous {
             return first.resume()
         }
         await withCheckedContinuation { first = $0 }
+    }
+}
+
+/// Gives functions the pool whose hosts have them.
+private final class PoolHolder: Sendable {
+    private let held = Mutex<ScriptPool?>(nil)
+
+    var pool: ScriptPool? {
+        get { held.withLock { $0 } }
+        set { held.withLock { $0 = newValue } }
     }
 }
