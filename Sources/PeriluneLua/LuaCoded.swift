@@ -12,6 +12,8 @@ extension UInt64: LuaCoded {}
 extension UInt32: LuaCoded {}
 extension UInt16: LuaCoded {}
 extension UInt8: LuaCoded {}
+extension Int128: LuaCoded {}
+extension UInt128: LuaCoded {}
 extension Double: LuaCoded {}
 extension String: LuaCoded {}
 extension LuaString: LuaCoded {}

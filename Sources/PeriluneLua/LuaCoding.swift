@@ -82,7 +82,7 @@ extension LuaError {
             self.init(.conversion, Self.message(of: error))
             underlying = error
         default:
-            self.init(.conversion, String(describing: error))
+            self.init(.conversion, ErrorMessage.of(error))
             underlying = error
         }
     }
@@ -100,6 +100,12 @@ extension LuaError {
     /// `orders[2].total: expected a number, got a string`
     private static func message(_ message: String, at path: [any CodingKey]) -> String {
         guard !path.isEmpty else { return message }
+        // Of what contains itself, the beginning says enough.
+        return path.count <= 12
+            ? "\(text(of: path)): \(message)" : "\(text(of: path.prefix(6))) ... \(text(of: path.suffix(2))): \(message)"
+    }
+
+    private static func text(of path: some Sequence<any CodingKey>) -> String {
         var text = ""
         for key in path {
             if let key = key as? IndexKey {
@@ -110,7 +116,7 @@ extension LuaError {
                 text += (text.isEmpty ? "" : ".") + key.stringValue
             }
         }
-        return "\(text): \(message)"
+        return text
     }
 }
 

@@ -73,6 +73,8 @@ extension UInt64: LuaConvertible {}
 extension UInt32: LuaConvertible {}
 extension UInt16: LuaConvertible {}
 extension UInt8: LuaConvertible {}
+extension Int128: LuaConvertible {}
+extension UInt128: LuaConvertible {}
 
 extension Double: LuaConvertible {
     public static var luaTypeName: String { "a number" }

@@ -309,7 +309,7 @@ package final class LuaCore: @unchecked Sendable {
         case is CancellationError:
             (kind, message) = ("cancelled", "the operation was cancelled")
         default:
-            (kind, message) = ("host", String(describing: error))
+            (kind, message) = ("host", ErrorMessage.of(error))
         }
         perilune_push_empty_error(L)
         fields["kind"] = .string(LuaString(kind))

@@ -140,6 +140,31 @@ struct ModuleTests {
         #expect(result == 42)
     }
 
+    @Test func `a task that a function has left behind takes its turn`() async throws {
+        let host = try await ScriptHost()
+        let entered = AsyncStream.makeStream(of: Void.self), seen = AsyncStream.makeStream(of: Bool.self)
+        let leave = AsyncStream.makeStream(of: Void.self)
+        await host.register(module: "m") { m in
+            m.function("later") { () async -> Void in
+                Task {
+                    await entered.stream.first { _ in true }
+                    async let isInside: Bool = host.run(source: "return inside")
+                    // It waits, and the run that goes on is not over.
+                    for _ in 0..<200 { await Task.yield() }
+                    leave.continuation.yield()
+                    seen.continuation.yield(try await isInside)
+                }
+            }
+            m.function("wait") { () async -> Void in
+                entered.continuation.yield()
+                await leave.stream.first { _ in true }
+            }
+        }
+        try await host.run(source: "require('m').later()")
+        try await host.run(source: "inside = true require('m').wait() inside = false")
+        #expect(await seen.stream.first { _ in true } == false)
+    }
+
     @Test func `objects of Swift are held by scripts as they are`() async throws {
         let host = try await ScriptHost()
         await host.register(module: "mail") { mail in
@@ -252,6 +277,33 @@ struct ModuleTests {
             return module
 
             """)
+    }
+
+    @Test func `what documents a module is Lua, whatever the names`() async throws {
+        let host = try await ScriptHost()
+        await host.register(module: "odd") { odd in
+            odd.function("and", parameters: ["end", "a b", "1st", "..."]) { (_: Int, _: Int, _: Int, _: Int) -> Int in 1 }
+            odd.function("a\0\"ü") { () -> Int in 2 }
+            odd.function("") { () -> Int in 3 }
+        }
+        let annotations = try #require(await host.registeredModules.first?.annotations)
+        #expect(annotations.contains("---@param _end integer\n---@param a_b integer\n---@param _1st integer\n---@param ... integer"))
+        #expect(annotations.contains(#"module["and"] = function(_end, a_b, _1st, ...) end"#))
+        let same: Bool = try await host.run(
+            source: "local text = ... local odd = load(text)() for k in pairs(require 'odd') do assert(odd[k], k) end return true",
+            arguments: annotations)
+        #expect(same)
+    }
+
+    @Test func `an error that describes itself is told in its words`() async throws {
+        struct Refusal: LocalizedError { let errorDescription: String? }
+        let host = try await ScriptHost()
+        await host.register(module: "m") { m in
+            m.function("pay") { () throws -> Int in throw Refusal(errorDescription: "the card is not valid any more") }
+        }
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').pay()") }
+        #expect(error?.message == "the card is not valid any more")
+        #expect(error?.underlying is Refusal)
     }
 
     @Test func `hosts with modules are released`() async throws {

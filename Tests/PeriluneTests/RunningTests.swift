@@ -69,6 +69,42 @@ struct RunningTests {
         ])
     }
 
+    @Test func `decimal numbers, URLs and large integers are what scripts expect, and come back the same`() async throws {
+        let host = try await ScriptHost.inMemory()
+        func kind(_ value: some Encodable & Sendable) async throws -> String {
+            try await host.run(source: "local value = ... return (math.type(value) or type(value)) .. ' ' .. tostring(value)", arguments: value)
+        }
+        let long = "123456789012345678901234567890.125"
+        for (text, expected) in [("12", "integer 12"), ("0.1", "float 0.1"), ("-12.50", "float -12.5"), (long, "string \(long)")] {
+            let number = try #require(Decimal(string: text))
+            try await #expect(kind(number) == expected)
+            let back: Decimal = try await host.run(source: "return ...", arguments: number)
+            #expect(back == number)
+        }
+        let written: [Decimal] = try await host.run(source: "return { 1.25, '1.25', 3, '1e2' }")
+        #expect(written == [1.25, 1.25, 3, 100].map { Decimal(string: "\($0)") })
+        for source in ["'12abc'", "0/0", "1/0", "''", "true", "'\(String(repeating: "9", count: 39))'"] {
+            await #expect(throws: LuaError.self, "\(source)") { let _: Decimal = try await host.run(source: "return \(source)") }
+        }
+
+        try await #expect(kind(#require(URL(string: "http://a/b?c"))) == "string http://a/b?c")
+        let url: URL = try await host.run(source: "return 'http://a/b?c'")
+        #expect(url.query == "c")
+        let integer: Int128 = try await host.run(source: "return ...", arguments: Int128(-5))
+        #expect(integer == -5)
+    }
+
+    @Test func `what contains itself is an error that one can read`() async throws {
+        struct Node: Codable, Sendable { let next: [Node] }
+        let host = try await ScriptHost.inMemory()
+        let error = await #expect(throws: LuaError.self) {
+            let _: Node = try await host.run(source: "local t = {} t.next = { t } return t")
+        }
+        #expect(
+            error?.message
+                == "the result of script: next[1].next[1].next[1] ... [1].next: nested deeper than 100 levels")
+    }
+
     @Test func `functions that a script has left are called by their names`() async throws {
         let host = try await ScriptHost()
         try await host.run(source: """

@@ -30,35 +30,6 @@ extension ScriptHost {
     public var registeredModules: [RegisteredModule] { modules.all }
 }
 
-/// A module of Swift functions that was registered.
-public struct RegisteredModule: Sendable {
-    /// What scripts require.
-    public let name: String
-    /// What it is for.
-    public let documentation: String
-    /// Its functions, in the order in which they were added.
-    public let functions: [ScriptModule.Function]
-
-    /// A file of LuaCATS annotations, by which editors know the module.
-    public var annotations: String {
-        var lines = ["---@meta \(name)", ""]
-        lines += comment(documentation)
-        lines += ["local module = {}"]
-        for function in functions {
-            lines.append("")
-            lines += comment(function.documentation)
-            lines += function.parameters.map { "---@param \($0.name) \($0.type)" }
-            if let result = function.result { lines.append("---@return \(result)") }
-            lines.append("function module.\(function.name)(\(function.parameters.map(\.name).joined(separator: ", "))) end")
-        }
-        return (lines + ["", "return module", ""]).joined(separator: "\n")
-    }
-
-    private func comment(_ text: String) -> [String] {
-        text.split(separator: "\n").map { "--- \($0)" }
-    }
-}
-
 /// Is told of a call in place of the function: its name, and the arguments as text.
 typealias EffectHandler = @Sendable (_ function: String, _ arguments: [String]) -> Void
 
@@ -109,42 +80,5 @@ final class ModuleRegistry {
             effects(name, try arguments.values.map { try state.shortText(of: $0) })
             return []
         }
-    }
-}
-
-extension LuaState {
-    /// A value as people read it: strings in quotes, tables with what is in them.
-    func shortText(of value: LuaValue, depth: Int = 0) throws -> String {
-        if case .table(let table) = value, depth < 3, try table.metatable() == nil {
-            return try contents(of: table, depth: depth)
-        }
-        switch value {
-        case .string(let text): return "\"\(LuaString(text.bytes.prefix(200)))\"" + (text.bytes.count > 200 ? "..." : "")
-        case .nil: return "nil"
-        case .boolean(let value): return "\(value)"
-        case .integer(let value): return "\(value)"
-        case .number(let value): return "\(value)"
-        default:
-            let tostring = try globals.get("tostring", as: LuaFunction.self)
-            return try String(describing: LuaString.fromLua(tostring.call([value]).first ?? .nil))
-        }
-    }
-
-    private func contents(of table: LuaTable, depth: Int) throws -> String {
-        let pairs = try table.pairs()
-        let list = try table.array()
-        let texts: [String]
-        if list.count == pairs.count {
-            texts = try list.prefix(20).map { try shortText(of: $0, depth: depth + 1) }
-        } else {
-            let fields = try pairs.map { (try fieldName($0.key), $0.value) }.sorted { $0.0 < $1.0 }
-            texts = try fields.prefix(20).map { "\($0.0) = \(try shortText(of: $0.1, depth: depth + 1))" }
-        }
-        return "{" + (texts + (pairs.count > 20 ? ["..."] : [])).joined(separator: ", ") + "}"
-    }
-
-    private func fieldName(_ key: LuaValue) throws -> String {
-        if case .string(let name) = key { return name.description }
-        return "[\(try shortText(of: key, depth: 3))]"
     }
 }

@@ -13,6 +13,7 @@ enum TypeNames {
         case is String.Type, is LuaString.Type, is Data.Type, is UUID.Type, is URL.Type: "string"
         case is Bool.Type: "boolean"
         case is Date.Type: "perilune.date"
+        case is Decimal.Type: "number|string"
         case is LuaFunction.Type: "function"
         default: "table"
         }

@@ -1,0 +1,19 @@
+public import Foundation
+public import PeriluneLua
+
+/// URLs of Swift are text in Lua.
+extension URL: LuaCoded {
+    public static var luaTypeName: String { "a URL" }
+
+    public static func fromLua(_ value: LuaValue) throws(LuaError) -> URL {
+        guard case .string(let text) = value else { throw LuaError(.conversion, "expected \(luaTypeName), got \(value.typeName)") }
+        guard let url = text.string.flatMap({ URL(string: $0) }) else {
+            throw LuaError(.conversion, "expected \(luaTypeName), got \(value.shortDescription)")
+        }
+        return url
+    }
+
+    public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
+        .string(LuaString(absoluteString))
+    }
+}
