@@ -18,6 +18,15 @@ extension ScriptHost {
         try migrations(inFolder: folder).migrate(upTo: target, didApply: didApply)
     }
 
+    /// Undoes the last migration of a folder that the default database has seen, or all that come after one.
+    ///
+    /// - Parameters:
+    ///   - target: The last one that stays.
+    ///   - didUndo: Is told of each that was undone.
+    package func migrateDown(folder: String, to target: String?, didUndo: @escaping @Sendable (String) -> Void) throws {
+        try migrations(inFolder: folder).migrateDown(to: target, didUndo: didUndo)
+    }
+
     private func migrations(inFolder folder: String) throws -> ScriptMigrations {
         let migrations = try ScriptMigrations(in: state)
         try migrations.register(folder: folder)

@@ -89,6 +89,64 @@ import Testing
         let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
         #expect(result.status == 1)
         #expect(result.errors.contains("the database cannot be migrated back to `0001_create`"))
+        #expect(result.errors.contains("--down --to 0001_create undoes what came after it"))
+    }
+
+    // MARK: - Undoing
+
+    private static let undoing = [
+        "migrations/0002_pages.lua": """
+            return {
+              up = function(db) db:execute "ALTER TABLE book ADD COLUMN pages INTEGER" end,
+              down = function(db) db:execute "ALTER TABLE book DROP COLUMN pages" end,
+            }
+            """,
+        "migrations/0003_shelf.sql": "CREATE TABLE shelf (id INTEGER PRIMARY KEY);",
+        "migrations/0003_shelf.down.sql": "DROP TABLE shelf;",
+    ]
+
+    @Test func `the last migration is undone, after a copy was made`() throws {
+        let folder = try migrated(Self.undoing)
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
+        let result = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--format", "csv")
+        #expect(result.status == 0)
+        #expect(result.output == "migration,status\r\n0003_shelf,undone\r\n")
+        #expect(result.errors == "copied the database to x.sqlite.before-undoing-0003_shelf.sqlite\n")
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
+        #expect(try tables(folder, copies(folder)[0]) == "n\r\nbook grdb_migrations shelf\r\n")
+    }
+
+    @Test func `all migrations after one are undone, or none if one does not say how`() throws {
+        let folder = try migrated(Self.undoing)
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
+        let dry = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--to", "0001_create", "--dry-run")
+        #expect(dry.errors == "this was a dry run: x.sqlite is as it was\n")
+        let result = try folder.perilune(
+            "migrate", "--database", "x.sqlite", "--down", "--to", "0001_create", "--no-backup", "--format", "csv")
+        #expect(result.output == "migration,status\r\n0003_shelf,undone\r\n0002_pages,undone\r\n")
+        let again = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--to", "0001_create")
+        #expect((again.status, again.errors) == (0, "nothing is to be undone\n"))
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
+        try folder.write("return function() end", to: "migrations/0002_pages.lua")
+        let failed = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--to", "0001_create")
+        #expect(failed.status == 1)
+        #expect(failed.errors.contains("error: the migration `0002_pages` does not say how it is undone: give it a `down`"))
+        #expect(failed.errors.contains("nothing was undone\nthe database is as it was: the copy is removed again"))
+        #expect(try tables(folder) == "n\r\nbook grdb_migrations shelf\r\n")
+        #expect(try copies(folder) == [])
+    }
+
+    @Test func `undoing is refused where only copies may be used, and beside what does not undo`() throws {
+        let folder = try migrated(Self.undoing)
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--context", "preview").status == 64)
+        for option in ["--preview", "--status", "--check"] {
+            let result = try folder.perilune("migrate", "--database", "x.sqlite", "--down", option)
+            #expect(result.status == 64)
+            #expect(result.errors.contains("--down undoes migrations"))
+        }
+        let missing = try folder.perilune("migrate", "--database", "none.sqlite", "--down")
+        #expect(missing.status == 74)
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/none.sqlite"))
     }
 
     @Test func `modules beside the migrations can be required`() throws {

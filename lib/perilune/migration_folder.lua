@@ -1,6 +1,6 @@
 --- A folder of migrations: a file each, run in the order of the bytes of their names.
 --
--- `0002_add_pages.sql` is SQL. `0003_fill_pages.lua` returns a function, or a table with the function `up` and the options
+-- `0002_add_pages.sql` is SQL, and `0002_add_pages.down.sql`, if it is there, what undoes it. `0003_fill_pages.lua` returns a function, or a table with the function `up` and the options
 -- of `m:register`:
 --
 --     return function(db) db:execute("UPDATE book SET pages = 0") end
@@ -44,9 +44,10 @@ return function(functions, path, add)
   end
   local files = functions.folder(path)
   for _, file in ipairs(files) do
-    if not file.is_sql then file.options, file.up = read(file.path, (functions.load(file.text, file.path))) end
+    if file.is_sql then file.options = { down = file.down }
+    else file.options, file.up = read(file.path, (functions.load(file.text, file.path))) end
   end
   for _, file in ipairs(files) do
-    add(file.name, file.options or {}, file.up, { sql = file.is_sql and file.text or nil, file = file.path })
+    add(file.name, file.options, file.up, { sql = file.is_sql and file.text or nil, file = file.path })
   end
 end

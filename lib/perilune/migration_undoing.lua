@@ -1,4 +1,4 @@
---- Undoing a migration: what its `down` does, in a transaction, and that the database has not seen it.
+--- Undoing migrations: what their `down` does, in a transaction, and that the database has not seen them.
 
 local internal = ...
 
@@ -8,18 +8,17 @@ local function find(list, name)
   end
 end
 
---- What undoes a migration, as a function; or raises.
+--- What the migrator knows of a migration that is to be undone; raises if it does not know how.
 local function undoing(list, name)
   local entry = find(list, name)
   if not entry then
-    internal.raise("migration", ("m:migrate_down: the last migration of the database, `%s`, is not one of this migrator")
+    internal.raise("migration", ("the migration `%s`, which the database has seen, is not one of this migrator")
       :format(name), { migration = name })
   elseif entry.down == nil then
-    internal.raise("migration", ("m:migrate_down: the migration `%s` does not say how it is undone (`down`)"):format(name),
-      { migration = name })
+    internal.raise("migration", ("the migration `%s` does not say how it is undone: give it a `down`%s"):format(name,
+      entry.sql and entry.file and (", in the file " .. entry.file:gsub("%.sql$", ".down.sql")) or ""), { migration = name })
   end
-  if type(entry.down) == "string" then return function(db) db:execute(entry.down) end, entry end
-  return entry.down, entry
+  return entry
 end
 
 --- Raises for rows that refer to rows which are not there.
@@ -30,32 +29,38 @@ local function check_foreign_keys(db, name)
   internal.raise("constraint_foreign_key", message:format(name, violation.table, violation.referenced_table), { migration = name })
 end
 
-local function undo(db, name, down)
-  db:in_transaction("immediate", function(handle)
-    down(handle)
-    handle:execute("DELETE FROM grdb_migrations WHERE identifier = ?", name)
-    check_foreign_keys(handle, name)
+local function undo(handle, entry)
+  handle:in_transaction("immediate", function(inner)
+    if type(entry.down) == "string" then inner:execute(entry.down) else entry.down(inner) end
+    inner:execute("DELETE FROM grdb_migrations WHERE identifier = ?", entry.name)
+    check_foreign_keys(inner, entry.name)
     return "commit"
   end)
 end
 
---- Undoes a migration.
--- @tparam table list those that the migrator knows
--- @tparam ?string name the migration; nil for none
--- @return the name
-return function(db, list, name)
-  if not name then return nil end
-  local down, entry = undoing(list, name)
+--- Undoes a migration, in a transaction.
+local function undo_one(db, entry)
   db:write_without_transaction(function(handle)
     local is_enforced = entry.foreign_keys ~= "immediate" and handle:fetch_value("PRAGMA foreign_keys") == 1
     -- As with migrations: tables are made anew without their rows being deleted with those they refer to.
     if is_enforced then handle:execute("PRAGMA foreign_keys = OFF") end
-    local is_done, err = pcall(undo, handle, name, down)
+    local is_done, err = pcall(undo, handle, entry)
     if is_enforced then handle:execute("PRAGMA foreign_keys = ON") end
-    if not is_done then
-      if type(err) == "userdata" then internal.add_error_fields(err, { migration = name }) end
-      error(err, 0)
-    end
+    if is_done then return end
+    if type(err) == "userdata" then internal.add_error_fields(err, { migration = entry.name }) end
+    error(err, 0)
   end)
-  return name
+end
+
+--- Undoes migrations, each in a transaction of its own; nothing is done if it is not known of all how.
+-- @tparam table list those that the migrator knows
+-- @tparam {string,...} names in the order in which they are undone
+-- @tparam function did_undo is called after each, with its name
+return function(db, list, names, did_undo)
+  local entries = {}
+  for index, name in ipairs(names) do entries[index] = undoing(list, name) end
+  for _, entry in ipairs(entries) do
+    undo_one(db, entry)
+    did_undo(entry.name)
+  end
 end

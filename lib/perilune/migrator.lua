@@ -208,17 +208,18 @@ end
 
 local known_options = { up_to = "string", erase = "string", did_apply = "function" }
 
-local function read_options(options)
+--- @param short the option that a name alone stands for
+local function read_options(method, options, short, known)
   if options == nil then return {} end
-  if type(options) == "string" then return { up_to = options } end
+  if type(options) == "string" then return { [short] = options } end
   if type(options) ~= "table" then
-    internal.raise("argument", "m:migrate: expected the name of a migration or a table of options, got "
+    internal.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
       .. internal.describe(options))
   end
-  check_names(options, known_options)
-  for name, wanted in pairs(known_options) do
+  check_names(options, known)
+  for name, wanted in pairs(known) do
     if options[name] ~= nil and type(options[name]) ~= wanted then
-      internal.raise("argument", "m:migrate: option " .. name .. ": expected a " .. wanted .. ", got "
+      internal.raise("argument", "m:" .. method .. ": option " .. name .. ": expected a " .. wanted .. ", got "
         .. internal.describe(options[name]))
     end
   end
@@ -238,20 +239,48 @@ end
 function migrator:migrate(db, options)
   local state = state_of(self, "migrate")
   if options == nil and db ~= nil and type(db) ~= "userdata" then db, options = nil, db end
-  options = read_options(options)
+  options = read_options("migrate", options, "up_to", known_options)
   return state.migrate(database_or_default("migrate", db), state.list, {
     up_to = options.up_to, did_apply = options.did_apply, erase = options.erase, erases = state.erase_on_schema_change,
   })
 end
 
+--- Those that the database has seen after one, the last one first.
+local function seen_after(state, seen, target)
+  local names = {}
+  for index = #seen, 1, -1 do
+    if seen[index] == target then return names end
+    names[#names + 1] = seen[index]
+  end
+  for _, entry in ipairs(state.list) do
+    if entry.name == target then
+      internal.raise("migration", ("m:migrate_down: the database has not seen the migration `%s`"):format(target), { migration = target })
+    end
+  end
+  internal.raise_unknown("migration", target, seen)
+end
+
+local down_options = { to = "string", did_undo = "function" }
+
 --- Undoes the last migration that the database has seen, by its `down`, in a transaction.
 -- @param ?db the default database, unless one is given
--- @treturn ?string its name; nil if the database has seen none
-function migrator:migrate_down(db)
+-- @param ?options the name of a migration, or a table
+--
+-- - `to`: that name: all those that the database has seen after it are undone, the last one first, if all say how.
+-- - `did_undo`: a function that is called after each, with its name.
+-- @treturn ?string the name of the one that was undone last; nil if there was none to be undone
+function migrator:migrate_down(db, options)
   local state = state_of(self, "migrate_down")
+  if options == nil and db ~= nil and type(db) ~= "userdata" then db, options = nil, db end
+  options = read_options("migrate_down", options, "to", down_options)
   db = database_or_default("migrate_down", db)
-  local names = seen_by("migrate_down", db)
-  return internal.load("migration_undoing")(db, state.list, names[#names])
+  local seen, undone = seen_by("migrate_down", db), nil
+  local names = options.to and seen_after(state, seen, options.to) or { seen[#seen] }
+  internal.load("migration_undoing")(db, state.list, names, function(name)
+    undone = name
+    if options.did_undo then options.did_undo(name) end
+  end)
+  return undone
 end
 
 -- MARK: The migrator itself

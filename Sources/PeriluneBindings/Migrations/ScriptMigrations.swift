@@ -80,6 +80,21 @@ package struct ScriptMigrations {
             target.map { .string(LuaString($0)) } ?? .nil, .function(callback))
     }
 
+    /// Undoes the last migration that the database has seen, or all that come after one.
+    ///
+    /// - Parameters:
+    ///   - target: The last one that stays.
+    ///   - didUndo: Is told of each that was undone.
+    package func migrateDown(to target: String?, didUndo: @escaping (String) -> Void) throws {
+        let callback = try state.makeFunction("did_undo") { arguments in
+            didUndo(try arguments.get(1))
+            return []
+        }
+        try run(
+            "local target, did_undo = ... m:migrate_down(perilune.database, { to = target, did_undo = did_undo })",
+            target.map { .string(LuaString($0)) } ?? .nil, .function(callback))
+    }
+
     // MARK: - Calling Lua
 
     @discardableResult

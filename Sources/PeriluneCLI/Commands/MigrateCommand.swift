@@ -8,8 +8,12 @@ struct MigrateCommand: AsyncParsableCommand {
             Runs the migrations in FOLDER that the database has not seen, in the order of
             the bytes of their names, each in a transaction of its own. A migration is a
             file NAME.sql, or NAME.lua, which returns a function(db), or a table with the
-            function `up` and the options `foreign_keys` and `merges`. The first failure is
-            rolled back and ends it; what was applied before is kept.
+            function `up` and the options `foreign_keys`, `merges` and `down`. The first
+            failure is rolled back and ends it; what was applied before is kept.
+
+            With --down the last migration is undone, by the function `down` of its table,
+            or by NAME.down.sql; with --to, all that came after that one, each in a
+            transaction of its own. Nothing is done unless all of them say how.
 
             A database that holds anything is copied before, to FILE.before-NAME.sqlite,
             unless --no-backup is given.
@@ -17,6 +21,7 @@ struct MigrateCommand: AsyncParsableCommand {
             EXAMPLES:
               perilune migrate --database shop.sqlite
               perilune migrate db/migrations --database shop.sqlite --to 0007_add_prices
+              perilune migrate --database shop.sqlite --down --to 0006_add_taxes
               perilune migrate --database shop.sqlite --status
               perilune migrate --database shop.sqlite --preview
               perilune migrate --database shop.sqlite --check || echo "not up to date"
@@ -32,8 +37,11 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The database; a file is made if there is none.", valueName: "path"))
     var database: String?
 
-    @Option(help: ArgumentHelp("The last migration to run.", valueName: "name"))
+    @Option(help: ArgumentHelp("The last migration to run; with --down the last one that stays.", valueName: "name"))
     var to: String?
+
+    @Flag(help: "Undo the last migration, or all that came after the one of --to.")
+    var down = false
 
     @Flag(help: "Only show which migrations are applied and which are pending.")
     var status = false
@@ -61,6 +69,9 @@ struct MigrateCommand: AsyncParsableCommand {
         if (dryRun || preview) && (status || check) {
             throw ValidationError("--\(preview ? "preview" : "dry-run") runs migrations; --status and --check do not")
         }
+        if down, preview || status || check {
+            throw ValidationError("--down undoes migrations; --preview, --status and --check do not (--dry-run tries it on a copy)")
+        }
         if preview, let format, format != .json { throw ValidationError("--preview is written as text, or with --format json") }
     }
 
@@ -78,9 +89,11 @@ struct MigrateCommand: AsyncParsableCommand {
         var request = MigrationRequest(folder: Self.trimmed(folder), database: try requireDatabase())
         request.target = to
         let context = try CommandContext(common.context)
+        request.isDown = down
         request.isDryRun = dryRun
         if preview || context.context == .preview { request.preview = format == .json ? .json : .text }
-        if !(dryRun || request.preview != nil) || status || check { try context.requireLive("migrate", database: request.database) }
+        let usesCopy = dryRun || request.preview != nil && !down
+        if !usesCopy || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
         if common.verbose {
             CommandOutput.note("database: \(request.database)", colours)
@@ -99,6 +112,7 @@ struct MigrateCommand: AsyncParsableCommand {
 
     private func run(_ runner: MigrationCommandRunner, _ request: MigrationRequest) async throws -> Int32 {
         if status || check { return try await runner.show(status: status, check: check) }
+        if request.isDown { return try await runner.migrateDown() }
         if let format = request.preview { return try await runner.preview(format) }
         return try await runner.migrate()
     }

@@ -77,7 +77,11 @@ struct MigrationCommandRunner {
         }
         guard let target = request.target, let end = status.names.firstIndex(of: target) else { return status.pending }
         let pending = status.pending.filter(Set(status.names[...end]).contains)
-        if pending.isEmpty, let (failure, _) = await session.migrate(didApply: { _, _ in }) { throw failure }
+        if pending.isEmpty, let (failure, _) = await session.migrate(didApply: { _, _ in }) {
+            var report = failure.report
+            report.help = "--down --to \(target) undoes what came after it, as far as the migrations say how (`down`)"
+            throw CommandFailure(report)
+        }
         return pending
     }
 
@@ -106,8 +110,13 @@ struct MigrationCommandRunner {
             note("made the database \(request.database)")
             return nil
         }
-        guard request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return nil }
-        let copy = try DatabaseBackup.make(of: request.database, before: first)
+        return try makeBackup(before: first)
+    }
+
+    /// Returns the path of a copy that was made.
+    func makeBackup(before name: String) throws -> String? {
+        guard !request.isDryRun, request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return nil }
+        let copy = try DatabaseBackup.make(of: request.database, before: name)
         note("copied the database to \(copy)")
         return copy
     }
@@ -120,8 +129,19 @@ struct MigrationCommandRunner {
             try makeFormatter(["migration", "seconds"]).writeTable(
                 done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
         }
+        try finish(done.map(\.name), "applied", backup, result)
+    }
+
+    /// Says what has become of the database.
+    ///
+    /// - Parameters:
+    ///   - verb: What was done with the migrations.
+    ///   - result: What went wrong, and the migration in which it did.
+    func finish(
+        _ done: [String], _ verb: String, _ backup: String?, _ result: (failure: CommandFailure, migration: String?)?
+    ) throws {
         try StandardStreams.flush()
-        if let (_, migration) = result { note(Self.outcome(done.map(\.name), failed: migration)) }
+        if let (_, migration) = result { note(Self.outcome(done, failed: migration, verb)) }
         if result != nil, done.isEmpty, let backup {
             Self.remove(backup)
             note("the database is as it was: the copy is removed again")
@@ -131,8 +151,8 @@ struct MigrationCommandRunner {
     }
 
     /// What is so after a failure.
-    static func outcome(_ applied: [String], failed: String?) -> String {
-        let kept = applied.isEmpty ? "nothing was applied" : "applied: \(list(applied))"
+    static func outcome(_ done: [String], failed: String?, _ verb: String = "applied") -> String {
+        let kept = done.isEmpty ? "nothing was \(verb)" : "\(verb): \(list(done))"
         return failed.map { "\($0) was rolled back; \(kept)" } ?? kept
     }
 
@@ -152,18 +172,18 @@ struct MigrationCommandRunner {
     }
 
     /// The copy that a dry run migrates; `nil` if there is nothing to copy.
-    private func makeCopy(isNew: Bool) throws -> String? {
+    func makeCopy(isNew: Bool) throws -> String? {
         guard request.isDryRun, !isNew else { return nil }
         let path = try TemporaryFolder.path("dry-run.sqlite")
         try DatabaseBackup.copy(request.database, to: path)
         return path
     }
 
-    private static func remove(_ path: String) {
+    static func remove(_ path: String) {
         for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    private func open(
+    func open(
         _ database: ScriptHost.Configuration.Database, isReadonly: Bool, _ texts: SourceTexts
     ) async throws -> MigrationSession {
         try await MigrationSession(request: request, texts: texts, database: database, isReadonly: isReadonly)

@@ -54,9 +54,26 @@ struct MigrationSession {
     func migrate(
         didApply: @escaping @Sendable (String, Double) -> Void
     ) async -> (failure: CommandFailure, migration: String?)? {
+        await attempt { host, request in
+            try await host.migrate(folder: request.folder, upTo: request.target, didApply: didApply)
+        }
+    }
+
+    /// Undoes the last migration, or all after the target; Ctrl-C ends it.
+    ///
+    /// - Returns: What went wrong, and the migration in which it did, if it was in one.
+    func migrateDown(didUndo: @escaping @Sendable (String) -> Void) async -> (failure: CommandFailure, migration: String?)? {
+        await attempt { host, request in
+            try await host.migrateDown(folder: request.folder, to: request.target, didUndo: didUndo)
+        }
+    }
+
+    private func attempt(
+        _ body: (ScriptHost, MigrationRequest) async throws -> Void
+    ) async -> (failure: CommandFailure, migration: String?)? {
         Interrupts.onFirst { [host] in host.cancel() }
         do {
-            try await host.migrate(folder: request.folder, upTo: request.target, didApply: didApply)
+            try await body(host, request)
             return nil
         } catch {
             guard case .string(let name)? = (error as? LuaError)?.fields["migration"] else {

@@ -7,9 +7,19 @@ package struct MigrationFolder {
         package let name: String
         package let path: String
         package let isSQL: Bool
+        /// Of a migration in SQL the file that undoes it, `NAME.down.sql`, if there is one.
+        package fileprivate(set) var downPath: String?
 
         /// Reads the file.
-        package func read() throws(MigrationFolderError) -> [UInt8] {
+        package func read() throws(MigrationFolderError) -> [UInt8] { try Self.read(path) }
+
+        /// Reads what undoes it.
+        package func readDown() throws(MigrationFolderError) -> [UInt8]? {
+            guard let downPath else { return nil }
+            return try Self.read(downPath)
+        }
+
+        private static func read(_ path: String) throws(MigrationFolderError) -> [UInt8] {
             guard let data = FileManager.default.contents(atPath: path) else {
                 throw MigrationFolderError(.unreadable, path, "cannot read the migration \(path)")
             }
@@ -37,6 +47,7 @@ package struct MigrationFolder {
     /// The files of migrations among names of files.
     static func files(among names: [String], in folder: String) throws(MigrationFolderError) -> [File] {
         var files: [File] = []
+        var undoing: [String] = []
         for name in names.sorted(by: isBefore) where !name.hasPrefix(".") {
             guard let dot = name.lastIndex(of: ".") else { continue }
             let suffix = String(name[dot...].dropFirst())
@@ -44,11 +55,30 @@ package struct MigrationFolder {
             guard suffix == suffix.lowercased() else {
                 throw MigrationFolderError(.mistake, folder, "\(folder)/\(name): write the extension in small letters")
             }
-            files.append(File(name: String(name[..<dot]), path: "\(folder)/\(name)", isSQL: suffix == "sql"))
+            let file = File(name: String(name[..<dot]), path: "\(folder)/\(name)", isSQL: suffix == "sql")
+            if file.isSQL, file.name.hasSuffix(".down") {
+                undoing.append(String(file.name.dropLast(".down".count)))
+            } else {
+                files.append(file)
+            }
         }
         files.sort { isBefore($0.name, $1.name) }
+        for name in undoing { try setDown(of: name, among: &files, in: folder) }
         for (file, next) in zip(files, files.dropFirst()) { try check(file, before: next, in: folder) }
         return files
+    }
+
+    /// Gives a migration the file that undoes it.
+    private static func setDown(of name: String, among files: inout [File], in folder: String) throws(MigrationFolderError) {
+        let path = "\(folder)/\(name).down.sql"
+        guard let index = files.firstIndex(where: { $0.name == name }) else {
+            throw MigrationFolderError(.mistake, folder, "\(path) undoes a migration that is not there: `\(name).sql`")
+        }
+        guard files[index].isSQL else {
+            throw MigrationFolderError(
+                .mistake, folder, "\(path): `\(name)` is in Lua, and says itself how it is undone: return { up = ..., down = ... }")
+        }
+        files[index].downPath = path
     }
 
     /// As `LC_ALL=C sort` has it; Swift's own order is that of Unicode.

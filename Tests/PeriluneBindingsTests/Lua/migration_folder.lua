@@ -149,3 +149,25 @@ test("SQL in a file is taken as it is, bytes and all", function()
   perilune.migrator{ folder = path }:migrate(db)
   equal(db:fetch_values('SELECT x FROM "größe"'), { "a;b -- c" })
 end)
+
+test("NAME.down.sql undoes NAME.sql; a migration in Lua has the function `down`", function()
+  local path = folder{
+    ["1.sql"] = "CREATE TABLE a (x)", ["1.down.sql"] = "DROP TABLE a",
+    ["2.lua"] = [[return { up = function(db) db:execute "CREATE TABLE b (x)" end, down = function(db) db:execute "DROP TABLE b" end }]],
+    ["3.sql"] = "CREATE TABLE c (x)",
+  }
+  local m = perilune.migrator{ folder = path }
+  equal(m:names(), { "1", "2", "3" })
+  m:migrate "2"
+  equal({ m:migrate_down(), m:migrate_down() }, { "2", "1" })
+  equal(db:tables(), { "grdb_migrations" })
+  m:migrate()
+  matches(fails("migration", m.migrate_down, m).message, "give it a `down`, in the file " .. path .. "/3.down.sql")
+end)
+
+test("a file that undoes nothing that is there is refused", function()
+  matches(fails("argument", perilune.migrator, { folder = folder{ ["1.down.sql"] = "" } }).message,
+    "undoes a migration that is not there: `1.sql`")
+  local path = folder{ ["1.down.sql"] = "", ["1.lua"] = "return function() end" }
+  matches(fails("argument", perilune.migrator, { folder = path }).message, "says itself how it is undone")
+end)

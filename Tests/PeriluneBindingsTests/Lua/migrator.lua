@@ -874,6 +874,38 @@ test("a migration that does not say how, or fails, is not undone", function()
   fails("argument", m.register, m, "three", { down = 7 }, "SELECT 1")
 end)
 
+test("all migrations after one are undone, or none if one does not say how", function()
+  local m, undone = perilune.migrator(), {}
+  for _, name in ipairs{ "one", "two", "three", "four" } do
+    m:register(name, { down = name ~= "one" and "DROP TABLE " .. name or nil }, "CREATE TABLE " .. name .. " (x)")
+  end
+  m:migrate(db)
+  equal(m:migrate_down(db, { to = "two", did_undo = function(name) undone[#undone + 1] = name end }), "three")
+  equal(undone, { "four", "three" })
+  equal({ m:applied(), m:migrate_down("two"), m:migrate_down(db, "one") }, { { "one", "two" }, nil, "two" })
+  equal(m:migrate(), { "two", "three", "four" })
+  local other = perilune.migrator()
+  for _, name in ipairs{ "one", "two", "three", "four" } do
+    other:register(name, { down = name ~= "three" and "DROP TABLE " .. name or nil }, "SELECT 1")
+  end
+  equal(fails("migration", other.migrate_down, other, "one").migration, "three")
+  equal(#other:applied(), 4)
+end)
+
+test("what migrate_down is given wrong is told", function()
+  local m = perilune.migrator()
+  m:register("one", "CREATE TABLE one (x)"):register("two", "CREATE TABLE two (x)")
+  m:migrate("one")
+  equal(fails("unknown_migration", m.migrate_down, m, "oen").suggestion, "one")
+  matches(fails("migration", m.migrate_down, m, "two").message, "the database has not seen the migration `two`")
+  fails("argument", m.migrate_down, m, db, 7)
+  fails("unknown_option", m.migrate_down, m, db, { upto = "one" })
+  m:migrate()
+  db:execute "CREATE TABLE kept (x)"
+  local err = fails("migration", m.migrate_down, m, "one")
+  equal({ err.migration, #m:applied() }, { "two", 2 })
+end)
+
 test("undoing may make tables anew, and keeps foreign keys", function()
   local m = perilune.migrator()
   m:register("one", "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id INTEGER REFERENCES a (id) ON DELETE CASCADE); "
