@@ -148,7 +148,19 @@ private final class AsyncDriver {
     /// Without limits nothing but this ends a script that catches the errors of its asynchronous calls.
     private func throwIfDoomed() throws(LuaError) {
         guard core.doom != .none else { return }
-        throw core.limits.error(for: core.doom, exitStatus: core.exitStatus)
+        var error = core.limits.error(for: core.doom, exitStatus: core.exitStatus)
+        (error.file, error.line) = placeOfWait()
+        throw error
+    }
+
+    /// Where the script waits.
+    private func placeOfWait() -> (file: String?, line: Int?) {
+        var activation = lua_Debug()
+        guard lua_status(thread) == LUA_YIELD, perilune_find_position(thread, &activation), let source = activation.source else {
+            return (nil, nil)
+        }
+        let name = String(cString: source)
+        return (name.hasPrefix("@") ? String(name.dropFirst()) : name, Int(activation.currentline))
     }
 
     private func resume() -> (status: CInt, count: CInt) {

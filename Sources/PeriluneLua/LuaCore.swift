@@ -306,6 +306,10 @@ package final class LuaCore: @unchecked Sendable {
             (kind, message, fields) = (error.luaKind, error.luaMessage, error.luaFields)
         case let error as LuaError:
             (kind, message, fields) = (error.kind ?? error.code.description, error.message, error.fields)
+            if let file = error.file, fields["file"] == nil {
+                fields["file"] = .string(LuaString(file))
+                fields["line"] = error.line.map { .integer(Int64($0)) }
+            }
         case is CancellationError:
             (kind, message) = ("cancelled", "the operation was cancelled")
         default:

@@ -13,6 +13,28 @@ extension LuaCore {
                 outcome.finish(.failure(error))
             }
         }
+        defer { task.cancel() }
+        return try await value(of: outcome, in: run)
+    }
+
+    /// Waits until a closure is called, from any thread, but not longer than the run lasts. Those who wait so on one actor go on
+    /// in the order in which their closures were called.
+    ///
+    /// - Parameters:
+    ///   - didEnd: Is called once, as soon as it is known that the wait is over: before whoever waits goes on.
+    ///   - begin: Is given the closure, and sees to it that it is called; returns what takes that back.
+    nonisolated(nonsending) package func waiting(
+        didEnd: @escaping @Sendable () -> Void, until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
+    ) async throws {
+        let outcome = Outcome<Void>(didEnd: didEnd)
+        let takeBack = begin { outcome.finish(.success(())) }
+        defer { takeBack() }
+        guard let run = LuaRun.waiting else { return try await outcome.value() }
+        try await value(of: outcome, in: run)
+    }
+
+    /// What becomes known, unless the run is cancelled or its time is over before.
+    nonisolated(nonsending) private func value<Value>(of outcome: Outcome<Value>, in run: LuaRun) async throws -> Value {
         let timer = run.remainingTime.map { limit in
             Task {
                 try await Task.sleep(for: limit)
@@ -22,7 +44,6 @@ extension LuaCore {
         let handler = addCancellationHandler(of: run) { outcome.finish(.failure(CancellationError())) }
         if handler == nil { outcome.finish(.failure(CancellationError())) }
         defer {
-            task.cancel()
             timer?.cancel()
             if let handler { removeCancellationHandler(handler, of: run) }
         }
@@ -47,6 +68,12 @@ private final class Outcome<Value: Sendable>: Sendable {
     }
 
     private let state = Mutex<State>(.open)
+    private let didEnd: (@Sendable () -> Void)?
+
+    /// - Parameter didEnd: Called once, before whoever waits goes on.
+    init(didEnd: (@Sendable () -> Void)? = nil) {
+        self.didEnd = didEnd
+    }
 
     /// Returns whether this was the first.
     @discardableResult
@@ -62,12 +89,13 @@ private final class Outcome<Value: Sendable>: Sendable {
             case .known: return (false, nil)
             }
         }
+        if isFirst { didEnd?() }
         continuation?.resume(with: result)
         return isFirst
     }
 
     /// Waits for it. To be called once.
-    func value() async throws -> Value {
+    nonisolated(nonsending) func value() async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<Value, any Error>? in
                 if case .known(let result) = state { return result }

@@ -6,12 +6,17 @@ import Testing
 ///
 /// Such a file consists of calls `test("what is so", function() ... end)`, each at the beginning of a line, and of local functions
 /// that they share. Each test runs in a host of its own, over an empty database in memory, with the functions of ``script(_:_:)``.
-/// Files `scenario_*.lua` also have the global `internal`: what the language of scenarios is loaded from.
+/// Files `scenario_*.lua` also have the global `internal`, what the language of scenarios is loaded from, and these functions:
+///
+/// - `language(host)`: loads the language, with what stands for the runner, and returns it.
+/// - `run(body, host, info)`: runs the body of one scenario, and returns the result.
+/// - `passes(body, host, info)`: the same, and it must have passed.
+/// - `failure(body, host, info)`: the failure of the body, which must have exactly one.
 @Suite struct LuaFileTests {
     // One after the other: hundreds of hosts at once, each with a thread of its own, would slow down all other tests.
     @Test(.serialized, arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
-        let host = try testHost(test.prepare)
-        let source = testFunctions() + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
+        let host = test.waits ? try await waitingHost() : try testHost(test.prepare)
+        let source = testFunctions() + test.functions + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
         try await host.run(source: source, named: test.file, commandLine: [test.name])
     }
 
@@ -44,6 +49,41 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
         guard file.hasPrefix("scenario_") else { return }
         configuration.extending = { internals, state in try state.globals.set("internal", .table(internals)) }
     }
+
+    /// What files of its kind have beside the functions of all.
+    var functions: String { file.hasPrefix("scenario_") ? Self.scenarioFunctions : "" }
+
+    private static let scenarioFunctions = """
+        function language(host) \
+          internal.scenario_host = host or {} \
+          local S = internal.load("scenarios") \
+          S.install() \
+          return S \
+        end \
+        local runs = 0 \
+        function run(body, host, info) \
+          local S = language(host) \
+          runs = runs + 1 \
+          local file = ("a%d_scenario.lua"):format(runs) \
+          S.load(file, "scenario(\\"s\\", function(t)\\n" .. body .. "\\nend)") \
+          return S.run(file .. " > s", info or {}) \
+        end \
+        function failure(body, host, info) \
+          local result = run(body, host, info) \
+          equal(result.outcome, "failed") \
+          equal(#result.failures, 1) \
+          return result.failures[1] \
+        end \
+        function passes(body, host, info) \
+          local result = run(body, host, info) \
+          if result.outcome ~= "passed" then \
+            local failure = result.failures[1] or { message = "", details = {} } \
+            error(result.outcome .. ": " .. failure.message .. " " .. table.concat(failure.details, "; "), 2) \
+          end \
+          return result \
+        end \
+
+        """
 
     /// On one line, so that the lines of a file keep their numbers.
     static let definition = "function test(name, body) if name == arg[1] then body() end end "

@@ -134,6 +134,9 @@ function t.changes(f) end
 ---@return perilune.queries
 function t.queries(f) end
 
+---Waits until all that is due now has been done; the clock stands meanwhile.
+function t.wait_until_idle() end
+
 ---@generic T
 ---@param name string
 ---@param f fun(): T

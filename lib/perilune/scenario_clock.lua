@@ -16,7 +16,12 @@ local function seconds(what, value)
   return result
 end
 
---- Sets the time.
+--- Whether somebody goes by the clock, and can be waited for here.
+local function has_others()
+  return state.has("has_others") and state.host("has_others")()
+end
+
+--- Sets the time. What is due by then is called once.
 -- @param instant a date, or what `perilune.date` reads
 function clock:set(instant)
   local is_date, date = pcall(internal.perilune.date, instant)
@@ -24,12 +29,18 @@ function clock:set(instant)
     internal.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. display.show(instant))
   end
   state.host("clock_set")(date)
+  if has_others() then state.host("wait_until_quiet")(0.0) end
   return self
 end
 
---- Lets time go by.
+--- Lets time go by, from one timer to the next: each is called at its time, and has done what it does when this returns.
 function clock:advance(duration)
-  state.host("clock_advance")(seconds("t.clock:advance", duration))
+  local amount = seconds("t.clock:advance", duration)
+  if amount >= 0 and has_others() then
+    state.host("wait_until_quiet")(amount)
+  else
+    state.host("clock_advance")(amount)
+  end
   return self
 end
 

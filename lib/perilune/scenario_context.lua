@@ -10,12 +10,8 @@ local queries = state.lazily("scenario_queries")
 
 local scenario_context = {}
 
-local function check_name(what, name)
-  if type(name) ~= "string" or name == "" then
-    state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
-  elseif not utf8.len(name) then
-    state.mistake("%s: argument 1: expected a name that is UTF-8, got %s", what, display.show(name))
-  end
+local function check_name(what, ...)
+  internal.load("scenario_definitions").check_name(what, ...)
 end
 
 local function check_function(what, f)
@@ -34,6 +30,21 @@ local function elapsed()
   return os.clock()
 end
 
+--- Calls a function inside of the scenario; what it raises is raised again later, by `raise_again`.
+-- @return whether it raised nothing; its results packed, or what was caught
+local function call_inside(current, f)
+  local is_done, results = failures.protect(f)
+  -- What is reported of an error has to name the innermost step, and the place in it.
+  if not is_done and not (current.caught and rawequal(current.caught.value, results.value)) then
+    results.step, current.caught = current.step, results
+  end
+  return is_done, results
+end
+
+local function raise_again(caught)
+  error(caught.value, 0)
+end
+
 --- A named part of the scenario; what fails in it is reported with it.
 -- @return what the function returns
 function members.step(name, f)
@@ -45,18 +56,12 @@ function members.step(name, f)
   local step = { name = outer and outer .. " > " .. name or name, line = line }
   table.insert(current.steps, step)
   current.step = step.name
-  local is_done, results = failures.protect(f)
+  local is_done, results = call_inside(current, f)
   current.step = outer
   step.ms = (elapsed() - begin) * 1000
-  step.outcome = is_done and #current.failures == failed_before and "passed" or "failed"
-  if is_done then return table.unpack(results, 2, results.n) end
-  if current.is_skipped then step.outcome = "skipped" end
-  -- What is reported of it has to name the innermost step, and the place in it.
-  local caught = results
-  if not (current.caught and rawequal(current.caught.value, caught.value)) then
-    caught.step, current.caught = step.name, caught
-  end
-  error(caught.value, 0)
+  step.outcome = is_done and #current.failures == failed_before and "passed" or current.is_skipped and "skipped" or "failed"
+  if not is_done then raise_again(results) end
+  return table.unpack(results, 2, results.n)
 end
 
 --- A remark for the report.
@@ -116,7 +121,8 @@ local function run(what, path, arguments)
     state.mistake("%s: argument 2: expected a table of arguments, got %s", what, internal.describe(arguments))
   end
   state.require(what)
-  local result = state.host("run_script")(path, arguments, true)
+  if state.has("require_no_access") then state.host("require_no_access")(what) end
+  local result = state.host("run_script")(path, arguments)
   result.changes = result.changes and changes.mark(result.changes)
   result.queries = result.queries and queries.mark(result.queries)
   return setmetatable(result, result_metatable)
@@ -166,16 +172,34 @@ end
 
 -- Watching
 
+--- Calls a function, and returns what the runner has watched meanwhile.
+-- @tparam string what "changes" or "queries"
+local function watch(what, f)
+  check_function("t." .. what, f)
+  local current = state.require("t." .. what)
+  local number = state.host("begin_" .. what)()
+  local is_done, results = call_inside(current, f)
+  local list = state.host("end_" .. what)(number)
+  if not is_done then raise_again(results) end
+  return list
+end
+
 --- What a function changes in the database: expect(...):rows [[ | op | table | key | ... ]].
 function members.changes(f)
-  check_function("t.changes", f)
-  return changes.mark((state.host("changes")(f)))
+  return changes.mark(watch("changes", f))
 end
 
 --- The statements that run in a function.
 function members.queries(f)
-  check_function("t.queries", f)
-  return queries.mark((state.host("queries")(f)))
+  return queries.mark(watch("queries", f))
+end
+
+--- Waits until all that is due now has been done: timers, observations and automations have been called, and what they have begun has
+-- ended, or sleeps. The clock stands: what comes later is had by `t.clock:advance`.
+function members.wait_until_idle()
+  state.require("t.wait_until_idle")
+  state.host("require_no_access")("t.wait_until_idle")
+  state.host("wait_until_quiet")(0.0)
 end
 
 -- Values

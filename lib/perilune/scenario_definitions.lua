@@ -49,13 +49,17 @@ local function check_phase(what)
   end
 end
 
-local function check_name(what, name)
+--- Raises unless the first argument is a name.
+-- @tparam string what who asks
+function scenario_definitions.check_name(what, name)
   if type(name) ~= "string" or not name:find("%S") then
     state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
   elseif not utf8.len(name) then
     state.mistake("%s: argument 1: expected a name that is UTF-8, got %s", what, display.show(name))
   end
 end
+
+local check_name = scenario_definitions.check_name
 
 local function check_function(what, f)
   if type(f) ~= "function" then

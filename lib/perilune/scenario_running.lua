@@ -44,13 +44,24 @@ local function call(current, f, step)
   restore_globals(current)
   current.step = nil
   local kind = failures.is_error_object(caught.value) and caught.value.kind
-  if not (kind == "scenario_skip" and current.is_skipped) then
+  local is_known = kind == "scenario_skip" and current.is_skipped or kind == "cancelled" and current.is_interrupted
+  if not is_known then
     -- What a step has caught knows more of the place.
     local inner = current.caught
     if inner and rawequal(inner.value, caught.value) then caught, step = inner, inner.step end
     table.insert(current.failures, failures.make(caught, step))
   end
   return false
+end
+
+--- Has what timers, observations and tasks leave unhandled fail the scenario, and end what it waits for.
+local function watch_callbacks(current)
+  internal.loop.on_error(function(value)
+    restore_globals(current)
+    table.insert(current.failures, failures.make({ value = value, trace = {} }))
+    current.is_interrupted = true
+    state.host("interrupt")()
+  end)
 end
 
 --- The groups of a scenario, the outermost first.
@@ -130,6 +141,7 @@ return function(scenario, info)
   local current = new_run(scenario, info)
   local queries_before = scenario.max_queries and state.host("query_count")() or 0
   state.current, state.phase = current, "running"
+  if state.has("interrupt") then watch_callbacks(current) end
   if scenario.clock then state.host("clock_set")(internal.perilune.date(scenario.clock)) end
   if run_before(current) and not current.is_skipped then call(current, scenario.body) end
   restore_globals(current)

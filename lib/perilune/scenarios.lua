@@ -64,11 +64,11 @@ end
 --- Of the next files, only that scenario is wanted which is defined by so-manieth call of `scenario`: others cost nothing then.
 scenarios.want = definitions.want
 
---- Where the scenario is that runs: { step, line, steps }; nil if none does.
+--- Where the scenario is that runs: { step, line, steps, failures }; nil if none does.
 function scenarios.progress()
   local current = state.current
   if not current then return nil end
-  return { step = current.step, line = select(2, internal.position()), steps = current.steps }
+  return { step = current.step, line = select(2, internal.position()), steps = current.steps, failures = current.failures }
 end
 
 --- What was defined: { scenarios, templates }, without functions.

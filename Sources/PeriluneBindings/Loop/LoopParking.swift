@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// Places where tasks wait until they are released. Used from any thread.
+/// Places where it is waited until they are released. Used from any thread.
 package final class LoopParking: Sendable {
     /// Where several may wait; a release that comes before the first of them is kept for it.
     package struct Place: Hashable, Sendable {
@@ -11,7 +11,7 @@ package final class LoopParking: Sendable {
 
     private struct Waiting {
         let id: Int
-        let continuation: CheckedContinuation<Void, any Error>
+        let resume: @Sendable () -> Void
     }
 
     private struct State {
@@ -30,35 +30,40 @@ package final class LoopParking: Sendable {
         }
     }
 
+    /// Has a closure called, once, when the place is released: at once if it was. Returns what ``remove(_:at:)`` takes.
+    func add(at place: Place, _ resume: @escaping @Sendable () -> Void) -> Int {
+        let (id, isReleased) = state.withLock { state in
+            state.count += 1
+            let isReleased = state.released.remove(place) != nil
+            if !isReleased { state.waiting[place, default: []].append(Waiting(id: state.count, resume: resume)) }
+            return (state.count, isReleased)
+        }
+        if isReleased { resume() }
+        return id
+    }
+
+    /// Has it called no more. Returns whether it would have been.
+    @discardableResult
+    func remove(_ id: Int, at place: Place) -> Bool {
+        state.withLock { state in
+            guard let index = state.waiting[place]?.firstIndex(where: { $0.id == id }) else { return false }
+            state.waiting[place]?.remove(at: index)
+            if state.waiting[place]?.isEmpty == true { state.waiting[place] = nil }
+            return true
+        }
+    }
+
     /// Waits until the place is released.
     ///
     /// - Throws: `CancellationError` if the task is cancelled.
     nonisolated(nonsending) package func park(at place: Place) async throws {
-        let id = state.withLock { state in
-            state.count += 1
-            return state.count
-        }
+        let gate = Gate()
+        let id = add(at: place) { gate.open(.success(())) }
         try await withTaskCancellationHandler {
-            try await withCheckedThrowingContinuation { continuation in
-                let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    if Task.isCancelled { return .failure(CancellationError()) }
-                    if state.released.remove(place) != nil { return .success(()) }
-                    state.waiting[place, default: []].append(Waiting(id: id, continuation: continuation))
-                    return nil
-                }
-                if let outcome { continuation.resume(with: outcome) }
-            }
+            try await gate.pass()
         } onCancel: {
-            cancel(id, at: place)
+            if remove(id, at: place) { gate.open(.failure(CancellationError())) }
         }
-    }
-
-    private func cancel(_ id: Int, at place: Place) {
-        let waiting = state.withLock { state -> Waiting? in
-            guard let index = state.waiting[place]?.firstIndex(where: { $0.id == id }) else { return nil }
-            return state.waiting[place]?.remove(at: index)
-        }
-        waiting?.continuation.resume(throwing: CancellationError())
     }
 
     /// Lets all who wait at the place go on; if nobody does, the next one who comes.
@@ -70,14 +75,43 @@ package final class LoopParking: Sendable {
             }
             return waiting
         }
-        for item in waiting { item.continuation.resume() }
+        for item in waiting { item.resume() }
+    }
+}
+
+/// What one task waits at, until another opens it.
+private final class Gate: Sendable {
+    private enum State {
+        case closed
+        case awaited(CheckedContinuation<Void, any Error>)
+        case open(Result<Void, any Error>)
     }
 
-    /// Forgets a place where nobody will wait any more.
-    package func forget(_ place: Place) {
-        state.withLock { state in
-            state.released.remove(place)
-            if state.waiting[place]?.isEmpty == true { state.waiting[place] = nil }
+    private let state = Mutex<State>(.closed)
+
+    /// Only the first call counts.
+    func open(_ result: Result<Void, any Error>) {
+        let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
+            switch state {
+            case .closed: state = .open(result)
+            case .awaited(let continuation):
+                state = .open(result)
+                return continuation
+            case .open: break
+            }
+            return nil
+        }
+        continuation?.resume(with: result)
+    }
+
+    nonisolated(nonsending) func pass() async throws {
+        try await withCheckedThrowingContinuation { continuation in
+            let known = state.withLock { state -> Result<Void, any Error>? in
+                if case .open(let result) = state { return result }
+                state = .awaited(continuation)
+                return nil
+            }
+            if let known { continuation.resume(with: known) }
         }
     }
 }

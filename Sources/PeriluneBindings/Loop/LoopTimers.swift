@@ -117,11 +117,12 @@ extension LoopTimers.State {
 
     /// Takes the next timer that is due; one that repeats is set again.
     fileprivate mutating func takeNext(at now: Double) -> (@Sendable () -> Void)? {
-        guard let time = nextDeadline(), time <= now else { return nil }
+        // A date may have one digit less than its seconds since 1970: the clock is never set to quite the time then.
+        guard let time = nextDeadline(), time <= now + 1e-6 else { return nil }
         var deadline = deadlines.removeMin()
         guard let timer = timers[deadline.id] else { return nil }
         if let period = timer.period {
-            let missed = ((now - time) / period).rounded(.down)
+            let missed = max(0, ((now - time) / period).rounded(.down))
             deadline.time += (missed + 1) * period
             deadlines.insert(deadline)
         } else {

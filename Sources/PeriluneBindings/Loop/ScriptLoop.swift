@@ -15,11 +15,12 @@ package final class ScriptLoop {
     private var sources: [Int: LoopSource] = [:]
     private var count = 0
 
-    /// Runs of scripts and of sources that go on, and how many of them wait for time to pass or for each other.
-    private var runs = 0
-    private var sleeping = 0
-    private var parked = 0
+    /// Runs of scripts and of sources that go on.
+    private(set) var runs = 0
+    let waits = LoopWaits()
     private var idleWaits = 0
+    /// Those with which it shares a thread and a clock; `nil`: it has them for itself.
+    package internal(set) weak var group: LoopGroup?
 
     /// What gets the errors that no source has a function for.
     package var onError: LuaFunction?
@@ -56,6 +57,9 @@ package final class ScriptLoop {
 
     package func source(_ id: Int) -> LoopSource? { sources[id] }
 
+    /// Whether there are any.
+    var hasSources: Bool { !sources.isEmpty }
+
     /// Ends a source: it is not called any more. A call that goes on goes on.
     package func end(_ source: LoopSource) {
         guard !source.isEnded else { return }
@@ -63,7 +67,7 @@ package final class ScriptLoop {
         sources[source.id] = nil
         source.onEnd?()
         source.onEnd = nil
-        queue.wake()
+        if group == nil { queue.wake() }
     }
 
     /// Ends all sources, and the calls that go on.
@@ -89,7 +93,7 @@ package final class ScriptLoop {
             runs += 1
             source.task = start(source)
         }
-        letTimePass()
+        if group == nil { letTimePass() }
     }
 
     /// Calls a source that was started.
@@ -110,7 +114,7 @@ package final class ScriptLoop {
             source.isDueAgain = false
             source.signal()
         }
-        queue.wake()
+        didEndRun()
     }
 
     /// Gives an error to who wants it.
@@ -146,7 +150,11 @@ package final class ScriptLoop {
 
     package func endRun() {
         runs -= 1
-        queue.wake()
+        didEndRun()
+    }
+
+    private func didEndRun() {
+        if let group { group.proceed() } else { queue.wake() }
     }
 
     /// Whether nothing goes on, and nothing will by itself.
@@ -179,29 +187,49 @@ package final class ScriptLoop {
         guard case .manual = timers.clock else {
             return try await core.waiting { try await Task.sleep(for: .seconds(seconds)) }
         }
-        let place = parking.makePlace()
-        let timer = timers.add(after: seconds) { [parking] in parking.release(place) }
-        defer {
-            timers.remove(timer)
-            parking.forget(place)
+        let wait = waits.beginSleeping()
+        try await core.waiting(didEnd: wait.end) { resume in
+            let timer = timers.add(after: seconds, resume)
+            letTimePass()
+            return { [timers] in timers.remove(timer) }
         }
-        sleeping += 1
-        defer { sleeping -= 1 }
-        letTimePass()
-        try await core.waiting { [parking] in try await parking.park(at: place) }
     }
 
     /// Waits, on behalf of a script, until somebody releases the place.
     nonisolated(nonsending) package func wait(at place: LoopParking.Place, in core: LuaCore) async throws {
-        parked += 1
-        defer { parked -= 1 }
-        letTimePass()
-        try await core.waiting { [parking] in try await parking.park(at: place) }
+        try await parked(in: core) { resume in
+            let id = parking.add(at: place, resume)
+            letTimePass()
+            return { [parking] in parking.remove(id, at: place) }
+        }
     }
+
+    /// Waits, on behalf of a script, until a closure is called.
+    ///
+    /// - Parameter begin: See ``LuaCore/waiting(didEnd:until:)``.
+    nonisolated(nonsending) func parked(
+        in core: LuaCore, until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
+    ) async throws {
+        let wait = waits.beginParking()
+        try await core.waiting(didEnd: wait.end, until: begin)
+    }
+
+    /// Performs an operation of which the loop knows, on behalf of a script: time may pass meanwhile.
+    nonisolated(nonsending) package func parked<Result>(
+        during operation: nonisolated(nonsending) () async throws -> Result
+    ) async rethrows -> Result {
+        let wait = waits.beginParking()
+        defer { wait.end() }
+        return try await operation()
+    }
+
+    /// Whether nothing is left to be done now: what goes on waits.
+    var isQuiet: Bool { queue.isEmpty && runs == waits.counts.all }
 
     /// A clock that is set by hand goes on to the next timer when everything waits for it.
     private func letTimePass() {
-        guard case .manual(let clock) = timers.clock, queue.isEmpty, sleeping > 0 || idleWaits > 0, runs == sleeping + parked,
+        if let group { return group.proceed() }
+        guard case .manual(let clock) = timers.clock, isQuiet, waits.counts.sleeping > 0 || idleWaits > 0,
             let next = timers.nextDeadline
         else { return }
         clock.set(Date(timeIntervalSince1970: max(next, clock.now.timeIntervalSince1970)))

@@ -72,7 +72,7 @@ final class ScenarioDatabases: Sendable {
     private func makeBase(_ folder: String) throws -> DatabaseImage {
         let stage = try ScenarioStage(.memory, image: nil, seed: 0)
         defer { stage.close() }
-        let (state, _) = try stage.makeState(limits: Self.limits) { _ in }
+        let (state, _, _) = try stage.makeState(limits: Self.limits) { _ in }
         defer { state.close() }
         let migrations = try ScriptMigrations(in: state)
         try migrations.register(folder: folder)

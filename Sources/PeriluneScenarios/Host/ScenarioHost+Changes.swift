@@ -4,38 +4,16 @@ internal import PeriluneBindings
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// `changes`: what rows a function changes, recorded by SQLite's session extension.
+/// `begin_changes` and `end_changes`: what rows are changed between, recorded by SQLite's session extension.
 extension ScenarioHost {
     func installChanges() throws {
-        try function("changes") { host, arguments in
-            let body: LuaFunction = try arguments.get(1)
-            let state = try arguments.state
-            try host.requireNoAccess(state, "t.changes")
-            var results: [LuaValue] = []
-            let changes = try host.recordingChanges { results = try body.call(Array(arguments.values.dropFirst())) }
-            return [try changes.get().table(in: state)] + results
+        try function("begin_changes") { host, arguments in
+            try host.requireNoAccess(arguments.state, "t.changes")
+            return [.integer(Int64(host.watches.add(.changes(host.stage.recordChanges()))))]
         }
-    }
-
-    /// Runs a closure and finds out what it has changed.
-    ///
-    /// - Returns: The changes, or why they are not known.
-    /// - Throws: What the closure throws.
-    func recordingChanges(_ body: () throws -> Void) throws -> Result<RecordedChanges, any Error> {
-        let recorder = stage.trace.pausing {
-            Result { try stage.writer.writeWithoutTransaction { db in try RowChangeRecorder(db) } }
-        }
-        defer {
-            if case .success(let recorder) = recorder {
-                try? stage.writer.unsafeReentrantWrite { _ in recorder.end() }
-            }
-        }
-        try body()
-        return Result {
-            let recorder = try recorder.get()
-            return try stage.trace.pausing {
-                try stage.writer.writeWithoutTransaction { db in try RecordedChanges(recorder.finish(db), db) }
-            }
+        try function("end_changes") { host, arguments in
+            guard case .changes(let recorder) = try host.watches.take(arguments.get(1)) else { return [] }
+            return [try host.stage.finish(recorder).get().table(in: arguments.state)]
         }
     }
 }

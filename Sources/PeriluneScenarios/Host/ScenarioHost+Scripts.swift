@@ -6,12 +6,18 @@ internal import PeriluneLua
 /// `run_script`: a script in a state of its own on the database of the scenario.
 extension ScenarioHost {
     func installScripts() throws {
-        try function("run_script") { host, arguments in
-            let isCaught = arguments[3].isTruthy
-            let run = try ScriptRun(host, arguments.get(1), arguments[2], in: arguments.state)
-            try run.run()
-            if let error = run.error, !isCaught { throw error }
-            return [.table(try run.result())]
+        // (path, arguments) runs the main part of the script, and what it leaves that is due at once.
+        try asyncFunction("run_script") { host, arguments in
+            guard case .string(let path)? = arguments.first else { return [] }
+            let run = try ScriptRun(host, path.description, arguments.count > 1 ? arguments[1] : .nil)
+            host.scripts.append(run)
+            run.loop.beginRun()
+            do {
+                defer { run.loop.endRun() }
+                try await host.state.loop.parked { try await run.run() }
+            }
+            if run.error == nil { try await host.loops.waitUntilQuiet(for: host.state.loop, in: host.state.state.core) }
+            return [.table(try run.finish())]
         }
     }
 
@@ -24,73 +30,95 @@ extension ScenarioHost {
     }
 }
 
-/// A script that a scenario runs.
-private final class ScriptRun {
-    private let host: ScenarioHost
+/// A script that a scenario runs. Its timers and observations live as long as the scenario.
+final class ScriptRun {
+    private unowned let host: ScenarioHost
     private let path: String
     private let source: [UInt8]
     private let given: LuaValue
     /// That of the scenario.
     private let outer: LuaState
+    let state: LuaState
+    let loop: ScriptLoop
     private let output = ScenarioOutput()
     private var value = LuaValue.nil
-    private var changes: Result<RecordedChanges, any Error>?
-    private var statements: [StatementRecord] = []
+    private let changes: Result<RowChangeRecorder, any Error>
+    private let statements: StatementTrace.Collection
     private let firstCall: Int
     private(set) var error: LuaError?
+    /// Whether it has come to its end: what it has left behind is the scenario's then.
+    private var isFinished = false
 
-    init(_ host: ScenarioHost, _ path: String, _ given: LuaValue, in outer: LuaState) throws {
-        try host.requireNoAccess(outer, "t.run")
+    init(_ host: ScenarioHost, _ path: String, _ given: LuaValue) throws {
+        outer = host.state.state
         self.host = host
         self.path = try host.find(path)
         self.given = given
-        self.outer = outer
-        firstCall = host.effects.calls.count
         do {
             source = try ScriptHost.read(self.path)
         } catch {
             throw BindingError("io", "t.run: \(error)")
         }
-    }
-
-    /// Runs it. What it raises is kept.
-    func run() throws {
-        let state = try makeState()
-        let coverage = host.attempt.coverage
-        if coverage != nil { state.coverLines() }
-        defer {
-            coverage?.add(state)
-            state.close()
-        }
+        (state, loop) = try Self.makeState(host, path: self.path, output)
+        firstCall = host.effects.calls.count
+        statements = host.stage.trace.collect()
+        changes = host.stage.recordChanges()
+        host.loops.add(loop)
         host.states.add(state)
-        defer { host.states.removeLast() }
+    }
+
+    /// Runs its main part. What it raises is kept.
+    nonisolated(nonsending) func run() async throws {
         let arguments = try LuaTransfer(from: outer, to: state, isStrict: true).copy(arguments())
-        statements = try host.stage.trace.collecting {
-            changes = try host.recordingChanges {
-                do {
-                    try setArguments(arguments, in: state)
-                    let results = try state.load(LuaString(source), named: path).call(arguments)
-                    value = try LuaTransfer(from: state, to: outer).copy(results.first ?? .nil)
-                } catch let error as LuaError {
-                    self.error = isQuiet(error) ? nil : described(error)
-                }
-            }
+        do {
+            try setArguments(arguments)
+            let results = try await state.load(LuaString(source), named: path).callAsync(arguments)
+            value = try LuaTransfer(from: state, to: outer).copy(results.first ?? .nil)
+        } catch let error as LuaError {
+            if self.error == nil { end(error) }
         }
     }
 
-    private func makeState() throws -> LuaState {
+    /// Takes the error of a function that the script has left behind. Returns whether it is the script that has failed by it:
+    /// `false` once that has come to its end.
+    func takeError(_ error: LuaError) -> Bool {
+        guard !isFinished else {
+            guard error.code == .exit else { return false }
+            loop.endAll()
+            return isQuiet(error)
+        }
+        if self.error == nil { end(error) }
+        state.core.cancelWaitingRuns()
+        return true
+    }
+
+    /// As the command, it ends with the first error.
+    private func end(_ error: LuaError) {
+        loop.endAll()
+        self.error = isQuiet(error) ? nil : described(error)
+    }
+
+    /// Closes the state, when the scenario has ended.
+    func close() {
+        host.attempt.coverage?.add(state)
+        state.close()
+    }
+
+    private static func makeState(_ host: ScenarioHost, path: String, _ output: ScenarioOutput) throws -> (LuaState, ScriptLoop) {
         var limits = host.limits
-        limits.time = max(host.deadline - .now, .milliseconds(1))
+        // The scenario ends before.
+        limits.time = host.remainingTime + .milliseconds(100)
         let grants = Set(host.attempt.scenario.grants)
         let mode: PreviewMode? = grants.isDisjoint(with: ["files", "programs", "effects"]) ? .holdingBackEffects : nil
-        let (state, _) = try host.stage.makeState(limits: limits, previewMode: mode) { [output, stage = host.stage.output] bytes in
+        let (state, _, loop) = try host.stage.makeState(limits: limits, previewMode: mode) { [stage = host.stage.output] bytes in
             output.write(bytes)
             stage.write(bytes)
         }
+        if host.attempt.coverage != nil { state.coverLines() }
         try host.addStubbedModules(to: state)
         let folder = (path as NSString).deletingLastPathComponent
         try FileModules.install(in: state, folder: folder.isEmpty ? "." : folder)
-        return state
+        return (state, loop)
     }
 
     /// A list is given as from the command line, one argument for each; anything else is one argument.
@@ -101,7 +129,7 @@ private final class ScriptRun {
         return isList ? list : [given]
     }
 
-    private func setArguments(_ arguments: [LuaValue], in state: LuaState) throws {
+    private func setArguments(_ arguments: [LuaValue]) throws {
         let table = try state.makeTable()
         for (index, argument) in ([.string(LuaString(path))] + arguments).enumerated() {
             try table.rawSet(.integer(Int64(index)), argument)
@@ -125,8 +153,11 @@ private final class ScriptRun {
         return error
     }
 
-    /// What the scenario gets.
-    func result() throws -> LuaTable {
+    /// Ends the recording. Returns what the scenario gets.
+    func finish() throws -> LuaTable {
+        isFinished = true
+        host.stage.trace.end(statements)
+        let changes = host.stage.finish(changes)
         let result = try outer.makeTable()
         try result.rawSet("value", value)
         try result.rawSet("output", .string(LuaString(output.text)))
@@ -135,12 +166,11 @@ private final class ScriptRun {
             try result.rawSet("error", outer.core.takeValues(1)[0])
         }
         switch changes {
-        case .success(let changes)?: try result.rawSet("changes", changes.table(in: outer))
-        case .failure(let error)?: try result.rawSet("changes_error", .string(LuaString("\(error)")))
-        case nil: break
+        case .success(let changes): try result.rawSet("changes", changes.table(in: outer))
+        case .failure(let error): try result.rawSet("changes_error", .string(LuaString("\(error)")))
         }
         try result.rawSet("effects", host.list(host.effects.calls[firstCall...], in: outer))
-        try result.rawSet("queries", host.list(statements, in: outer))
+        try result.rawSet("queries", host.list(statements.statements, in: outer))
         return result
     }
 }

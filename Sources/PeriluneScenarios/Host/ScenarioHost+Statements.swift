@@ -4,7 +4,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `queries`, `explain`, `query_count`, `last_statement`.
+/// `begin_queries`, `end_queries`, `explain`, `query_count`, `last_statement`.
 extension ScenarioHost {
     func installStatements() throws {
         try function("query_count") { host, _ in [.integer(Int64(host.stage.trace.count))] }
@@ -15,11 +15,13 @@ extension ScenarioHost {
             let lines = try host.plan(of: arguments.get(1), in: arguments.state)
             return [try arguments.state.encode(lines)]
         }
-        try function("queries") { host, arguments in
-            let body: LuaFunction = try arguments.get(1)
-            var results: [LuaValue] = []
-            let records = try host.stage.trace.collecting { results = try body.call(Array(arguments.values.dropFirst())) }
-            return [try host.list(records, in: arguments.state)] + results
+        try function("begin_queries") { host, _ in
+            [.integer(Int64(host.watches.add(.statements(host.stage.trace.collect()))))]
+        }
+        try function("end_queries") { host, arguments in
+            guard case .statements(let collection) = try host.watches.take(arguments.get(1)) else { return [] }
+            host.stage.trace.end(collection)
+            return [try host.list(collection.statements, in: arguments.state)]
         }
     }
 

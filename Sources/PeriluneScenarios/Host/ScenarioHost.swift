@@ -1,3 +1,4 @@
+internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 internal import Perilune
@@ -12,15 +13,33 @@ final class ScenarioHost {
     let limits: LuaLimits
     /// When the time of the scenario is up.
     private(set) var deadline: ContinuousClock.Instant
-    /// Those that run: of the scenario, and of the script that it runs.
+    /// Those of the scenario, and of the scripts that it has run.
     let states = RunningStates()
     let effects = EffectStubs()
+    /// What the scenario and its scripts wait for.
+    let loops: LoopGroup
+    /// What it has run so far: the timers and observations of scripts live as long as the scenario.
+    var scripts: [ScriptRun] = []
+    /// What is being watched, by the numbers that Lua has.
+    var watches = HostWatches()
+    /// Errors of what scripts have left behind.
+    private var errorsOfCallbacks: [LuaError] = []
 
-    init(attempt: ScenarioAttempt, stage: ScenarioStage, state: ScenarioState, limits: LuaLimits) {
-        (self.attempt, self.stage, self.state, self.limits) = (attempt, stage, state, limits)
+    init(attempt: ScenarioAttempt, stage: ScenarioStage, state: ScenarioState, limits: LuaLimits, loops: LoopGroup) {
+        (self.attempt, self.stage, self.state, self.limits, self.loops) = (attempt, stage, state, limits, loops)
         deadline = .now + (limits.time ?? .seconds(3600))
         states.add(state.state)
+        loops.add(state.loop)
+        loops.onFailure = { [unowned self] loop, error in didFail(loop, error) }
+        loops.willCall = { [unowned self] loop in
+            // What is called late has no more time than the scenario.
+            let called = scripts.first { $0.loop === loop }?.state ?? state.state
+            called.limitTime(to: remainingTime)
+        }
     }
+
+    /// What is left to the scenario.
+    var remainingTime: Duration { max(deadline - .now, .milliseconds(1)) }
 
     /// The time of the scenario begins.
     func start() {
@@ -29,6 +48,7 @@ final class ScenarioHost {
 
     /// Puts the functions into the table. They keep this object, which the state outlives by nothing.
     func install() throws {
+        try installWaiting()
         try installClock()
         try installFolder()
         try installStatements()
@@ -39,8 +59,17 @@ final class ScenarioHost {
         try installSnapshots()
     }
 
+    /// A function that the loop has called failed, and nobody has handled that: the script it belongs to has failed, or the scenario.
+    private func didFail(_ loop: ScriptLoop, _ error: any Error) {
+        let error = error as? LuaError ?? LuaError(.host, "\(error)")
+        if let script = scripts.first(where: { $0.loop === loop }), script.takeError(error) { return }
+        errorsOfCallbacks.append(error)
+        state.interrupt()
+    }
+
     /// What is found out when the scenario has ended.
     func finish(_ result: inout ScenarioResult) {
+        for error in errorsOfCallbacks { result.add(ScenarioFailure(error, file: attempt.scenario.file)) }
         for index in result.failures.indices {
             complete(&result.failures[index])
             attempt.source.file.restoreName(in: &result.failures[index])
@@ -48,9 +77,50 @@ final class ScenarioHost {
         for failure in effects.unexpected() { result.add(failure) }
     }
 
+    /// Ends what is left: timers, observations, calls that go on; and closes all states.
+    nonisolated(nonsending) func close() async {
+        await loops.end()
+        watches.endAll(on: stage)
+        for script in scripts.reversed() { script.close() }
+        attempt.coverage?.add(state.state)
+        state.state.close()
+    }
+
     func function(_ name: String, _ body: @escaping (ScenarioHost, LuaArguments) throws -> [LuaValue]) throws {
         // The state keeps the function, and this object keeps the state.
         try state.host.setFunction(name) { [unowned self] arguments in try body(self, arguments) }
+    }
+
+    typealias AsyncBody = nonisolated(nonsending) (ScenarioHost, [LuaValue]) async throws -> [LuaValue]
+
+    /// The same for a function that waits.
+    func asyncFunction(_ name: String, _ body: @escaping AsyncBody) throws {
+        let function = try state.state.makeAsyncFunction(name) { [unowned self] arguments in try await body(self, arguments) }
+        try state.host.set(.string(LuaString(name)), .function(function))
+    }
+
+    // MARK: - Waiting
+
+    private func installWaiting() throws {
+        // Whether anything goes by the clock and can be waited for here: not in the middle of a block of the database, for example.
+        try function("has_others") { host, arguments in
+            try [.boolean(host.loops.hasOthers && lua_isyieldable(arguments.state.core.L) != 0)]
+        }
+        // (seconds) waits until all that is due by then has been done, and sets the clock to it.
+        try asyncFunction("wait_until_quiet") { host, arguments in
+            guard case .number(let seconds)? = arguments.first else { return [] }
+            try await host.loops.waitUntilQuiet(after: seconds, for: host.state.loop, in: host.state.state.core)
+            return []
+        }
+        try function("interrupt") { host, _ in
+            host.state.interrupt()
+            return []
+        }
+        // (name of who asks) raises inside a block of the database.
+        try function("require_no_access") { host, arguments in
+            try host.requireNoAccess(arguments.state, arguments.get(1))
+            return []
+        }
     }
 
     // MARK: - Clock
@@ -67,9 +137,6 @@ final class ScenarioHost {
         try function("clock_tick") { host, arguments in
             host.stage.clock.tick(by: try arguments.get(1))
             return []
-        }
-        try function("clock_now") { host, arguments in
-            [try host.stage.clock.now.toLua(in: arguments.state)]
         }
     }
 

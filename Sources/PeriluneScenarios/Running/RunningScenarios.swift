@@ -44,6 +44,7 @@ final class RunningScenarios: Sendable {
     let queue: ScenarioQueue
     private let seed: RunSeed
     private let state = Mutex(State())
+    private let willBegin: @Sendable (ScenarioQueue.Job) -> Void
     private let didEnd: @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void
     private let didFinish: @Sendable () -> Void
 
@@ -53,14 +54,15 @@ final class RunningScenarios: Sendable {
     }
 
     /// - Parameters:
+    ///   - willBegin: Is told of each job, on the thread of a worker.
     ///   - didEnd: Is told of each result, on the thread of a worker.
     ///   - didFinish: Is told once, when no worker is left.
     init(
-        _ queue: ScenarioQueue, seed: RunSeed, workers: Int, didEnd: @escaping @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void,
-        didFinish: @escaping @Sendable () -> Void
+        _ queue: ScenarioQueue, seed: RunSeed, workers: Int, willBegin: @escaping @Sendable (ScenarioQueue.Job) -> Void,
+        didEnd: @escaping @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void, didFinish: @escaping @Sendable () -> Void
     ) {
         (self.queue, self.seed) = (queue, seed)
-        (self.didEnd, self.didFinish) = (didEnd, didFinish)
+        (self.willBegin, self.didEnd, self.didFinish) = (willBegin, didEnd, didFinish)
         state.withLock { $0.workers = workers }
     }
 
@@ -73,6 +75,7 @@ final class RunningScenarios: Sendable {
     func begin(_ job: ScenarioQueue.Job) -> Token {
         let token = Token(job, seed: seed)
         state.withLock { $0.running[job.number] = token }
+        willBegin(job)
         return token
     }
 

@@ -1,7 +1,7 @@
 internal import PeriluneLua
 internal import Synchronization
 
-/// The Lua states of an attempt that run now, each called by the one before it: ended together, from any thread.
+/// The Lua states of an attempt, that of the scenario and those of the scripts that it has run: ended together, from any thread.
 final class RunningStates: Sendable {
     private let list = Mutex<(cancellations: [LuaState.Cancellation], isCancelled: Bool)>(([], false))
 
@@ -12,10 +12,6 @@ final class RunningStates: Sendable {
             return list.isCancelled
         }
         if isCancelled { cancellation.cancel() }
-    }
-
-    func removeLast() {
-        list.withLock { _ = $0.cancellations.removeLast() }
     }
 
     func cancel() {

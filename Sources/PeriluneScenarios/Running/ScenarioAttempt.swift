@@ -6,27 +6,28 @@ internal import PeriluneLua
 struct ScenarioAttempt {
     let scenario: Scenario
     let source: ScenarioDatabases.Source
-    let databases: ScenarioDatabases
-    let chunks: ChunkCache
-    let options: ScenarioOptions
-    /// Takes which lines have run; `nil` if nobody asks.
-    let coverage: CoverageCollector?
+    let tools: ScenarioTools
     /// The seed of the run, another one for each repetition under stress.
     let seed: RunSeed
     /// From 1.
     let number: Int
+    let makeLoops: ScenarioWorker.MakeLoops
     /// Is given what ends the attempt, and how long it may take from now on: as the file is loaded, and as the scenario begins.
     let didStart: (RunningStates, Duration) -> Void
 
+    var databases: ScenarioDatabases { tools.databases }
+    var options: ScenarioOptions { tools.options }
+    var coverage: CoverageCollector? { tools.coverage }
+
     /// Runs it, whatever happens.
-    func run() -> ScenarioResult {
+    nonisolated(nonsending) func run() async -> ScenarioResult {
         let start = ContinuousClock.now
         var result = ScenarioResult(scenario, .passed, seed: seed)
         do {
             let (place, image) = try databases.find(for: scenario, in: source)
             let stage = try ScenarioStage(place, image: image, seed: seed.seed(of: scenario.seed ?? scenario.id))
             defer { stage.close() }
-            try play(on: stage, &result)
+            try await play(on: stage, &result)
             keep(stage, &result)
         } catch {
             result.outcome = .errored
@@ -36,34 +37,40 @@ struct ScenarioAttempt {
         return result
     }
 
-    private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) throws {
+    nonisolated(nonsending) private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) async throws {
         let time = scenario.timeout ?? options.timeout
         // The time that it takes to load its file is none of the scenario's.
         var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, Self.loadingTime))
-        let state = try ScenarioState(on: stage, limits: limits, chunks: chunks)
+        let state = try ScenarioState(on: stage, limits: limits, chunks: tools.chunks)
         if coverage != nil { state.state.coverLines() }
-        defer {
-            coverage?.add(state.state)
-            state.state.close()
-        }
         limits.time = time
-        let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits)
-        try host.install()
-        didStart(host.states, max(time, Self.loadingTime))
-        do {
-            try state.load(source.file, only: scenario.ordinal)
-            state.state.limitTime(to: time)
-            host.start()
-            didStart(host.states, time)
-            let report = try state.run(scenario, information(stage, in: state.state))
-            try result.take(report)
-        } catch let error as LuaError {
-            result.take(error, state.progress())
-        }
+        let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits, loops: makeLoops(stage.clock.clock))
+        await perform(on: host, within: time, &result)
         host.finish(&result)
+        await host.close()
         result.queryCount = stage.trace.count
         result.output = stage.output.text
         checkTransaction(stage, &result)
+    }
+
+    nonisolated(nonsending) private func perform(
+        on host: ScenarioHost, within time: Duration, _ result: inout ScenarioResult
+    ) async {
+        do {
+            try host.install()
+            didStart(host.states, max(time, Self.loadingTime))
+            try host.state.load(source.file, only: scenario.ordinal)
+            host.state.state.limitTime(to: time)
+            host.start()
+            didStart(host.states, time)
+            let report = try await host.state.run(scenario, information(host.stage, in: host.state.state))
+            try result.take(report)
+        } catch let error as LuaError {
+            result.take(error, host.state.progress(), limit: time)
+        } catch {
+            result.outcome = .errored
+            result.failures.append(ScenarioFailure(error, file: scenario.file))
+        }
     }
 
     /// How long loading the library and the file may take at least.
@@ -114,6 +121,7 @@ extension ScenarioResult {
         outcome = ScenarioOutcome(rawValue: try report.required("outcome")) ?? .failed
         reason = try report.text("reason")
         failures += try report.tables("failures").map { try ScenarioFailure($0) }
+        if outcome == .failed, failures.allSatisfy({ $0.kind == "timeout" }) { outcome = .timedOut }
         steps = try report.tables("steps").map { try ScenarioStep($0) }
         notes = try report.list("notes") + report.list("warnings")
         attachments = try report.tables("attachments").map {
@@ -122,16 +130,24 @@ extension ScenarioResult {
     }
 
     /// Takes the error by which a scenario was ended.
-    mutating func take(_ error: LuaError, _ progress: LuaFields?) {
+    mutating func take(_ error: LuaError, _ progress: LuaFields?, limit: Duration) {
         outcome = error.code == .timeout ? .timedOut : error.code == .cancelled ? .interrupted : .failed
         var failure = ScenarioFailure(error, file: scenario.file)
         failure.line = failure.line ?? scenario.line
         if error.code == .exit { failure.message = "os.exit ended the scenario" }
         if let progress {
+            failures += ((try? progress.tables("failures")) ?? []).compactMap { try? ScenarioFailure($0) }
             failure.step = (try? progress.text("step")) ?? nil
             steps = ((try? progress.tables("steps")) ?? []).compactMap { try? ScenarioStep($0) }
         }
-        failures.append(failure)
+        if outcome == .timedOut { failure.message = "it was still running after \(TimeText.text(limit)), its limit" }
+        // What the scenario has waited for may have taken its time.
+        if let last = failures.indices.last, failures[last].kind == failure.kind, outcome == .timedOut {
+            failures[last].message = failure.message
+            if failures[last].file == nil { (failures[last].file, failures[last].line) = (failure.file, failure.line) }
+        } else {
+            failures.append(failure)
+        }
     }
 
     /// Adds a failure to a scenario that may have passed.

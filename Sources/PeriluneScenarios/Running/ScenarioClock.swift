@@ -4,7 +4,8 @@ internal import Synchronization
 
 /// The clock of a scenario, in Lua and in SQL: it stands still unless it is moved, or a script sleeps.
 final class ScenarioClock: Sendable {
-    private let clock = ManualClock()
+    /// What timers go by.
+    let clock = ManualClock()
     /// By which it is later after each reading.
     private let step = Mutex<TimeInterval>(0)
 

@@ -1,28 +1,23 @@
-internal import PeriluneLua
-
 /// All attempts at a scenario: retries after failures, repetitions under stress.
 struct ScenarioPerformance {
     let job: ScenarioQueue.Job
     let token: RunningScenarios.Token
-    let databases: ScenarioDatabases
-    let chunks: ChunkCache
-    let options: ScenarioOptions
-    let coverage: CoverageCollector?
+    let tools: ScenarioTools
+    let makeLoops: ScenarioWorker.MakeLoops
     private var scenario: Scenario { job.entry.scenario }
+    private var options: ScenarioOptions { tools.options }
 
     init(
-        job: ScenarioQueue.Job, token: RunningScenarios.Token, databases: ScenarioDatabases, chunks: ChunkCache,
-        options: ScenarioOptions, coverage: CoverageCollector?
+        job: ScenarioQueue.Job, token: RunningScenarios.Token, tools: ScenarioTools, makeLoops: @escaping ScenarioWorker.MakeLoops
     ) {
-        (self.job, self.token, self.databases, self.chunks) = (job, token, databases, chunks)
-        (self.options, self.coverage) = (options, coverage)
+        (self.job, self.token, self.tools, self.makeLoops) = (job, token, tools, makeLoops)
     }
 
-    func result() -> ScenarioResult {
+    nonisolated(nonsending) func result() async -> ScenarioResult {
         if let reason = scenario.skip { return skipped(reason.isEmpty ? nil : reason) }
         if scenario.isTodo { return skipped("to do") }
-        guard options.stress > 1 else { return performed(seed: options.seed) }
-        return stressed()
+        guard options.stress > 1 else { return await performed(seed: options.seed) }
+        return await stressed()
     }
 
     private func skipped(_ reason: String?) -> ScenarioResult {
@@ -35,12 +30,12 @@ struct ScenarioPerformance {
     // MARK: - Attempts
 
     /// Runs it until it passes, as often as it may.
-    private func performed(seed: RunSeed) -> ScenarioResult {
+    nonisolated(nonsending) private func performed(seed: RunSeed) async -> ScenarioResult {
         var attempts = 0
         var first: ScenarioResult?
         while true {
             attempts += 1
-            var result = judged(attempt(attempts, seed))
+            var result = judged(await attempt(attempts, seed))
             result.attempts = attempts
             let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && attempts <= scenario.retry
             guard mayRetry else {
@@ -54,10 +49,9 @@ struct ScenarioPerformance {
         }
     }
 
-    private func attempt(_ number: Int, _ seed: RunSeed) -> ScenarioResult {
-        ScenarioAttempt(
-            scenario: scenario, source: job.entry.source, databases: databases, chunks: chunks, options: options,
-            coverage: coverage, seed: seed, number: number
+    nonisolated(nonsending) private func attempt(_ number: Int, _ seed: RunSeed) async -> ScenarioResult {
+        await ScenarioAttempt(
+            scenario: scenario, source: job.entry.source, tools: tools, seed: seed, number: number, makeLoops: makeLoops
         ) { states, time in
             token.didStart(states, timeout: time)
         }.run()
@@ -88,11 +82,11 @@ struct ScenarioPerformance {
     // MARK: - Stress
 
     /// Runs it often, each time with another seed, up to the first failure.
-    private func stressed() -> ScenarioResult {
+    nonisolated(nonsending) private func stressed() async -> ScenarioResult {
         var result = ScenarioResult(scenario, .passed, seed: options.seed)
         var total = Duration.zero
         for number in 0..<options.stress {
-            result = performed(seed: RunSeed(options.seed.value &+ UInt64(number)))
+            result = await performed(seed: RunSeed(options.seed.value &+ UInt64(number)))
             total += result.duration
             guard result.outcome == .passed else {
                 result.notes.append("repetition \(number + 1) of \(options.stress)")

@@ -107,7 +107,9 @@ public final class ScenarioRun: Sendable {
     private func work(_ queue: ScenarioQueue, workers: Int) async {
         let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
         await withCheckedContinuation { continuation in
-            let running = RunningScenarios(queue, seed: options.seed, workers: workers) { [self] result, job in
+            let running = RunningScenarios(queue, seed: options.seed, workers: workers) { [self] job in
+                tell(.scenarioStarted(job.entry.scenario))
+            } didEnd: { [self] result, job in
                 didEnd(result, job)
             } didFinish: {
                 continuation.resume()
@@ -125,14 +127,8 @@ public final class ScenarioRun: Sendable {
 
     private func startWorker(_ running: RunningScenarios, _ databases: ScenarioDatabases) {
         let worker = ScenarioWorker()
-        Task {
-            await worker.work(running) { [self] job, token in
-                tell(.scenarioStarted(job.entry.scenario))
-                return ScenarioPerformance(
-                    job: job, token: token, databases: databases, chunks: chunks, options: options, coverage: coverage
-                ).result()
-            }
-        }
+        let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, coverage: coverage)
+        Task { await worker.work(running, with: tools) }
     }
 
     private func didEnd(_ result: ScenarioResult, _ job: ScenarioQueue.Job) {

@@ -65,10 +65,10 @@ final class ScenarioStage {
 
     /// Makes a state for Lua.
     ///
-    /// - Returns: The state, and what the Lua part of the library gets.
+    /// - Returns: The state, what the Lua part of the library gets, and what scripts in the state wait for.
     func makeState(
         limits: LuaLimits, previewMode: PreviewMode? = nil, output: @escaping @Sendable ([UInt8]) -> Void
-    ) throws -> (LuaState, LuaTable) {
+    ) throws -> (LuaState, internals: LuaTable, ScriptLoop) {
         let state = try LuaState(libraries: .trusted, limits: limits)
         var setup = ScriptSetup(database: writer, allowsFiles: true, environment: environment)
         setup.previewMode = previewMode
@@ -77,7 +77,7 @@ final class ScenarioStage {
         setup.extending = { table, _ in internals = table }
         try setup.install(in: state)
         try OutputCapture.install(in: state, output)
-        return (state, internals)
+        return (state, internals, setup.loop)
     }
 
     /// The database as bytes.

@@ -1,16 +1,21 @@
+internal import PeriluneBindings
 internal import PeriluneLua
 
 /// A Lua state into which a file of scenarios is loaded.
 final class ScenarioState {
     let state: LuaState
+    /// What the scenario waits for.
+    let loop: ScriptLoop
     /// The table `internal.scenario_host`, to which more may be added before files are loaded.
     let host: LuaTable
     private let internals: LuaTable
     private var library: LuaTable!
+    /// The scenario that runs.
+    private var run: LuaRun?
 
     init(on stage: ScenarioStage, limits: LuaLimits, chunks: ChunkCache) throws {
         let output = stage.output
-        (state, internals) = try stage.makeState(limits: limits) { output.write($0) }
+        (state, internals, loop) = try stage.makeState(limits: limits) { output.write($0) }
         host = try state.makeTable()
         try chunks.install(in: host)
     }
@@ -48,9 +53,19 @@ final class ScenarioState {
         try call("fill", .string(LuaString(template.name)), state.globals.get("db"))
     }
 
-    /// Runs a scenario.
-    func run(_ scenario: Scenario, _ information: LuaTable) throws -> LuaFields {
-        try LuaFields(call("run", .string(LuaString(scenario.id)), .table(information)).first ?? .nil)
+    /// Runs a scenario, which may wait.
+    nonisolated(nonsending) func run(_ scenario: Scenario, _ information: LuaTable) async throws -> LuaFields {
+        let run = LuaRun(of: state.core)
+        self.run = run
+        loop.beginRun()
+        defer { loop.endRun() }
+        let arguments: [LuaValue] = [.string(LuaString(scenario.id)), .table(information)]
+        return try await LuaFields(function("run").callAsync(arguments, as: run).first ?? .nil)
+    }
+
+    /// Ends what the scenario waits for, or will wait for next: it gets an error of kind `cancelled`.
+    func interrupt() {
+        if let run { state.core.interrupt(run) }
     }
 
     /// Where a scenario was when it was ended.
@@ -61,6 +76,10 @@ final class ScenarioState {
 
     @discardableResult
     private func call(_ name: String, _ arguments: LuaValue...) throws -> [LuaValue] {
-        try library.get(.string(LuaString(name)), as: LuaFunction.self).call(arguments)
+        try function(name).call(arguments)
+    }
+
+    private func function(_ name: String) throws -> LuaFunction {
+        try library.get(.string(LuaString(name)))
     }
 }

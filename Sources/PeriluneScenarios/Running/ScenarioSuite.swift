@@ -46,11 +46,7 @@ public final class ScenarioSuite: Sendable {
         let token = RunningScenarios.Token(job, seed: options.seed)
         let worker = ScenarioWorker()
         return await withTaskCancellationHandler {
-            await worker.perform { [self] in
-                ScenarioPerformance(
-                    job: job, token: token, databases: databases, chunks: chunks, options: options, coverage: nil
-                ).result()
-            }
+            await worker.perform(job, token, with: ScenarioTools(databases: databases, chunks: chunks, options: options))
         } onCancel: {
             token.cancel()
         }

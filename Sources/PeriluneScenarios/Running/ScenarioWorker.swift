@@ -1,21 +1,62 @@
+internal import PeriluneBindings
+internal import PeriluneDependencies
 internal import PeriluneLua
-internal import Synchronization
 
 /// Runs scenarios one after the other, on a thread of its own whose stack is large.
 actor ScenarioWorker {
+    /// Makes what the loops of an attempt share. Called on the thread of the worker.
+    typealias MakeLoops = (ManualClock) -> LoopGroup
+
     private nonisolated let thread = LuaThread()
     nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
-    /// Runs a closure on the thread.
-    func perform<Result: Sendable>(_ body: @Sendable () -> Result) -> Result { body() }
+    /// Those of the attempt that is going on.
+    private var loops: LoopGroup?
+
+    /// Runs one job.
+    func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, with tools: ScenarioTools) async -> ScenarioResult {
+        defer { loops = nil }
+        return await ScenarioPerformance(job: job, token: token, tools: tools) { clock in self.makeLoops(clock: clock) }.result()
+    }
 
     /// Takes jobs until there are no more, or until this worker was given up.
-    func work(_ run: RunningScenarios, _ perform: @Sendable (ScenarioQueue.Job, RunningScenarios.Token) -> ScenarioResult) {
+    func work(_ run: RunningScenarios, with tools: ScenarioTools) async {
         while let job = run.queue.take() {
             let token = run.begin(job)
-            let result = perform(job, token)
+            let result = await perform(job, token, with: tools)
             guard run.end(token, result) else { return }
         }
         run.leave()
     }
+
+    private func makeLoops(clock: ManualClock) -> LoopGroup {
+        let group = LoopGroup(clock: clock, wake: { [weak self] in Task { await self?.proceed() } }) {
+            self.start($0, $1, $2)
+        }
+        loops = group
+        return group
+    }
+
+    /// Calls a source in a task of its own.
+    private func start(_ loop: ScriptLoop, _ source: LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never> {
+        Task {
+            // Captured, so that the task runs on this thread.
+            _ = self
+            await loop.call(source)
+            didEnd()
+        }
+    }
+
+    private func proceed() {
+        loops?.proceed()
+    }
+}
+
+/// What the scenarios of a run share.
+struct ScenarioTools: Sendable {
+    let databases: ScenarioDatabases
+    let chunks: ChunkCache
+    let options: ScenarioOptions
+    /// Takes which lines have run; `nil` if nobody asks.
+    var coverage: CoverageCollector?
 }

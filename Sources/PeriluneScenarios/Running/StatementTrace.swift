@@ -6,7 +6,12 @@ final class StatementTrace {
     /// Lives as long as this object, which must live longer than the connections. Immutable.
     private let trace: OpaquePointer
     private let clock: ScenarioClock
-    private var collected: [StatementRecord]?
+    private var collections: [Collection] = []
+
+    /// Statements that are kept from some moment on.
+    final class Collection {
+        fileprivate(set) var statements: [StatementRecord] = []
+    }
 
     init(clock: ScenarioClock) throws {
         self.clock = clock
@@ -43,22 +48,25 @@ final class StatementTrace {
         return try body()
     }
 
-    /// Runs a closure and returns the statements that it has run.
-    func collecting(_ body: () throws -> Void) rethrows -> [StatementRecord] {
-        let outer = collected
-        collected = []
-        defer {
-            collected = outer.map { $0 + (collected ?? []) }
-            if outer == nil { perilune_trace_tell(trace, nil, nil) }
-        }
+    /// Keeps statements from now on, until ``end(_:)``. Several may, one beside the other.
+    func collect() -> Collection {
+        let collection = Collection()
+        collections.append(collection)
+        guard collections.count == 1 else { return collection }
         perilune_trace_tell(
             trace,
             { context, statement in
                 let trace = Unmanaged<StatementTrace>.fromOpaque(context!).takeUnretainedValue()
-                trace.collected?.append(StatementRecord(statement!.pointee))
+                let record = StatementRecord(statement!.pointee)
+                for collection in trace.collections { collection.statements.append(record) }
             }, Unmanaged.passUnretained(self).toOpaque())
-        try body()
-        return collected ?? []
+        return collection
+    }
+
+    /// Keeps no more.
+    func end(_ collection: Collection) {
+        collections.removeAll { $0 === collection }
+        if collections.isEmpty { perilune_trace_tell(trace, nil, nil) }
     }
 }
 

@@ -1,38 +1,5 @@
 -- `check` and the rewriting of its calls.
 
---- Loads the language, with what stands for the runner.
-local function language(host)
-  internal.scenario_host = host or {}
-  local S = internal.load("scenarios")
-  S.install()
-  return S
-end
-
---- Runs the body of one scenario, and returns the result.
-local function run(body, host, info)
-  local S = language(host)
-  runs = (runs or 0) + 1
-  local file = ("a%d_scenario.lua"):format(runs)
-  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
-  return S.run(file .. " > s", info or {})
-end
-
---- The failure of the body of one scenario, which must have one.
-local function failure(body, host, info)
-  local result = run(body, host, info)
-  equal(result.outcome, "failed")
-  equal(#result.failures, 1)
-  return result.failures[1]
-end
-
-local function passes(body, host, info)
-  local result = run(body, host, info)
-  if result.outcome ~= "passed" then
-    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
-  end
-  return result
-end
-
 local function rewritten(text)
   return internal.load("scenario_rewriting")(text)
 end

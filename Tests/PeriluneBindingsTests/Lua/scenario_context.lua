@@ -1,38 +1,5 @@
 -- The context `t`: reporting, scripts, migrations, clock, effects, queries, snapshots.
 
---- Loads the language, with what stands for the runner.
-local function language(host)
-  internal.scenario_host = host or {}
-  local S = internal.load("scenarios")
-  S.install()
-  return S
-end
-
---- Runs the body of one scenario, and returns the result.
-local function run(body, host, info)
-  local S = language(host)
-  runs = (runs or 0) + 1
-  local file = ("a%d_scenario.lua"):format(runs)
-  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
-  return S.run(file .. " > s", info or {})
-end
-
---- The failure of the body of one scenario, which must have one.
-local function failure(body, host, info)
-  local result = run(body, host, info)
-  equal(result.outcome, "failed")
-  equal(#result.failures, 1)
-  return result.failures[1]
-end
-
-local function passes(body, host, info)
-  local result = run(body, host, info)
-  if result.outcome ~= "passed" then
-    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
-  end
-  return result
-end
-
 test("steps are named phases, with their outcome and place", function()
   local result = passes([[
     local got = t.step("one", function() return 7 end)
@@ -162,8 +129,8 @@ end)
 -- Scripts
 
 local function script_host(result)
-  return { run_script = function(path, arguments, catch)
-    asked = { path, arguments, catch }
+  return { run_script = function(path, arguments)
+    asked = { path, arguments }
     return result
   end }
 end
@@ -176,7 +143,7 @@ test("a script runs with arguments, and its result has changes, queries and outp
     expect(result.queries):exactly(1)
     expect(result.output):contains("closed")
     check(result.error == nil)]], script_host{ value = 3, output = "closed 1\n", changes = {}, queries = { { sql = "SELECT 1" }, { sql = "COMMIT" } } })
-  equal(asked, { "scripts/close.lua", { month = "2026-03" }, true })
+  equal(asked, { "scripts/close.lua", { month = "2026-03" } })
   matches(failure("return t.run('x.lua').valeu", script_host{}).message, "did you mean `value`?")
 end)
 
@@ -239,7 +206,7 @@ end)
 
 local function queries_host(list)
   return {
-    queries = function(f) f() return list end,
+    begin_queries = function() return 1 end, end_queries = function(number) return number == 1 and list end,
     explain = function(sql)
       if sql:find("lines") then return { { detail = "SCAN lines", depth = 0 } } end
       return { { detail = "SEARCH invoices USING INDEX by_number (number=?)", depth = 0 } }

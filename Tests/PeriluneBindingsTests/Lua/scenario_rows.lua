@@ -1,38 +1,5 @@
 -- Text tables, and rows that are compared with them.
 
---- Loads the language, with what stands for the runner.
-local function language(host)
-  internal.scenario_host = host or {}
-  local S = internal.load("scenarios")
-  S.install()
-  return S
-end
-
---- Runs the body of one scenario, and returns the result.
-local function run(body, host, info)
-  local S = language(host)
-  runs = (runs or 0) + 1
-  local file = ("a%d_scenario.lua"):format(runs)
-  S.load(file, "scenario(\"s\", function(t)\n" .. body .. "\nend)")
-  return S.run(file .. " > s", info or {})
-end
-
---- The failure of the body of one scenario, which must have one.
-local function failure(body, host, info)
-  local result = run(body, host, info)
-  equal(result.outcome, "failed")
-  equal(#result.failures, 1)
-  return result.failures[1]
-end
-
-local function passes(body, host, info)
-  local result = run(body, host, info)
-  if result.outcome ~= "passed" then
-    error(result.outcome .. ": " .. (result.failures[1] and result.failures[1].message .. " " .. table.concat(result.failures[1].details, "; ") or ""), 2)
-  end
-  return result
-end
-
 local function shop()
   db:execute[[
     CREATE TABLE customers (id INTEGER PRIMARY KEY, name TEXT NOT NULL, email TEXT);
@@ -226,7 +193,7 @@ local function change(op, name, key, before, after, changed)
 end
 
 local function changed(list)
-  return { changes = function(f) f() return list end }
+  return { begin_changes = function() return 1 end, end_changes = function(number) return number == 1 and list end }
 end
 
 test("changes are rows with op, table, key, and before -> after", function()

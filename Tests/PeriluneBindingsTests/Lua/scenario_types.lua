@@ -1,14 +1,5 @@
 -- Types for editors.
 
---- Loads the language, with what stands for the runner.
-local function language(host)
-  internal.scenario_host = host or {}
-  local S = internal.load("scenarios")
-  S.install()
-  return S
-end
-
-
 local function types_of(sql)
   db:execute(sql)
   local S = language()

@@ -1,0 +1,57 @@
+internal import GRDB
+internal import Perilune
+internal import PeriluneBindings
+
+/// What a scenario has watched: changes and statements, from a beginning to an end.
+struct HostWatches {
+    enum Watch {
+        case changes(Result<RowChangeRecorder, any Error>)
+        case statements(StatementTrace.Collection)
+    }
+
+    private var watches: [Int: Watch] = [:]
+    private var count = 0
+
+    /// Returns its number.
+    mutating func add(_ watch: Watch) -> Int {
+        count += 1
+        watches[count] = watch
+        return count
+    }
+
+    /// Takes one out.
+    mutating func take(_ number: Int) throws -> Watch {
+        guard let watch = watches.removeValue(forKey: number) else { throw BindingError("usage", "there is no watch \(number)") }
+        return watch
+    }
+
+    /// Ends those that were left, since the scenario has ended in the middle.
+    mutating func endAll(on stage: ScenarioStage) {
+        for case .changes(.success(let recorder)) in watches.values { stage.end(recorder) }
+        for case .statements(let collection) in watches.values { stage.trace.end(collection) }
+        watches = [:]
+    }
+}
+
+extension ScenarioStage {
+    /// Begins to record which rows are changed; or says why that cannot be.
+    func recordChanges() -> Result<RowChangeRecorder, any Error> {
+        trace.pausing { Result { try writer.writeWithoutTransaction { db in try RowChangeRecorder(db) } } }
+    }
+
+    /// Ends that, and returns the changes; or why they are not known.
+    func finish(_ recorder: Result<RowChangeRecorder, any Error>) -> Result<RecordedChanges, any Error> {
+        defer { if case .success(let recorder) = recorder { end(recorder) } }
+        return Result {
+            let recorder = try recorder.get()
+            return try trace.pausing {
+                try writer.writeWithoutTransaction { db in try RecordedChanges(recorder.finish(db), db) }
+            }
+        }
+    }
+
+    /// Ends that for nothing.
+    func end(_ recorder: RowChangeRecorder) {
+        try? writer.unsafeReentrantWrite { _ in recorder.end() }
+    }
+}
