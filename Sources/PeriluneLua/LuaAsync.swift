@@ -176,13 +176,7 @@ private final class AsyncDriver {
     /// Awaits the operation for which the script has yielded, and puts its outcome where the resumption finds it.
     nonisolated(nonsending) private func perform(_ operation: PendingOperation, yieldedCount: CInt) async throws(LuaError) {
         // The marker stays on the coroutine until the outcome is there: meanwhile no other run can resume it.
-        let outcome: Result<[LuaValue], any Error>
-        do {
-            outcome = .success(
-                try await LuaRun.$waiting.withValue(ownRun) { try await operation.body(operation.arguments) })
-        } catch {
-            outcome = .failure(error)
-        }
+        let outcome = await Self.outcome(of: operation, for: ownRun, isolation: #isolation)
         perilune_pop(thread, yieldedCount)
         do {
             let values = try outcome.get()
@@ -194,6 +188,21 @@ private final class AsyncDriver {
                 core.push(error)
             }
             argumentCount = 2
+        }
+    }
+
+    private static func outcome(
+        of operation: PendingOperation, for run: LuaRun, isolation: isolated (any Actor)?
+    ) async -> Result<[LuaValue], any Error> {
+        do {
+            return .success(
+                try await LuaRun.$waiting.withValue(run) {
+                    // Captured, so that the body runs on the actor.
+                    _ = isolation
+                    return try await operation.body(operation.arguments)
+                })
+        } catch {
+            return .failure(error)
         }
     }
 }

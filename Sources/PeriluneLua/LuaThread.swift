@@ -67,6 +67,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
 
     private enum Work {
         case job(UnownedJob, UnownedSerialExecutor)
+        case preferring(UnownedJob, UnownedTaskExecutor)
         case closure(Closure)
         case notice(@Sendable () -> Void)
     }
@@ -115,6 +116,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
                 for item in work {
                     switch item {
                     case .job(let job, let executor): job.runSynchronously(on: executor)
+                    case .preferring(let job, let executor): job.runSynchronously(on: executor)
                     case .closure(let closure): closure.run()
                     case .notice(let body): body()
                     }
@@ -140,6 +142,22 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     /// What an actor of this executor does there is isolated, as `assumeIsolated` finds out.
     public func enqueue(_ body: @escaping @Sendable () -> Void) {
         shared.add(.notice(body))
+    }
+
+    /// What a task prefers that is not to depend on the threads which Swift's concurrency shares: it goes on here even where it
+    /// belongs to no actor, as it does for a moment after each wait.
+    package var preference: some TaskExecutor { Preference(shared: shared) }
+
+    private final class Preference: TaskExecutor {
+        private let shared: Shared
+
+        init(shared: Shared) {
+            self.shared = shared
+        }
+
+        func enqueue(_ job: consuming ExecutorJob) {
+            shared.add(.preferring(UnownedJob(job), asUnownedTaskExecutor()))
+        }
     }
 
     public func checkIsolated() {

@@ -21,6 +21,12 @@ import Testing
                 threads.append(threadIdentity())
                 return []
             }
+            try state.globals.set("note_later", .function(state.makeAsyncFunction("note_later") { _ in
+                threads.append(threadIdentity())
+                await Task.yield()
+                threads.append(threadIdentity())
+                return []
+            }))
             try await state.runAsync(source)
             return threads + [threadIdentity()]
         }
@@ -246,6 +252,13 @@ import Testing
         }
         let own = await host.currentThread()
         #expect(threads == Array(repeating: own, count: 5))
+    }
+
+    @Test func `the body of an asynchronous function runs on the thread of the actor`() async throws {
+        let host = Host()
+        let threads = try await host.threads(while: "note_later()") { try Self.makeState() }
+        let own = await host.currentThread()
+        #expect(threads == Array(repeating: own, count: 4))
     }
 }
 

@@ -16,7 +16,11 @@ actor ScenarioWorker {
     /// Runs one job.
     func perform(_ job: ScenarioQueue.Job, _ token: RunningScenarios.Token, with tools: ScenarioTools) async -> ScenarioResult {
         defer { loops = nil }
-        return await ScenarioPerformance(job: job, token: token, tools: tools) { clock in self.makeLoops(clock: clock) }.result()
+        return await withTaskExecutorPreference(thread.preference) {
+            // Captured, so that the job runs on this thread.
+            _ = self
+            return await ScenarioPerformance(job: job, token: token, tools: tools) { clock in self.makeLoops(clock: clock) }.result()
+        }
     }
 
     /// Takes jobs until there are no more, or until this worker was given up.
@@ -30,9 +34,10 @@ actor ScenarioWorker {
     }
 
     private func makeLoops(clock: ManualClock) -> LoopGroup {
-        let group = LoopGroup(clock: clock, wake: { [weak self] in Task { await self?.proceed() } }) {
-            self.start($0, $1, $2)
+        let wake: @Sendable () -> Void = { [weak self, thread] in
+            thread.enqueue { [weak self] in self?.assumeIsolated { $0.proceed() } }
         }
+        let group = LoopGroup(clock: clock, wake: wake) { self.start($0, $1, $2) }
         loops = group
         return group
     }
@@ -40,9 +45,11 @@ actor ScenarioWorker {
     /// Calls a source in a task of its own.
     private func start(_ loop: ScriptLoop, _ source: LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never> {
         Task {
-            // Captured, so that the task runs on this thread.
-            _ = self
-            await loop.call(source)
+            await withTaskExecutorPreference(thread.preference) {
+                // Captured, so that the task runs on this thread.
+                _ = self
+                await loop.call(source)
+            }
             didEnd()
         }
     }
