@@ -12,6 +12,19 @@ public struct ScriptFileError: Error, CustomStringConvertible {
 
 /// Reading files of Lua.
 enum ScriptFile {
+    /// Whether a path is that of a file that can be read to its end: no folder, no pipe.
+    static func exists(_ path: String) -> Bool {
+        var information = stat()
+        return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
+    }
+
+    /// The path without links; `nil` if there is nothing.
+    static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
     static func read(_ path: String) throws -> [UInt8] {
         guard let file = fopen(path, "rb") else { throw ScriptFileError(path: path, reason: String(cString: strerror(errno))) }
         defer { fclose(file) }

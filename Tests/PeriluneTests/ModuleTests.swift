@@ -215,6 +215,31 @@ struct ModuleTests {
         }
     }
 
+    @Test func `a folder of modules gives its own files, and no links out of it, folders and pipes`() async throws {
+        try await withTemporaryFolder { root in
+            let files = FileManager.default, folder = root + "/modules"
+            try files.createDirectory(atPath: folder + "/folder.lua", withIntermediateDirectories: true)
+            try "return 'secret'".write(toFile: root + "/secret.lua", atomically: true, encoding: .utf8)
+            try "return 'own'".write(toFile: folder + "/own.lua", atomically: true, encoding: .utf8)
+            try files.createSymbolicLink(atPath: folder + "/inside.lua", withDestinationPath: "own.lua")
+            try files.createSymbolicLink(atPath: folder + "/outside.lua", withDestinationPath: root + "/secret.lua")
+            try files.createSymbolicLink(atPath: folder + "/above", withDestinationPath: root)
+            #expect(mkfifo(folder + "/pipe.lua", 0o600) == 0)
+            // The folder itself may be behind a link.
+            try files.createSymbolicLink(atPath: root + "/link", withDestinationPath: folder)
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            configuration.modules = [.folder(root + "/link")]
+            let host = try await ScriptHost(configuration)
+            try await host.run(source: """
+                assert(require "own" == "own" and require "inside" == "own")
+                for _, name in ipairs{ "outside", "above.secret", "folder", "pipe" } do
+                  local ok, failure = pcall(require, name)
+                  assert(not ok and failure.kind == "module_not_found", name)
+                end
+                """)
+        }
+    }
+
     @Test func `effects outside are recorded, not done, in a preview and where somebody takes them`() async throws {
         let done = Mutex(0)
         let records = LogRecords()

@@ -188,6 +188,7 @@ import Testing
         #expect(try code("{}") == .format)
         #expect(try code(#"{"format":"perilune plan","version":99}"#) == .format)
         #expect(try code(#"{"format":"perilune plan","version":1}"#) == .format)
+        #expect(try code(#"{"format":"perilune plan","version":0}"#) == .format)
         try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')").write(to: path)
         let text = try String(contentsOf: URL(fileURLWithPath: path), encoding: .utf8)
         // "T" begins the changes of a table; "X" begins nothing.
@@ -195,5 +196,12 @@ import Testing
         #expect(try code(text.replacing(#""changeset" : "VA"#, with: #""changeset" : "WA"#)) == .format)
         let error = #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }
         #expect(error?.message == "\(path) is a damaged plan")
+        // The number of columns, with which SQLite would read for ever.
+        var plan = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+        var changes = try #require(Data(base64Encoded: plan["changeset"] as? String ?? ""))
+        changes[1] = 0x83
+        plan["changeset"] = changes.base64EncodedString()
+        try JSONSerialization.data(withJSONObject: plan).write(to: URL(fileURLWithPath: path))
+        #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }
     }
 }

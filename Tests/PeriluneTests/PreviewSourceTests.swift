@@ -87,6 +87,20 @@ import Testing
         #expect(other?.message == "it is no regular file")
     }
 
+    @Test func `what a program left in the write-ahead log when it was killed is seen, and nothing is made beside it`() async throws {
+        let folder = try PreviewFolder("PRAGMA journal_mode = WAL; \(Self.one)")
+        let killed = try PreviewFolder(nil)
+        let other = try DatabaseQueue(path: folder.database)
+        try await other.writeWithoutTransaction { db in try db.execute(sql: "UPDATE t SET a = 'in the log'") }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: folder.database + suffix, toPath: killed.database + suffix)
+        }
+        let (report, plan) = try await killed.preview("assert(db:fetch_value('SELECT a FROM t') == 'in the log') db:execute('DELETE FROM t')")
+        #expect(report["t"]?.rows == [RowChange(kind: .deleted, before: [1, "in the log"])])
+        #expect(plan != nil)
+        #expect(try killed.contents().keys.sorted() == ["shop.sqlite", "shop.sqlite-wal"])
+    }
+
     @Test func `a transaction that a program left behind when it was killed is told, and left to the next program`() async throws {
         let folder = try PreviewFolder(Self.one)
         // As it is while a program writes: some pages are in the file, the journal says what was there.

@@ -1,4 +1,3 @@
-internal import Foundation
 package import PeriluneLua
 
 /// `require` for the files of a script.
@@ -28,7 +27,7 @@ package enum FileModules {
         guard !parts.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains("\0") }) else { return nil }
         for template in path.split(separator: ";") {
             let file = String(template).replacing("?", with: parts.joined(separator: "/"))
-            if FileManager.default.fileExists(atPath: file) {
+            if ScriptFile.exists(file) {
                 return .source(LuaString(try ScriptFile.read(file)), name: file)
             }
         }

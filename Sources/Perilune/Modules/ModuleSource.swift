@@ -9,17 +9,23 @@ public struct ModuleSource: Sendable {
         self.find = find
     }
 
-    /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in it, and nothing outside of it.
+    /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in it, and nothing outside of it: links
+    /// that lead out of it lead nowhere.
     public static func folder(_ path: String) -> ModuleSource {
         ModuleSource { name in
             let parts = name.split(separator: ".", omittingEmptySubsequences: false)
             guard !parts.contains(where: { $0.isEmpty || $0.contains("/") || $0.contains("\0") }) else { return nil }
             let base = ([path] + parts.map(String.init)).joined(separator: "/")
-            for file in ["\(base).lua", "\(base)/init.lua"] where FileManager.default.fileExists(atPath: file) {
+            for file in ["\(base).lua", "\(base)/init.lua"] where ScriptFile.exists(file) && isInside(file, folder: path) {
                 return (try ScriptFile.read(file), file)
             }
             return nil
         }
+    }
+
+    private static func isInside(_ file: String, folder: String) -> Bool {
+        guard let file = ScriptFile.resolved(file), let folder = ScriptFile.resolved(folder) else { return false }
+        return file.hasPrefix(folder == "/" ? "/" : folder + "/")
     }
 
     /// The files of a bundle, as those of a folder.

@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
+internal import PeriluneDependencies
 
 /// A database file that is read and nothing else, whoever else uses it.
 struct LiveFile {
@@ -19,14 +20,27 @@ struct LiveFile {
     func copy(into db: Database) throws {
         guard exists else { return }
         try requireFile()
+        // No locks and no files beside it, which even a reader of a database with a write-ahead log would make.
         if isAtRest {
-            // No locks and no files beside it, which even a reader of a database with a write-ahead log would make.
-            let state = FileState(path)
-            let result = Result { try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_URI) }
-            // Nobody was kept from writing meanwhile: then it is done again, with locks, whatever came of it.
-            if isAtRest, FileState(path) == state { return try result.get() }
+            if try copyUnlocked({ try copy(into: db, uri: immutableURI, flags: SQLITE_OPEN_READONLY | SQLITE_OPEN_URI) }) { return }
+        } else if hasLeftLog {
+            if try copyUnlocked({ try copyWithLog(into: db) }) { return }
         }
-        try copy(into: db, uri: path, flags: 0)
+        try copy(into: db, uri: path, flags: SQLITE_OPEN_READONLY)
+    }
+
+    /// Copies without locks. Returns whether nobody has used the database meanwhile; else it is to be done again, whatever came of it.
+    private func copyUnlocked(_ copy: () throws -> Void) throws -> Bool {
+        let before = state
+        let result = Result { try copy() }
+        guard state == before else { return false }
+        try result.get()
+        return true
+    }
+
+    /// What changes when somebody opens the database, or writes to it.
+    private var state: [FileState] {
+        ["", "-wal", "-shm"].map { FileState(path + $0) }
     }
 
     /// Reading from anything else may take for ever.
@@ -39,12 +53,28 @@ struct LiveFile {
 
     /// Whether it is a database with a write-ahead log that nobody has open.
     private var isAtRest: Bool {
-        guard Self.size(path + "-wal") == 0, !FileManager.default.fileExists(atPath: path + "-shm"),
+        guard Self.size(path + "-wal") == 0, !isOpened,
             let file = FileHandle(forReadingAtPath: path)
         else { return false }
         defer { try? file.close() }
         let header = (try? file.read(upToCount: 20)) ?? Data()
         return header.count == 20 && header[18] == 2 && header[19] == 2
+    }
+
+    /// Whether it has a write-ahead log that the last program has left behind when it was killed.
+    private var hasLeftLog: Bool { Self.size(path + "-wal") > 0 && !isOpened }
+
+    /// Whether somebody has it open, or has not closed it.
+    private var isOpened: Bool { FileManager.default.fileExists(atPath: path + "-shm") }
+
+    /// Copies what is in the file and in its log, by way of copies of both: reading the log makes a file beside it.
+    private func copyWithLog(into db: Database) throws {
+        let folder = try TemporaryFolder.makeFolder("log")
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        for suffix in ["", "-wal"] {
+            try FileManager.default.copyItem(atPath: (ScriptFile.resolved(path) ?? path) + suffix, toPath: "\(folder)/database\(suffix)")
+        }
+        try copy(into: db, uri: folder + "/database", flags: SQLITE_OPEN_READWRITE)
     }
 
     private var immutableURI: String {
@@ -54,7 +84,7 @@ struct LiveFile {
 
     private func copy(into db: Database, uri: String, flags: CInt) throws {
         var source: OpaquePointer?
-        let code = sqlite3_open_v2(uri, &source, SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | flags, nil)
+        let code = sqlite3_open_v2(uri, &source, SQLITE_OPEN_NOMUTEX | flags, nil)
         defer { sqlite3_close(source) }
         guard code == SQLITE_OK, let source else { throw Self.error(code, source) }
         perilune_keep_log(source)
@@ -97,7 +127,7 @@ struct LiveFile {
     }
 }
 
-/// What changes when somebody writes to a file.
+/// What changes when somebody writes to a file, makes or removes it.
 private struct FileState: Equatable {
     private var size: Int64 = -1
     private var inode: UInt64 = 0

@@ -23,14 +23,11 @@ struct PlanFile {
         if try kind() == .device { return try write(data, to: path, mode: "w") }
         try check()
         // A link stays one.
-        let target = realpath(path, nil).map { resolved in
-            defer { free(resolved) }
-            return String(cString: resolved)
-        }
-        let part = "\(target ?? path).\(UUID().uuidString).part"
+        let target = ScriptFile.resolved(path) ?? path
+        let part = "\(target).\(UUID().uuidString).part"
         do {
             try write(data, to: part, mode: "wx")
-            if rename(part, target ?? path) != 0 { throw failure(errno) }
+            if rename(part, target) != 0 { throw failure(errno) }
         } catch {
             unlink(part)
             throw error

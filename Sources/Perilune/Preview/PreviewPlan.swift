@@ -35,6 +35,8 @@ public struct PreviewPlan: Codable, Sendable {
     /// What the scripts would have done outside of the database.
     public let effects: [PreviewEffect]
     let changesetBytes: Data
+    /// The SHA-256 of the changes: SQLite does not find out whatever is wrong with them.
+    private let changesetHash: String
 
     package var changeset: Changeset { Changeset(bytes: changesetBytes) }
 
@@ -45,10 +47,11 @@ public struct PreviewPlan: Codable, Sendable {
         created = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         self.effects = effects
         changesetBytes = changeset.bytes
+        changesetHash = SHA256.hash(changeset.bytes)
     }
 
     private enum CodingKeys: String, CodingKey {
-        case format, version, origin, created, scripts, effects
+        case format, version, origin, created, scripts, effects, changesetHash
         case changesetBytes = "changeset"
     }
 
@@ -89,17 +92,20 @@ public struct PreviewPlan: Codable, Sendable {
         guard let header = Self.header(of: data) else {
             throw PlanError(.format, "\(path) is no plan of perilune")
         }
-        guard header.version <= Self.currentVersion else {
+        guard (1...Self.currentVersion).contains(header.version) else {
             throw PlanError(
                 .format,
                 "\(path) is a plan of version \(header.version); this perilune reads version \(Self.currentVersion)")
         }
-        do {
-            self = try Self.decoder.decode(PreviewPlan.self, from: data)
-            try changeset.forEach { _ in }
-        } catch {
+        guard let plan = try? Self.decoder.decode(PreviewPlan.self, from: data), plan.isIntact else {
             throw PlanError(.format, "\(path) is a damaged plan")
         }
+        self = plan
+    }
+
+    private var isIntact: Bool {
+        guard SHA256.hash(changesetBytes) == changesetHash else { return false }
+        return (try? changeset.forEach { _ in }) != nil
     }
 
     private struct Header: Codable {

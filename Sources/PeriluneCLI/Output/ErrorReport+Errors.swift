@@ -46,6 +46,11 @@ extension ErrorReport {
 
     /// Describes why a database could not be opened.
     init(opening path: String?, error: any Error) {
+        if let error = error as? LuaError {
+            // There is not even memory for the library.
+            self.init(error)
+            return
+        }
         guard let error = error as? DatabaseError else {
             self.init("\(error)", kind: "host")
             return
