@@ -56,6 +56,9 @@ static inline bool perilune_awakens(const perilune_model *model) {
     return model != NULL;
 }
 
+/* The model that is the userdata at `index`; raises if it is none. */
+perilune_model *perilune_check_model(lua_State *L, int index);
+
 /* Pushes a function of the Lua part of records. [-0, +1, -] */
 void perilune_push_record_function(lua_State *L, const char *name);
 
@@ -142,7 +145,20 @@ perilune_shape *perilune_make_shape(lua_State *L, int plan, const int *order, in
 /* Pushes an empty table for the methods of records of the model at `model`, which finds them when they are asked for. [-0, +1, m] */
 void perilune_push_found(lua_State *L, int model);
 
-extern const luaL_Reg perilune_shape_functions[];
+/* Pushes the model of the shape at `shape`. [-0, +1, -] */
+void perilune_push_model_of(lua_State *L, int shape);
+
+/* Pushes the table of the methods that every record has. [-0, +1, -] */
+void perilune_push_record_verbs(lua_State *L);
+
+/* Pushes the shape of the record at `index`, which is the next value then; raises if it is none. Returns its index. [-0, +1] */
+int perilune_check_record(lua_State *L, int index);
+
+/* __index for what is not found, with the model and the extras (or nil) as upvalues; __newindex, with the model. */
+int perilune_missing_field(lua_State *L);
+int perilune_assign_field(lua_State *L);
+
+extern const luaL_Reg perilune_record_metamethods[], perilune_shape_functions[];
 
 /* MARK: - Chunks */
 
@@ -171,6 +187,15 @@ void perilune_push_date(lua_State *L, int64_t microseconds);
 
 /* MARK: - Layouts */
 
+enum { NOT_IN_PLAN = -1, NOT_TAKEN = -2 };
+
+/* Pushes the key under which a column of a result is kept, and returns its position in the plan, from 0, or one of these.
+** `positions` and `names` are the plan's, `taken` a table of keys. [-0, +1, m] */
+int perilune_push_record_key(lua_State *L, const char *name, int positions, int names, int taken);
+
+/* Pushes the shape for the list of names on top of the stack, which is popped: one that there is, or a new one. [-1, +1, m] */
+perilune_shape *perilune_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras);
+
 typedef struct {
     perilune_shape *shape;
     int first, count; /* columns of the result, from 0 */
@@ -185,7 +210,7 @@ struct perilune_layout {
     int64_t generation;
     int prepare_count;
     int column_count, segment_count;
-    int *positions; /* of each column of the result: in the plan from 0; -1 for a field that is not in it; -2 for nothing */
+    int *positions; /* of each column of the result: in the plan from 0; or NOT_IN_PLAN, for a field; or NOT_TAKEN */
     perilune_segment segments[];
 };
 typedef struct perilune_layout perilune_layout;
@@ -232,7 +257,7 @@ int perilune_raise_stale(lua_State *L, struct perilune_call *call);
 
 /* MARK: - Verbs */
 
-extern const luaL_Reg perilune_record_fetches[], perilune_record_writes[], perilune_request_functions[],
+extern const luaL_Reg perilune_plan_functions[], perilune_record_fetches[], perilune_record_writes[], perilune_request_functions[],
     perilune_prefetch_functions[];
 
 /* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost

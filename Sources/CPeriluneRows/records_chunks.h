@@ -165,4 +165,10 @@ bool perilune_mark_changed(lua_State *L, const perilune_work *work, perilune_mas
 /* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room. */
 bool perilune_apply_patch(lua_State *L, const perilune_patch *patch);
 
+/* Puts the value on top of the stack in the form that the database has: nil for NULL, the bytes of a blob. */
+void perilune_make_plain(lua_State *L);
+
+/* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack. */
+void perilune_keep_values(lua_State *L, int shape, int record, int first);
+
 #endif

@@ -124,6 +124,9 @@ perilune_handle *perilune_check_handle(lua_State *L, perilune_rows *rows, int in
 ** if the handle is dead. */
 perilune_access *perilune_find_access(lua_State *L, perilune_rows *rows, perilune_database *database, uint64_t token);
 
+/* The innermost open access to a database, or NULL; with NULL for the database, to any. */
+perilune_access *perilune_access_to(perilune_rows *rows, perilune_database *database);
+
 /* Runs the function below the arguments in an access of its own. Raises its errors; returns the number of results. */
 int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *database, perilune_access_mode mode,
                    int argument_count);
@@ -131,6 +134,9 @@ int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *databas
 /* The same for a transaction or savepoint inside an open access. */
 int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *access, perilune_access_mode mode,
                           int argument_count);
+
+/* The same for a block that reads inside an open access. */
+int perilune_enter_reading(lua_State *L, perilune_rows *rows, perilune_access *access, int argument_count);
 
 int perilune_release_add(perilune_release_list *list, void *object);
 
@@ -286,6 +292,15 @@ int perilune_push_prepared(lua_State *L, perilune_handle *handle, int statement_
 /* Pushes the compiled statement of a prepared one, for the connection of the access. [-0, +1] */
 perilune_statement *perilune_compile_prepared(lua_State *L, perilune_access *access, int index);
 
+/* Puts a statement among those of its connection. */
+void perilune_link_statement(perilune_connection *connection, perilune_statement *statement);
+
+/* Pushes the cached statement for a text, or nothing. */
+perilune_statement *perilune_find_cached(lua_State *L, perilune_connection *connection, int sql_index);
+
+/* Caches the compiled statement on top of the stack. */
+void perilune_keep_cached(lua_State *L, perilune_connection *connection, perilune_statement *statement, int sql_index);
+
 /* Raises if the access does not allow the statement. */
 void perilune_check_allowed(lua_State *L, perilune_access *access, perilune_statement *statement);
 
@@ -390,16 +405,17 @@ int perilune_raise_failure(lua_State *L, perilune_statement *statement);
 int perilune_apply_definitions(lua_State *L, perilune_connection *connection);
 
 void perilune_open_values(lua_State *L, perilune_rows *rows);
-void perilune_open_accesses(lua_State *L, perilune_rows *rows);
+void perilune_open_databases(lua_State *L, perilune_rows *rows);
 void perilune_open_statements(lua_State *L, perilune_rows *rows);
 void perilune_open_cursors(lua_State *L, perilune_rows *rows);
 void perilune_open_rows(lua_State *L);
 void perilune_open_changes(lua_State *L);
-void perilune_open_functions(lua_State *L);
+void perilune_open_pending_errors(lua_State *L);
 void perilune_open_records(lua_State *L, perilune_rows *rows);
 void perilune_open_observers(lua_State *L);
 
 /* The connection of a database that has this handle, which GRDB's object stands for until the access ends. */
+perilune_connection *perilune_connection_for(perilune_database *database, sqlite3 *handle);
 perilune_connection *perilune_begin_connection(perilune_database *database, sqlite3 *handle, void *grdb);
 
 /* Runs an entry on its connection in an access of its own, outside of transactions. Returns the Lua status. */
@@ -410,6 +426,6 @@ void perilune_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Int
 
 /* MARK: - Verbs */
 
-extern const luaL_Reg perilune_database_verbs[], perilune_statement_verbs[];
+extern const luaL_Reg perilune_database_blocks[], perilune_database_verbs[], perilune_statement_verbs[];
 
 #endif

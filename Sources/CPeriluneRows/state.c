@@ -12,12 +12,12 @@ void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) 
     perilune_rows *rows = lua_newuserdatauv(L, sizeof *rows, 0);
     *rows = (perilune_rows){.callbacks = *callbacks, .context = perilune_context_of(L)};
     perilune_open_values(L, rows);
-    perilune_open_accesses(L, rows);
+    perilune_open_databases(L, rows);
     perilune_open_statements(L, rows);
     perilune_open_cursors(L, rows);
     perilune_open_rows(L);
     perilune_open_changes(L);
-    perilune_open_functions(L);
+    perilune_open_pending_errors(L);
     perilune_open_records(L, rows);
     perilune_open_observers(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);

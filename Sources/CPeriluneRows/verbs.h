@@ -28,7 +28,31 @@ void perilune_start(lua_State *L, perilune_call *call, perilune_statement **list
 void perilune_record_read(lua_State *L, perilune_call *call);
 
 /* Steps once; raises failures. Returns whether there is a row. */
-bool perilune_step(lua_State *L, perilune_call *call);
+static inline bool perilune_step(lua_State *L, perilune_call *call) {
+    int code = sqlite3_step(call->statement->handle);
+    if (call->rows->has_pending_error) perilune_raise_failure(L, call->statement);
+    if (code == SQLITE_ROW) return true;
+    if (code != SQLITE_DONE) perilune_raise_sqlite(L, call->access->connection, call->statement, code);
+    return false;
+}
+
+/* Rows between two looks at whether the run is to end. */
+enum { perilune_rows_per_look = 256 };
+
+/* Looks at it, after so many rows; raises if it is. */
+static inline void perilune_look(lua_State *L, perilune_call *call, lua_Integer count) {
+    if (call->rows->context->limited) perilune_charge(L, call->statement->column_count);
+    else if (count % perilune_rows_per_look == 0 && perilune_is_doomed(call->rows)) perilune_raise_doom(L);
+}
+
+/* Steps to the first row of a direct statement. */
+static inline bool perilune_step_once(lua_State *L, perilune_call *call) {
+    perilune_start(L, call, &call->access->active);
+    return perilune_step(L, call);
+}
+
+/* Whether it is an INSERT, UPDATE or DELETE. */
+bool perilune_is_change(const perilune_statement *statement);
 
 /* Whether the statement is a change that may be stepped here, and not through GRDB. */
 bool perilune_may_step_change(perilune_call *call);
@@ -38,6 +62,24 @@ void perilune_end_change(perilune_call *call);
 
 /* Runs a statement that is no SELECT and whose parameters are bound. Pushes the list of its rows, unless they are discarded. */
 void perilune_run_bound(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit);
+
+/* Begins a run and does the same with it. */
+void perilune_run_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit);
+
+/* MARK: - From a call of a script to a verb */
+
+typedef struct {
+    const char *name;
+    int (*body)(lua_State *L, perilune_call *call);
+    lua_CFunction database_function, statement_function;
+    bool is_read;       /* a pool may try it on a reader */
+    bool takes_several; /* statements in one text */
+    bool runs;          /* and does not only look at a statement */
+    bool takes_class;   /* of records, after the SQL or the statement */
+} perilune_verb;
+
+int perilune_call_on_database(lua_State *L, const perilune_verb *verb);
+int perilune_call_on_statement(lua_State *L, const perilune_verb *verb);
 
 /* Whether a change needs a guard, because a collation of a script may fail in it. Takes the guard that is open, if it has been
 ** opened for this call. */
@@ -50,6 +92,13 @@ int perilune_run_guarded(lua_State *L, perilune_rows *rows, perilune_database *d
 /* Calls a function with everything on the stack as arguments, in an access of its own; of a pool to read, on a reader. */
 int perilune_run_in_access(lua_State *L, perilune_rows *rows, perilune_database *database, bool is_read,
                            lua_CFunction function);
+
+int perilune_execute(lua_State *L, perilune_call *call);
+
+/* MARK: - Fetching */
+
+/* Raises that a row has NULL in place of a value. */
+int perilune_raise_null(lua_State *L, perilune_call *call, lua_Integer row);
 
 /* Runs a statement and pushes the list of what it gives. */
 void perilune_fetch(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit);
