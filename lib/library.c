@@ -64,6 +64,9 @@ static const module modules[] = {
     {"draft", (const char[]){
 #embed "perilune/draft.lua"
         , 0}},
+    {"durations", (const char[]){
+#embed "perilune/durations.lua"
+        , 0}},
     {"enum", (const char[]){
 #embed "perilune/enum.lua"
         , 0}},

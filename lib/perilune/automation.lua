@@ -257,7 +257,7 @@ local function read_retry(place, retry)
   if not (factor >= 1 and factor <= 1000) then
     checks.fail(place, "option `retry.factor`: expected a number from 1 to 1000, got " .. internal.describe(factor))
   end
-  local wait = internal.load("loop").read_seconds(place .. ": option `retry.wait`", options.wait or 1)
+  local wait = internal.load("durations").read(place .. ": option `retry.wait`", options.wait or 1)
   return { times = times, wait = wait, factor = factor }
 end
 

@@ -97,7 +97,7 @@ end
 local function read_change(place, options)
   local poll = options.poll
   if poll == nil then poll = triggers.poll end
-  poll = poll and internal.load("value_observation").read_poll(place .. ": option `on`", poll)
+  poll = poll and internal.load("durations").read(place .. ": option `on.poll`", poll, 0.001)
   if is_value(options.change) then
     return "change", function(db, fire, on_error) return watch_value(db, options, poll, fire, on_error) end
   end
@@ -121,9 +121,9 @@ local function read_schedule(place, options)
 end
 
 local function read_every(place, options)
-  local seconds = internal.load("loop").read_seconds(place .. ": option `on.every`", options.every)
-  if seconds < 0.001 then checks.fail(place, "option `on.every`: expected at least a thousandth of a second, got " .. internal.describe(options.every)) end
-  return ("every %s"):format(options.every), function(_, fire)
+  local seconds = internal.load("durations").read(place .. ": option `on.every`", options.every, 0.001)
+  local text = type(options.every) == "string" and options.every or ("%gs"):format(seconds)
+  return "every " .. text, function(_, fire)
     return perilune.every(seconds, function() fire{ kind = "every" } end)
   end
 end

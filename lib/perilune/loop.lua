@@ -3,26 +3,7 @@
 local internal = ...
 local perilune = internal.perilune
 local native = internal.loop
-
-local longest = 100 * 366 * 24 * 3600
-local units = { ms = 0.001, s = 1, m = 60, h = 3600, d = 86400 }
-
---- Seconds out of a number of them, or out of a text with a unit: "500ms", "2s", "1m", "1h", "1d".
-local function read_seconds(name, value)
-  local seconds = value
-  if type(value) == "string" then
-    local number, unit = value:match("^%s*(%d+%.?%d*)%s*(%a+)%s*$")
-    seconds = number and units[unit] and tonumber(number) * units[unit]
-  end
-  if math.type(seconds) == nil or seconds ~= seconds then
-    internal.raise("argument", ('%s: expected seconds, or a text such as "500ms", "2s", "1m" or "1h", got %s'):format(
-      name, internal.describe(value)))
-  end
-  if seconds < 0 or seconds > longest then
-    internal.raise("argument", ("%s: expected seconds from 0 to 100 years, got %s"):format(name, internal.describe(value)))
-  end
-  return seconds + 0.0
-end
+local read_seconds = internal.load("durations").read
 
 local function check_function(name, f)
   if type(f) ~= "function" then
@@ -69,10 +50,7 @@ end
 
 --- Calls a function every so many seconds, at least a thousandth. Calls that would come while it still runs are left out.
 function perilune.every(seconds, f, ...)
-  local period = read_seconds("perilune.every", seconds)
-  if period < 0.001 then
-    internal.raise("argument", ("perilune.every: expected at least a thousandth of a second, got %s"):format(internal.describe(seconds)))
-  end
+  local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
   return make_handle(native.start_timer(period, period, bind(f, ...)))
 end
@@ -175,5 +153,3 @@ end
 function Task:__tostring()
   return ("task (%s)"):format(self.state)
 end
-
-return { read_seconds = read_seconds }

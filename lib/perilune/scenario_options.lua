@@ -6,25 +6,8 @@ local display = state.lazily("scenario_display")
 
 local scenario_options = {}
 
-local units = { ms = 0.001, s = 1, m = 60, min = 60, h = 3600, d = 86400 }
-
---- A duration in seconds: a number, "2s", "500ms", "1.5 m", or { hours = 2, minutes = 30 }. nil if it is none.
-function scenario_options.seconds(value)
-  if type(value) == "number" then return value == value and value + 0.0 or nil end
-  if type(value) == "string" then
-    local number, unit = value:match("^%s*([%d.]+)%s*(%a*)%s*$")
-    number = tonumber(number)
-    return number and units[unit == "" and "s" or unit] and number * units[unit == "" and "s" or unit] + 0.0
-  end
-  if type(value) ~= "table" or next(value) == nil then return nil end
-  local parts, sum = { milliseconds = 0.001, seconds = 1, minutes = 60, hours = 3600, days = 86400, weeks = 604800 }, 0
-  for name, count in pairs(value) do
-    if not parts[name] then internal.raise_unknown("unit", name, display.keys(parts)) end
-    if type(count) ~= "number" then return nil end
-    sum = sum + parts[name] * count
-  end
-  return sum + 0.0
-end
+--- A duration in seconds; nil if it is none.
+scenario_options.seconds = internal.load("durations").seconds
 
 local function text(value)
   return type(value) == "string" and value ~= "" and value or nil

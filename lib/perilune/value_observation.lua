@@ -110,21 +110,11 @@ local function check_callable(place, value)
   if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. internal.describe(value)) end
 end
 
---- The seconds between two looks whether another process has written, or nil.
-local function read_poll(place, value)
-  if value == nil then return nil end
-  local seconds = internal.load("loop").read_seconds(place .. ": option `poll`", value)
-  if seconds < 0.001 then
-    checks.fail(place, "option `poll`: expected at least a thousandth of a second, got " .. internal.describe(value))
-  end
-  return seconds
-end
-
 local function observe(place, db, fetch, callback, options)
   if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
   if callback ~= nil then check_callable(place, callback) end
   options = checks.options(place, options, { keeps_alive = "boolean", looks_first = "boolean", on_error = "function", poll = "any" })
-  local poll = read_poll(place, options.poll)
+  local period = options.poll ~= nil and internal.load("durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
   local watch, object = native.start(db)
   local self = setmetatable({ callback = callback, watch = watch }, Observation)
@@ -138,7 +128,7 @@ local function observe(place, db, fetch, callback, options)
   else
     self.place = native.pull(self.watch)
   end
-  if poll then native.poll(watch, object, poll) end
+  if period then native.poll(watch, object, period) end
   return self
 end
 
@@ -152,8 +142,9 @@ end
 -- values are taken by `observation:values()` or `observation:next()`, which wait.
 -- @tparam function fetch gets a handle, in `db:read`
 -- @tparam ?function callback
--- @tparam ?table options `looks_first`: true if what there is now is not to be delivered; `poll`: the time between two looks whether
---   another process has written, in seconds or as "500ms"; `on_error`: gets what `fetch` and the callback raise; `keeps_alive`: false if a script that has nothing else to do is to end
+-- @tparam ?table options `looks_first`: true if what there is now is not to be delivered; `poll`: how long to wait between two looks
+--   whether another process has written, as "500ms"; `on_error`: gets what `fetch` and the callback raise; `keeps_alive`: false if a
+--   script that has nothing else to do is to end
 function database:observe(fetch, callback, options)
   check_callable("db:observe: argument 1", fetch)
   return observe("db:observe", self, fetch, callback, options)
@@ -176,7 +167,7 @@ function database:notify_changes(...)
   internal.guarded(self, native.notify, names)
 end
 
-local value_observation = { read_poll = read_poll }
+local value_observation = {}
 
 --- Observes the records, or rows, of a request.
 function value_observation.of_request(request, db, callback, options)

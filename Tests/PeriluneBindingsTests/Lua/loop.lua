@@ -142,7 +142,7 @@ test("coroutines of the script wait like the script itself", function()
 end)
 
 test("wrong times and functions are refused", function()
-  for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 weeks", "-1s", {}, true } do
+  for _, value in ipairs{ -1, 0 / 0, math.huge, "soon", "3 moons", "-1s", {}, true } do
     fails("argument", perilune.after, value, print)
     fails("argument", perilune.sleep, value)
   end
@@ -166,10 +166,11 @@ end)
 
 test("times may be texts with a unit", function()
   local calls = 0
-  for _, time in ipairs{ "1ms", "0.001s", " 2 ms " } do perilune.after(time, function() calls = calls + 1 end) end
-  local long = { perilune.after("1m", error), perilune.after("1h", error), perilune.after("2d", error) }
+  for _, time in ipairs{ "1ms", "0.001s", " 2 ms ", "1 millisecond", { milliseconds = 1 } } do perilune.after(time, function() calls = calls + 1 end) end
+  local long = { perilune.after("1m", error), perilune.after("1 hour", error), perilune.after({ days = 2, hours = 1 }, error) }
   perilune.sleep("40ms")
-  equal(calls, 3)
+  equal(calls, 5)
+  matches(fails("unknown_unit", perilune.after, { hour = 1 }, print), "did you mean `hours`?")
   for _, timer in ipairs(long) do timer:cancel() end
 end)
 

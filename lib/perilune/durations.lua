@@ -1,0 +1,53 @@
+--- Lengths of time, as people write them: seconds, "500ms", "1.5 m", "2 hours", { hours = 2, minutes = 30 }.
+
+local internal = ...
+
+local durations = {}
+
+local parts = { milliseconds = 0.001, seconds = 1, minutes = 60, hours = 3600, days = 86400, weeks = 604800 }
+local units = { [""] = 1, ms = 0.001, s = 1, m = 60, min = 60, h = 3600, d = 86400 }
+for name, seconds in pairs(parts) do
+  units[name], units[name:sub(1, -2)] = seconds, seconds
+end
+
+local longest = 100 * 366 * 24 * 3600
+
+local function sum_of(value)
+  local names, sum = {}, 0
+  for name in pairs(parts) do names[#names + 1] = name end
+  for name, count in pairs(value) do
+    if not parts[name] then internal.raise_unknown("unit", tostring(name), names) end
+    if type(count) ~= "number" then return nil end
+    sum = sum + parts[name] * count
+  end
+  return next(value) ~= nil and sum + 0.0 or nil
+end
+
+--- A length of time in seconds, as a float; nil if the value is none.
+function durations.seconds(value)
+  if type(value) == "number" then return value == value and value + 0.0 or nil end
+  if type(value) == "table" and getmetatable(value) == nil then return sum_of(value) end
+  if type(value) ~= "string" then return nil end
+  local digits, unit = value:match("^%s*([%d.]+)%s*(%a*)%s*$")
+  local number = tonumber(digits)
+  return number and units[unit] and number * units[unit] + 0.0
+end
+
+--- The same, but raises what is none, is longer than a hundred years, or shorter than it may be.
+-- @tparam ?number least 0 by default
+function durations.read(place, value, least)
+  local seconds = durations.seconds(value)
+  if not seconds then
+    internal.raise("argument", ('%s: expected seconds, or a text such as "500ms", "2s", "1m" or "1h", got %s'):format(
+      place, internal.describe(value)))
+  end
+  if seconds < 0 or seconds > longest then
+    internal.raise("argument", ("%s: expected seconds from 0 to 100 years, got %s"):format(place, internal.describe(value)))
+  end
+  if seconds < (least or 0) then
+    internal.raise("argument", ("%s: expected at least %g seconds, got %s"):format(place, least, internal.describe(value)))
+  end
+  return seconds
+end
+
+return durations
