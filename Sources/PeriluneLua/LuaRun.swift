@@ -10,7 +10,7 @@ package final class LuaRun: @unchecked Sendable {
     /// The run for which the current task performs an asynchronous function: calls back into Lua are charged to it.
     @TaskLocal static var waiting: LuaRun?
 
-    let core: LuaCore
+    package let core: LuaCore
     /// Called, on the thread of the state, whenever it goes on, and whenever it waits or has ended.
     package var didResume: (() -> Void)?
     package var willSuspend: (() -> Void)?
@@ -161,6 +161,11 @@ extension LuaCore {
     /// Ends the runs that wait; none that comes.
     package func cancelWaitingRuns() {
         for run in runs.withLock({ Array($0.suspendable.values) }) { cancel(run) }
+    }
+
+    /// Ends the run for which the current task performs an asynchronous function.
+    package func cancelWaitingRun() {
+        if let run = LuaRun.waiting { cancel(run) }
     }
 
     /// Ends one run, from any thread.

@@ -13,6 +13,11 @@ local list = {}
 --- Where definitions go while a file is loaded; nil: they are live at once.
 local staging
 
+--- What is live whatever file is loaded, see `internal.loop.scope`.
+local host_scope = 0
+--- That of the file that was loaded last; nil: there is none.
+local file_scope
+
 --- A day between two attempts is the most.
 local longest_wait = 86400.0
 
@@ -44,7 +49,7 @@ local function keep_later(self, details)
     local kept = unkept
     unkept = {}
     for _, run in ipairs(kept) do keep(run[1], run[2]) end
-  end)
+  end, nil, false, host_scope)
 end
 
 local function finish(run, outcome, details, keeping)
@@ -100,7 +105,7 @@ function attempt(run)
     if self.when and not self.when(run.context) then return succeed(run, "guard") end
     self.run_function(run.context)
     succeed(run)
-  end, function(e) fail(run, e) end, true)
+  end, function(e) fail(run, e) end, true, self.scope)
 end
 
 local function start(self, trigger, values, on_end)
@@ -285,6 +290,7 @@ local function read_definition(options)
     when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
     retry = read_retry(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
     db = options.db or perilune.database, enabled = options.enabled ~= false, running = {}, running_count = 0, waiting = {},
+    scope = native.scope(),
   }, Automation)
 end
 
@@ -330,34 +336,44 @@ end
 
 -- Files -----------------------------------------------------------------------------------------------------------------------
 
---- Puts other automations in the place of those that there are.
-local function replace(loaded, is_live)
-  local former = perilune.automations()
-  if is_live then
-    for _, self in ipairs(loaded) do
-      if self.enabled then self:enable() end
-    end
-  end
-  for _, self in ipairs(former) do self:remove() end
-  table.move(loaded, 1, #loaded, 1, list)
+--- Ends all that was started in a scope.
+local function end_scope(scope)
+  native.end_scope(scope)
+  internal.load("transaction_observers").end_scope(scope)
 end
 
---- Runs a chunk that defines automations, and puts these in the place of all that there are; if it fails these stay.
+--- Has them triggered, or only listed: what they do when they are run by hand does not end with their file then.
+local function begin(loaded, is_live)
+  for _, self in ipairs(loaded) do
+    if not is_live then self.scope = host_scope elseif self.enabled then self:enable() end
+  end
+end
+
+--- Runs a chunk that defines automations, in a scope of its own, and puts these in the place of all that there are; what the file that
+-- was loaded before has started ends then.
 -- @tparam function chunk
 -- @tparam boolean is_live whether what is defined is triggered from then on; else it is only listed
 -- @tparam ?number poll the seconds between two looks whether another process has written, for those that do not say
 -- @return how many there are now
 function automations.load(chunk, is_live, poll)
-  staging = {}
-  triggers.poll = poll
-  local is_ok, e = pcall(chunk)
-  local loaded = staging
+  local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
+  staging, triggers.poll = {}, poll
+  chunk()
+  begin(staging, is_live)
+  list, staging = staging, nil
+  file_scope = scope
+  for _, self in ipairs(former) do self:remove() end
+  if former_scope then end_scope(former_scope) end
+  if not is_live then end_scope(scope) end
+  return #list
+end
+
+--- Ends all that a file has started before it has failed. What there was goes on.
+function automations.abandon(scope)
+  local failed = staging or {}
   staging = nil
-  if is_ok then is_ok, e = pcall(replace, loaded, is_live) end
-  if is_ok then return #list end
-  -- Those that were enabled before another one failed.
-  for _, self in ipairs(loaded) do self:remove() end
-  error(e, 0)
+  for _, self in ipairs(failed) do self:remove() end
+  end_scope(scope)
 end
 
 --- What people want to know of each.

@@ -94,6 +94,19 @@ local function open_mail()
   if not internal.observation.signal_mail() then internal.observation.open_mail(read_mail) end
 end
 
+-- Lifetime ---------------------------------------------------------------------------------------------------------------------
+
+--- The observers that end with what has added them, by the numbers of the scopes.
+local scopes = setmetatable({}, { __mode = "k" })
+
+local function add(db, functions, tables, kinds, is_once)
+  local scope = internal.loop.scope()
+  open_mail()
+  local observer = internal.add_observer(db, functions, tables, kinds, is_once)
+  if scope ~= 0 then scopes[observer] = scope end
+  return observer
+end
+
 -- Adding --------------------------------------------------------------------------------------------------------------------------
 
 --- Has functions called when transactions change the database. Each is optional.
@@ -129,8 +142,7 @@ function database:observe_transactions(options)
   end
   local kinds = read_kinds(place .. ": option `kinds`", options.kinds)
   local tables = read_tables(self, place .. ": option `tables`", options.tables)
-  open_mail()
-  return internal.add_observer(self, functions, tables, kinds, false)
+  return add(self, functions, tables, kinds, false)
 end
 
 --- Calls a function once, after the current transaction, or else the next one, has been committed.
@@ -141,6 +153,16 @@ function database:after_next_transaction(on_commit, on_rollback)
   local place = "db:after_next_transaction"
   local functions = { did_commit = check_function(place .. ": argument 1", on_commit) }
   if on_rollback ~= nil then functions.did_rollback = check_function(place .. ": argument 2", on_rollback) end
-  open_mail()
-  return internal.add_observer(self, functions, nil, all_kinds, true)
+  return add(self, functions, nil, all_kinds, true)
 end
+
+local transaction_observers = {}
+
+--- Removes the observers that were added in a scope.
+function transaction_observers.end_scope(scope)
+  for observer, own in pairs(scopes) do
+    if own == scope then observer:remove() end
+  end
+end
+
+return transaction_observers

@@ -5,19 +5,31 @@ internal import PeriluneLua
 extension ScriptHost {
     /// Runs a file that defines automations, and puts them in the place of those that there were.
     ///
+    /// Whatever else the former file has started (timers, observations, tasks, handlers of signals) ends as well.
+    ///
     /// - Parameters:
     ///   - path: The file.
     ///   - isLive: Whether they are set off from then on; else they are only known, and can be run by hand.
     ///   - poll: How often those that observe changes look whether another process has written, if they do not say themselves;
     ///     `nil`: not at all. Where a whole table is observed, all its rows are read then.
     /// - Returns: How many there are.
-    /// - Throws: `LuaError` if the file fails: the automations that there were go on then; ``ScriptFileError`` if it cannot be read.
+    /// - Throws: `LuaError` if the file fails: all that there was goes on then, and nothing that the file has started before;
+    ///   ``ScriptFileError`` if it cannot be read.
     @discardableResult
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
         return try await exclusively { host in
             let chunk = try host.state.load(LuaString(source), named: path)
-            return try await host.callAutomations("load", [.function(chunk), .boolean(isLive), poll.map { .number($0 / .seconds(1)) } ?? .nil])
+            let poll = poll.map { LuaValue.number($0 / .seconds(1)) } ?? .nil
+            let scope = host.loop.makeScope()
+            do {
+                return try await LoopScope.$current.withValue(scope) {
+                    try await host.callAutomations("load", [.function(chunk), .boolean(isLive), poll])
+                }
+            } catch {
+                let _: Int? = try? await host.callAutomations("abandon", [.integer(Int64(scope))])
+                throw error
+            }
         }
     }
 

@@ -12,7 +12,16 @@ struct LoopBinding {
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
         try table.setFunction("on_error") { [loop] arguments in
-            loop.onError = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
+            loop.errorHandlers[LoopScope.current] = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
+            return []
+        }
+        // () returns the number of what is started now ends with; raises if that has ended.
+        try table.setFunction("scope") { [loop] _ in
+            try loop.requireLiveScope()
+            return [.integer(Int64(LoopScope.current))]
+        }
+        try table.setFunction("end_scope") { [loop] arguments in
+            loop.endScope(try arguments.get(1))
             return []
         }
     }
@@ -29,13 +38,14 @@ struct LoopBinding {
             source.onEnd = { timers.remove(timer) }
             return [.integer(Int64(source.id))]
         }
-        // (function, what gets its error or nil, whether to keep a journal) returns the number of the source, which is called at
-        // once, and once, and a function that returns the SQL that it has executed and the number of statements.
+        // (function, what gets its error or nil, whether to keep a journal, scope or nil) returns the number of the source, which is
+        // called at once, and once, and a function that returns the SQL that it has executed and the number of statements.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
             let core = try arguments.state.core
             let run = LuaRun(of: core)
-            let source = try loop.addSource("task", isOnce: true) { try await function.callAsync([], as: run) }
+            let scope = arguments[4].isNil ? LoopScope.current : try arguments.get(4)
+            let source = try loop.addSource("task", isOnce: true, scope: scope) { try await function.callAsync([], as: run) }
             source.run = run
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }
             source.signal()

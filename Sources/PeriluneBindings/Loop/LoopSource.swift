@@ -15,6 +15,8 @@ package final class LoopSource {
     package let keepsAlive: Bool
     /// Whether it ends with its first call.
     package let isOnce: Bool
+    /// What it belongs to.
+    let scope: Int
     let body: Body
     let queue: LoopQueue
     /// Called when it ends: stops what signals it.
@@ -34,11 +36,12 @@ package final class LoopSource {
     /// The task of the call that goes on.
     var task: Task<Void, Never>?
 
-    init(id: Int, kind: String, keepsAlive: Bool, isOnce: Bool, queue: LoopQueue, body: @escaping Body) {
+    init(id: Int, kind: String, keepsAlive: Bool, isOnce: Bool, scope: Int, queue: LoopQueue, body: @escaping Body) {
         self.id = id
         self.kind = kind
         self.keepsAlive = keepsAlive
         self.isOnce = isOnce
+        self.scope = scope
         self.queue = queue
         self.body = body
     }

@@ -12,8 +12,10 @@ package final class ScriptLoop {
     let timers: LoopTimers
     package let parking = LoopParking()
     package let signals = LoopSignals()
-    private var sources: [Int: LoopSource] = [:]
+    private(set) var sources: [Int: LoopSource] = [:]
     private var count = 0
+    var scopeCount = 0
+    var liveScopes: Set = [0]
 
     /// Runs of scripts and of sources that go on.
     private(set) var runs = 0
@@ -22,8 +24,8 @@ package final class ScriptLoop {
     /// Those with which it shares a thread and a clock; `nil`: it has them for itself.
     package internal(set) weak var group: LoopGroup?
 
-    /// What gets the errors that no source has a function for.
-    package var onError: LuaFunction?
+    /// What gets the errors that no source has a function for, by the scope.
+    var errorHandlers: [Int: LuaFunction] = [:]
     /// Errors that nobody has handled, until somebody takes them.
     private var failures: [any Error] = []
 
@@ -42,15 +44,19 @@ package final class ScriptLoop {
     ///   - kind: What people call it.
     ///   - keepsAlive: Whether a script that has nothing else to do waits for it.
     ///   - isOnce: Whether it ends with its first call.
+    ///   - scope: What it belongs to.
+    /// - Throws: `BindingError` if there are too many, or the scope has ended.
     package func addSource(
-        _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, body: @escaping LoopSource.Body
+        _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int = LoopScope.current,
+        body: @escaping LoopSource.Body
     ) throws -> LoopSource {
+        try LoopScope.$current.withValue(scope, operation: requireLiveScope)
         guard sources.count < Self.greatestSourceCount else {
             throw BindingError("limit", "there are \(sources.count) timers, tasks and observations already; cancel some first")
         }
         count += 1
         let source = LoopSource(
-            id: count, kind: kind, keepsAlive: keepsAlive, isOnce: isOnce, queue: queue, body: body)
+            id: count, kind: kind, keepsAlive: keepsAlive, isOnce: isOnce, scope: scope, queue: queue, body: body)
         sources[count] = source
         return source
     }
@@ -100,11 +106,7 @@ package final class ScriptLoop {
     nonisolated(nonsending) package func call(_ source: LoopSource) async {
         if !source.isEnded {
             source.hasBegun = true
-            do {
-                try await source.body()
-            } catch {
-                await settle(error, of: source)
-            }
+            await callBody(of: source)
         }
         runs -= 1
         source.isCalling = false
@@ -117,6 +119,18 @@ package final class ScriptLoop {
         didEndRun()
     }
 
+    /// Its isolation is that of who calls, which its closure would leave otherwise.
+    private func callBody(of source: LoopSource, isolation: isolated (any Actor)? = #isolation) async {
+        await LoopScope.$current.withValue(source.scope) {
+            _ = isolation
+            do {
+                try await source.body()
+            } catch {
+                await settle(error, of: source)
+            }
+        }
+    }
+
     /// Gives an error to who wants it.
     nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
         // A source that was ended while it was called has been told to stop.
@@ -124,7 +138,7 @@ package final class ScriptLoop {
         var error = error
         // Nobody may handle the end of the program.
         if (error as? LuaError)?.code != .exit {
-            for handler in [source.onError, onError].compactMap({ $0 }) {
+            for handler in [source.onError, errorHandler(for: source.scope)].compactMap({ $0 }) {
                 do {
                     try await handler.callAsync([handler.errorValue(of: error)])
                     return
@@ -132,8 +146,15 @@ package final class ScriptLoop {
                     error = raised
                 }
             }
+            // It was interrupted with its scope.
+            if !liveScopes.contains(source.scope), (error as? LuaError)?.kind == "cancelled" { return }
         }
         failures.append(error)
+    }
+
+    /// That of the scope, or else the one that was set last.
+    private func errorHandler(for scope: Int) -> LuaFunction? {
+        errorHandlers[scope] ?? errorHandlers.max { $0.key < $1.key }?.value
     }
 
     /// Takes the first error that nobody has handled.
@@ -184,6 +205,7 @@ package final class ScriptLoop {
 
     /// Waits, on behalf of a script, which may be ended meanwhile.
     nonisolated(nonsending) func sleep(seconds: Double, in core: LuaCore) async throws {
+        try requireLiveScope(in: core)
         guard case .manual = timers.clock else {
             return try await core.waiting { try await Task.sleep(for: .seconds(seconds)) }
         }
@@ -197,6 +219,7 @@ package final class ScriptLoop {
 
     /// Waits, on behalf of a script, until somebody releases the place.
     nonisolated(nonsending) package func wait(at place: LoopParking.Place, in core: LuaCore) async throws {
+        try requireLiveScope(in: core)
         try await parked(in: core) { resume in
             let id = parking.add(at: place, resume)
             letTimePass()

@@ -50,7 +50,8 @@ final class ForeignWrites {
     }
 
     private func begin(_ database: ScriptDatabase, every seconds: Double, _ key: Key) throws -> Poll {
-        let source = try loop.addSource("poll", keepsAlive: false) { [weak self] in self?.polls[key].map(Self.look) }
+        // Of no scope: those who share it may be of several.
+        let source = try loop.addSource("poll", keepsAlive: false, scope: 0) { [weak self] in self?.polls[key].map(Self.look) }
         let timers = loop.timers
         let timer = timers.add(after: seconds, every: seconds, source.signaller)
         source.onEnd = { timers.remove(timer) }

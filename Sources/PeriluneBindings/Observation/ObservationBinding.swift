@@ -40,7 +40,7 @@ struct ObservationBinding {
         // (function) has the loop call the function when observers are to be told of transactions of others.
         try table.set("open_mail", .function(state.core.makeFunction("open_mail", raw: { [loop, mail] core, _ in
             let function = try LuaFunction.fromLua(core.value(at: 1))
-            let source = try loop.addSource("observer", keepsAlive: false) { try await function.callAsync([]) }
+            let source = try loop.addSource("observer", keepsAlive: false, scope: 0) { try await function.callAsync([]) }
             mail.source = source
             ObserverMail(source.signaller).install(in: core)
             return 0
@@ -93,9 +93,14 @@ struct ObservationBinding {
             let watch = try watches.value(of: arguments[1])
             let parking = loop.parking
             let place = parking.makePlace()
+            let source = try loop.addSource("observation", keepsAlive: false) {}
+            source.onEnd = { [weak watch] in watch?.end() }
             watch.listen { parking.release(place) }
-            // Who waits learns of the end.
-            watch.onEnd = { parking.release(place) }
+            watch.onEnd = { [weak source] in
+                // Who waits learns of the end.
+                parking.release(place)
+                source.map(loop.end)
+            }
             return [.integer(Int64(place.number))]
         }
     }

@@ -1,0 +1,42 @@
+package import PeriluneLua
+
+/// What one version of a file has started: it ends as a whole when another version takes its place.
+///
+/// A source belongs to the scope in which it is added; what it calls is in that scope too, and so is what that adds. 0 is the scope of
+/// the host, which does not end.
+package enum LoopScope {
+    @TaskLocal package static var current = 0
+}
+
+extension ScriptLoop {
+    /// Begins a scope. It is current where ``LoopScope/current`` says so.
+    package func makeScope() -> Int {
+        scopeCount += 1
+        liveScopes.insert(scopeCount)
+        return scopeCount
+    }
+
+    /// Ends all sources of a scope, and the calls that go on: what a task waits for raises an error of kind `cancelled`, after which it
+    /// may clean up, but not wait; the others are cancelled.
+    package func endScope(_ scope: Int) {
+        liveScopes.remove(scope)
+        errorHandlers[scope] = nil
+        for source in sources.values.filter({ $0.scope == scope }).sorted(by: { $0.id < $1.id }) {
+            end(source)
+            if let run = source.run { run.core.interrupt(run) } else { source.task?.cancel() }
+        }
+    }
+
+    /// Raises in what an ended scope has left.
+    func requireLiveScope() throws {
+        guard liveScopes.contains(LoopScope.current) else {
+            throw BindingError("cancelled", "the file was loaded again: nothing that its former version has started goes on")
+        }
+    }
+
+    /// The same where a script is about to wait: one that has handled that error before is ended.
+    func requireLiveScope(in core: LuaCore) throws {
+        if !liveScopes.contains(LoopScope.current) { core.cancelWaitingRun() }
+        try requireLiveScope()
+    }
+}
