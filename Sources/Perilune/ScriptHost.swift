@@ -28,9 +28,13 @@ public actor ScriptHost {
     let errorsOfCallbacks: CallbackErrors
     /// Keeps what the thread has databases see.
     private let threadEnvironment: ThreadEnvironment?
-    private let cancellation: LuaState.Cancellation
+    nonisolated let cancellation: LuaState.Cancellation
     /// What scripts wait for.
     let loop: ScriptLoop
+    /// What keeps the loop alive while automations wait for events.
+    var eventSource: LoopSource?
+    /// The run that loads a file of automations.
+    var loadingRun: LuaRun?
     /// Through which the modules of the library are reached.
     let internals: LuaTable
     nonisolated let loopSignals: LoopSignals

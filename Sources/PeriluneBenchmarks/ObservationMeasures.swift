@@ -25,6 +25,7 @@ struct ObservationMeasures {
             fetches = try await measure(pool, &times)
         }
         report(times, fetches)
+        try await measureIdling()
     }
 
     private func measure(_ pool: DatabasePool, _ times: inout Times) async throws -> Int {
@@ -74,6 +75,45 @@ struct ObservationMeasures {
         let start = ContinuousClock.now
         try await body()
         times[name] = min(times[name] ?? .infinity, (ContinuousClock.now - start) / .seconds(1))
+    }
+
+    // MARK: - Idling
+
+    private static let automating = """
+        db:execute("CREATE TABLE IF NOT EXISTS item (id INTEGER PRIMARY KEY, amount INTEGER)")
+        local triggers = { { change = "item" }, { schedule = "0 0 1 1 *" }, { event = "never" } }
+        for i = 1, 100 do
+          perilune.automation{ name = "automation " .. i, on = triggers[i % 3 + 1], run = function() end }
+        end
+        """
+
+    /// What a host costs whose scripts wait for something that does not happen.
+    private func measureIdling() async throws {
+        let pool = try DatabasePool(path: folder.appendingPathComponent("idle.sqlite").path)
+        let host = try await makeHost(over: pool)
+        // Dispatch looks at its threads each second, whatever a program does.
+        let nothing = try await processorTime(inMinuteOf: .seconds(10))
+        line("a process that waits, processor time of a minute", nothing, "ms")
+        try await host.run(source: Self.automating)
+        line("  100 automations that wait, beyond that", try await processorTime(inMinuteOf: .seconds(10)) - nothing, "ms", target: 10)
+        try await host.run(source: "db:observe(function(db) return db:fetch_value('SELECT MAX(id) FROM item') end, function() end, { poll = '1s' })")
+        line("  and looking for other processes each second", try await processorTime(inMinuteOf: .seconds(10)) - nothing, "ms")
+        await host.endCallbacks()
+    }
+
+    /// The milliseconds of processor time that this process uses in a minute, by that which it uses in a part of one.
+    private func processorTime(inMinuteOf part: Duration) async throws -> Double {
+        try await Task.sleep(for: .milliseconds(200))
+        let start = Self.processorTime()
+        try await Task.sleep(for: part)
+        return (Self.processorTime() - start) * 1e3 * (.seconds(60) / part)
+    }
+
+    /// In seconds.
+    private static func processorTime() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) * 1e-9
     }
 
     // MARK: - Reporting

@@ -51,19 +51,29 @@ enum Main {
         }
     }
 
-    private static func requireKnownCommand(_ arguments: [String]) throws {
-        let names = PeriluneCommand.configuration.subcommands.compactMap { $0.configuration.commandName } + ["help"]
-        guard let name = arguments.first, !name.hasPrefix("-"), !names.contains(name) else { return }
-        var report = ErrorReport("there is no command \(name)", kind: "usage")
-        if let nearest = nearestName(to: name, among: names) {
+    /// Raises if the first of the arguments is no subcommand; and so on with those of the subcommand.
+    private static func requireKnownCommand(
+        _ arguments: [String], of command: any ParsableCommand.Type = PeriluneCommand.self, named place: String = "perilune"
+    ) throws {
+        let subcommands = command.configuration.subcommands
+        guard !subcommands.isEmpty, let name = arguments.first, !name.hasPrefix("-"), name != "help" else { return }
+        if let subcommand = subcommands.first(where: { $0._commandName == name }) {
+            return try requireKnownCommand(Array(arguments.dropFirst()), of: subcommand, named: "\(place) \(name)")
+        }
+        throw CommandFailure(report(unknown: name, among: subcommands.map { $0._commandName }, of: place))
+    }
+
+    private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {
+        var report = ErrorReport("there is no command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
+        if let nearest = nearestName(to: name, among: names + ["help"]) {
             report.help = "did you mean `\(nearest)`?"
             report.suggestions = [nearest]
         } else if name.hasSuffix(".lua") {
-            report.help = "did you mean `perilune run \(name)`?"
+            report.help = "did you mean `\(place) run \(name)`?"
         } else {
-            report.help = "there are: " + names.joined(separator: ", ")
+            report.help = "there are: " + (names + ["help"]).joined(separator: ", ")
         }
-        throw CommandFailure(report)
+        return report
     }
 }
 

@@ -169,7 +169,7 @@ extension LuaCore {
     }
 
     /// Ends one run, from any thread.
-    func cancel(_ run: LuaRun) {
+    package func cancel(_ run: LuaRun) {
         let handlers = runs.withLock { runs in
             run.isCancelled = true
             if runs.current === run, let context = runs.context?.pointer {

@@ -146,6 +146,11 @@ public final class LuaState {
         public func cancel() {
             core.cancel()
         }
+
+        /// Ends the runs that go on or wait, and none that comes.
+        public func cancelRuns() {
+            core.cancelWaitingRuns()
+        }
     }
 
     /// What other threads may use to end the run.

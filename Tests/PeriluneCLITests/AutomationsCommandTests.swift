@@ -81,8 +81,8 @@ import Testing
         for _ in 0..<3 { #expect(try process.readLine() == "tick") }
         process.interrupt()
         let result = try process.wait()
-        #expect(result.status == 130)
-        #expect(result.errors.hasPrefix("3 automations are live\n"))
+        #expect(result.status == 0)
+        #expect(result.errors == "3 automations are live\n")
         let trace = try folder.perilune(
             "automations", "trace", "tick", "--database", "x.sqlite", "--last", "2", "--format", "csv")
         #expect(trace.errors == "")
@@ -91,6 +91,92 @@ import Testing
         #expect(lines[0] == "automation,started_at,outcome,reason,attempts,ms,trigger,statements,error")
         // The last one may have been cut short.
         #expect(lines[1].hasPrefix("tick,") && (lines[1].contains(",succeeded,") || lines[2].contains(",cancelled,")))
+    }
+
+    @Test(arguments: ["INT", "TERM", "HUP"])
+    func `a service that is asked to end keeps how each run has ended`(signal: String) throws {
+        let folder = try TestFolder(["a.lua": """
+            local function define(name, f, more)
+              local options = { name = name, on = { event = "go" }, run = f }
+              for key, value in pairs(more or {}) do options[key] = value end
+              perilune.automation(options)
+            end
+            define("waits", function() perilune.sleep("1h") end)
+            define("cleans up", function()
+              pcall(perilune.sleep, "1h")
+              db:execute("CREATE TABLE cleaned (id INTEGER PRIMARY KEY)")
+            end)
+            define("does not end", function() while true do pcall(perilune.sleep, "1h") end end)
+            define("tries again", function() error("no") end, { retry = { times = 5, wait = "1h" } })
+            define("guards", print, { when = function() perilune.sleep("1h") return true end })
+            define("waits its turn", print, { mode = "queued" })
+            perilune.every("1h", print)
+            perilune.after("10ms", function() perilune.emit("go") perilune.after("10ms", function() print("ready") io.stdout:flush() end) end)
+            """])
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        while try process.readLine() != "ready" {}
+        process.send(signal)
+        let result = try process.wait()
+        #expect(result.status == 0)
+        let trace = try folder.perilune(
+            "query", "--database", "x.sqlite", "--format", "csv",
+            """
+            SELECT automation, outcome, reason, (SELECT count(*) FROM sqlite_master WHERE name = 'cleaned') AS cleaned
+            FROM perilune_automation_run WHERE outcome <> 'succeeded' ORDER BY automation
+            """)
+        let reason = "cancelled,the program has ended,1"
+        #expect(trace.output.split(whereSeparator: \.isNewline).dropFirst() == [
+            "cleans up,\(reason)", "does not end,\(reason)", "guards,\(reason)", "tries again,\(reason)", "waits,\(reason)",
+        ])
+    }
+
+    @Test func `a run that loops is cancelled when the service is asked to end`() throws {
+        let folder = try TestFolder(["a.lua": """
+            perilune.automation{ name = "loops", on = { event = "go" }, run = function() print("ready") io.stdout:flush() while true do end end }
+            perilune.after("10ms", function() perilune.emit("go") end)
+            """])
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        #expect(try process.wait().status == 0)
+        let trace = try folder.perilune("automations", "trace", "loops", "--database", "x.sqlite", "--format", "csv")
+        #expect(trace.output.contains("loops,") && trace.output.contains(",cancelled,"))
+    }
+
+    @Test func `one run that is interrupted is kept, and is no success`() throws {
+        let folder = try TestFolder(["a.lua": """
+            perilune.automation{ name = "waits", on = { event = "go" }, run = function() print("ready") io.stdout:flush() perilune.sleep("1h") end }
+            """])
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "waits", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        #expect(try process.wait().status == 130)
+        let trace = try folder.perilune("automations", "trace", "--database", "x.sqlite", "--format", "csv")
+        #expect(trace.output.contains(",cancelled,the program has ended,"))
+    }
+
+    @Test func `a file that still loads is given up when the service is asked to end`() throws {
+        let folder = try TestFolder(["a.lua": "print('ready') io.stdout:flush() perilune.sleep('1h')"])
+        let process = try CommandProcess(TestFolder.binary, ["automations", "run", "a.lua"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        #expect(try process.wait().status == 0)
+    }
+
+    @Test func `names that there are not get the nearest`() throws {
+        let folder = try Self.makeFolder()
+        #expect(try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite").status == 0)
+        var result = try folder.perilune("automations", "trace", "restok", "--database", "x.sqlite")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("no automation `restok`; did you mean `restock`?"))
+        result = try folder.perilune("automations", "lst", "shop.lua")
+        #expect((result.status, result.errors) == (64, "error: there is no command perilune automations lst\n  help  did you mean `list`?\n"))
+        result = try folder.perilune("automations", "shop.lua")
+        #expect((result.status, result.errors) == (
+            64, "error: there is no command perilune automations shop.lua\n  help  did you mean `perilune automations run shop.lua`?\n"))
     }
 
     @Test func `what another process writes sets off automations`() throws {

@@ -137,6 +137,11 @@ struct CommandProcess {
         kill(id, SIGINT)
     }
 
+    /// Sends a signal by which programs are asked to end: "INT", "TERM" or "HUP".
+    func send(_ signal: String) {
+        kill(id, ["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP][signal]!)
+    }
+
     /// Waits for the end.
     func wait() throws -> CommandResult {
         var rest: [UInt8] = []

@@ -323,8 +323,6 @@ import Testing
         "print('ready') io.stdout:flush() while true do pcall(function() while true do end end) end",
         "print('ready') io.stdout:flush() coroutine.wrap(function() while true do end end)()",
         "print('ready') io.stdout:flush() perilune.sleep(60)",
-        "print('ready') io.stdout:flush() perilune.every(60, print)",
-        "perilune.after(0, function() print('ready') io.stdout:flush() while true do end end)",
         """
         print('ready') io.stdout:flush()
         db:fetch_value('WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c) SELECT max(n) FROM c')
@@ -338,6 +336,30 @@ import Testing
         let result = try process.wait()
         #expect(result.status == 130)
         #expect(result.errors.hasPrefix("error: interrupted; what the script had begun is rolled back\n"))
+    }
+
+    @Test func `Ctrl-C ends a function that was called later`() throws {
+        let folder = try TestFolder()
+        let code = "perilune.after(0, function() print('ready') io.stdout:flush() while true do end end)"
+        let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        #expect(try process.wait().status == 130)
+    }
+
+    @Test(arguments: [("INT", 130), ("TERM", 0), ("HUP", 0)] as [(String, Int32)])
+    func `a script that only waits ends without a word`(signal: String, status: Int32) throws {
+        let folder = try TestFolder()
+        let code = """
+            perilune.every(60, print)
+            db:observe(function() return 1 end, function() end)
+            perilune.after(0.01, function() print("ready") io.stdout:flush() end)
+            """
+        let process = try CommandProcess(TestFolder.binary, ["run", "-e", code], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.send(signal)
+        let result = try process.wait()
+        #expect((result.status, result.errors) == (status, ""))
     }
 
     @Test func `a script that waits for something keeps running, and ends when it waits for nothing`() throws {

@@ -13,6 +13,11 @@ local list = {}
 --- Where definitions go while a file is loaded; nil: they are live at once.
 local staging
 
+--- How many runs go on, and where somebody waits until none does; nil: nobody.
+local running_count, idle_place = 0, nil
+--- Whether they have ended because the program does.
+local is_stopped = false
+
 --- What is live whatever file is loaded, see `internal.loop.scope`.
 local host_scope = 0
 --- That of the file that was loaded last; nil: there is none.
@@ -32,13 +37,18 @@ local option_kinds = {
 --- Runs that are to be kept when nothing uses the database any more: whoever triggers or cancels may be inside an access.
 local unkept = {}
 
+--- Tells the log, at the place where the automation is defined.
+local function log_error(self, message, e)
+  perilune.log.error(message, { automation = self.name, error = tostring(e), script = self.file, line = self.line })
+end
+
 --- Keeps a run, whose end nothing may disturb. A failure is told to the log, unless somebody waits for the run.
 local function keep(self, details, is_awaited)
   -- A preview shows what the automation changes, not that it ran.
   if perilune.context == "preview" then return end
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
-  if not is_kept then perilune.log.error("the run of an automation could not be kept", { automation = self.name, error = tostring(failure) }) end
-  if details.outcome == "failed" and not is_awaited then perilune.log.error("automation failed", { automation = self.name, error = tostring(details.error) }) end
+  if not is_kept then log_error(self, "the run of an automation could not be kept", failure) end
+  if details.outcome == "failed" and not is_awaited then log_error(self, "automation failed", details.error) end
 end
 
 --- Keeps a run once the script waits or has come to its end.
@@ -56,6 +66,8 @@ local function finish(run, outcome, details, keeping)
   local self = run.automation
   self.running[run] = nil
   self.running_count = self.running_count - 1
+  running_count = running_count - 1
+  if outcome == "cancelled" then details.reason = run.reason end
   details.automation, details.trigger, details.started_at = self.name, run.trigger, run.started_at
   details.duration, details.outcome, details.attempts = native.now() - run.start, outcome, run.attempts
   local statements, count = run.read_statements()
@@ -65,6 +77,7 @@ local function finish(run, outcome, details, keeping)
   keeping(self, details, run.on_end)
   if run.on_end then run.on_end(details) end
   automations.start_waiting(self)
+  if running_count == 0 and idle_place then native.release(idle_place) end
 end
 
 local attempt
@@ -117,11 +130,13 @@ local function start(self, trigger, values, on_end)
   }
   self.running[run] = true
   self.running_count = self.running_count + 1
+  running_count = running_count + 1
   attempt(run)
 end
 
-local function cancel_run(run)
-  run.is_cancelled = true
+--- Ends a run: where it waits it gets an error, after which it may clean up.
+local function cancel_run(run, reason)
+  run.is_cancelled, run.reason = true, reason
   if run.timer then
     native.stop(run.timer)
     run.is_over = true
@@ -164,7 +179,7 @@ local on_trigger = {
     start(self, trigger, values)
   end,
   restart = function(self, trigger, values)
-    for run in pairs(self.running) do cancel_run(run) end
+    for run in pairs(self.running) do cancel_run(run, "set off again") end
     start(self, trigger, values)
   end,
   queued = function(self, trigger, values)
@@ -226,20 +241,24 @@ function methods:runs(count)
   return runs.last(self.db, self.name, count or 20)
 end
 
---- Ends it for good, with what runs.
-function methods:remove()
+local function remove(self, reason)
   self:disable()
   self.is_removed = true
-  for run in pairs(self.running) do cancel_run(run) end
+  for run in pairs(self.running) do cancel_run(run, reason) end
   for index, automation in ipairs(list) do
     if automation == self then return table.remove(list, index) and nil end
   end
 end
 
+--- Ends it for good, with what runs.
+function methods:remove()
+  remove(self, "removed")
+end
+
 Automation.__index = function(_, key)
   local method = methods[key]
   if method then return method end
-  if key == "source" or key == "when" or key == "description" or key == "is_removed" then return nil end
+  if key == "source" or key == "when" or key == "description" or key == "is_removed" or key == "file" or key == "line" then return nil end
   local names = {}
   for name in pairs(methods) do names[#names + 1] = name end
   table.sort(names)
@@ -285,12 +304,13 @@ local function read_definition(options)
   local mode = options.mode or "single"
   if not on_trigger[mode] then internal.raise_unknown("mode", mode, modes) end
   local text, start_trigger = triggers.read(place, options.on)
+  local file, line = internal.position()
   return setmetatable({
     name = options.name, description = options.description, trigger_text = text, start_trigger = start_trigger,
     when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
     retry = read_retry(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
     db = options.db or perilune.database, enabled = options.enabled ~= false, running = {}, running_count = 0, waiting = {},
-    scope = native.scope(),
+    scope = native.scope(), file = file, line = line,
   }, Automation)
 end
 
@@ -356,16 +376,29 @@ end
 -- @tparam ?number poll the seconds between two looks whether another process has written, for those that do not say
 -- @return how many there are now
 function automations.load(chunk, is_live, poll)
+  if is_stopped then internal.raise("cancelled", "the program is ending") end
   local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
   staging, triggers.poll = {}, poll
   chunk()
   begin(staging, is_live)
   list, staging = staging, nil
   file_scope = scope
-  for _, self in ipairs(former) do self:remove() end
+  for _, self in ipairs(former) do remove(self, "the file was loaded again") end
   if former_scope then end_scope(former_scope) end
   if not is_live then end_scope(scope) end
   return #list
+end
+
+--- Ends all of them because the program does, and waits for the runs, which are kept.
+-- @return how many have run
+function automations.stop()
+  is_stopped = true
+  local count = running_count
+  for _, self in ipairs(perilune.automations()) do remove(self, "the program has ended") end
+  if running_count > 0 then idle_place = native.make_place() end
+  while running_count > 0 do native.wait(idle_place) end
+  if file_scope then end_scope(file_scope) end
+  return count
 end
 
 --- Ends all that a file has started before it has failed. What there was goes on.
@@ -409,9 +442,21 @@ function automations.try(name, data)
   internal.raise_unknown("automation", tostring(name), names)
 end
 
+--- Raises unless there is an automation of a name, or was one when it ran.
+local function check_known(name)
+  local names = runs.names(perilune.database)
+  for _, self in ipairs(list) do names[#names + 1] = self.name end
+  for _, known in ipairs(names) do
+    if known == name then return end
+  end
+  if #names == 0 then internal.raise("unknown_automation", ("no automation `%s`: none has run on this database"):format(name)) end
+  internal.raise_unknown("automation", name, names)
+end
+
 --- The last runs that the default database keeps, newest first.
 -- @tparam ?string name of this one only
 function automations.runs(name, count)
+  if name then check_known(name) end
   local list_of_runs = {}
   for index, run in ipairs(runs.last(perilune.database, name, count)) do
     list_of_runs[index] = {

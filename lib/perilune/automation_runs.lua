@@ -67,4 +67,14 @@ function runs.last(db, automation, count)
   return db:fetch_all("SELECT * FROM perilune_automation_run WHERE automation = ? ORDER BY id DESC LIMIT ?", { automation, count })
 end
 
+--- The names of the automations that have run.
+function runs.names(db)
+  if not db:table_exists(runs.table_name) then return {} end
+  local names = {}
+  for index, row in ipairs(db:fetch_all("SELECT DISTINCT automation FROM perilune_automation_run ORDER BY automation")) do
+    names[index] = row.automation
+  end
+  return names
+end
+
 return runs

@@ -90,24 +90,38 @@ local function is_day(schedule, time)
   return by_month and by_week
 end
 
---- The beginning of the next month, day or hour; later than the moment in any case, whatever the clocks of the place do.
-local function skip(moment, date, later)
-  local next_moment = os.time(date)
-  return next_moment > moment and next_moment or moment + later
+--- How far the clocks of the place are ahead of the world's, in seconds.
+local function offset(moment)
+  local sign, hours, minutes = os.date("%z", moment):match("^([+-])(%d%d)(%d%d)$")
+  if not sign then return 0 end
+  local seconds = tonumber(hours) * 3600 + tonumber(minutes) * 60
+  return sign == "-" and -seconds or seconds
 end
 
---- Whether the clocks have gone forward at this moment, over an hour at which the schedule is due.
-local function has_missed_hour(schedule, moment, time)
-  if not schedule.is_fixed or time.min ~= 0 then return false end
-  for hour = os.date("*t", moment - 60).hour + 1, time.hour - 1 do
-    if schedule[2][hour] then return true end
+local function is_due(schedule, time)
+  return schedule[4][time.month] and is_day(schedule, time) and schedule[2][time.hour] and schedule[1][time.min]
+end
+
+--- Whether the clocks go forward at this moment, over a time at which the schedule is due.
+local function has_missed(schedule, moment)
+  if not schedule.is_fixed then return false end
+  local before, now = offset(moment - 60), offset(moment)
+  for seconds = before, now - 60, 60 do
+    if is_due(schedule, os.date("!*t", moment + seconds)) then return true end
   end
   return false
 end
 
---- Whether the clocks have gone back: the schedule was due at the same time an hour ago.
-local function comes_twice(schedule, moment, time)
-  return schedule.is_fixed and os.date("*t", moment - 3600).hour == time.hour
+--- Whether the clocks have gone back, and have shown the same time before.
+local function comes_twice(schedule, moment)
+  if not schedule.is_fixed then return false end
+  local now, before = offset(moment), offset(moment - 86400)
+  return before > now and offset(moment - (before - now)) == before
+end
+
+--- The hour after, or a moment behind it that is not yet in the day, or month, after: whatever the clocks do at its beginning.
+local function skip(moment, time, date, hours)
+  return math.max(moment + (60 - time.min) * 60, date and os.time(date) - hours * 3600 or 0)
 end
 
 --- The first moment after another (in Unix seconds) at which a schedule is due; nil if there is none within forty years: a
@@ -117,15 +131,15 @@ local function next_time(schedule, after)
   local limit = after + 40 * 366 * 86400
   while moment <= limit do
     local time = os.date("*t", moment)
-    if not schedule[4][time.month] then
-      moment = skip(moment, { year = time.year, month = time.month + 1, day = 1, hour = 0 }, 86400)
-    elseif not is_day(schedule, time) then
-      moment = skip(moment, { year = time.year, month = time.month, day = time.day + 1, hour = 0 }, 3600)
-    elseif has_missed_hour(schedule, moment, time) then
+    if has_missed(schedule, moment) then
       return moment
+    elseif not schedule[4][time.month] then
+      moment = skip(moment, time, { year = time.year, month = time.month + 1, day = 1, hour = 12 }, 38)
+    elseif not is_day(schedule, time) then
+      moment = skip(moment, time, { year = time.year, month = time.month, day = time.day + 1, hour = 12 }, 15)
     elseif not schedule[2][time.hour] then
-      moment = skip(moment, { year = time.year, month = time.month, day = time.day, hour = time.hour + 1 }, 60)
-    elseif not schedule[1][time.min] or comes_twice(schedule, moment, time) then
+      moment = skip(moment, time)
+    elseif not schedule[1][time.min] or comes_twice(schedule, moment) then
       moment = moment + 60
     else
       return moment
@@ -142,8 +156,12 @@ local Schedule = { __name = "perilune.schedule" }
 Schedule.__index = Schedule
 Schedule.__metatable = "schedule"
 
+--- A clock that is set back by more has been wrong: what it has shown counts no more.
+local longest_setback = 3 * 3600
+
 local function arm(self)
   local now = os.time()
+  if self.last and self.last - now > longest_setback then self.last = nil end
   -- A clock that was set back does not bring the same minute twice.
   self.due = next_time(self.schedule, math.max(now, self.last or now))
   if not self.due then return end
@@ -198,7 +216,8 @@ end
 --
 -- Five fields: minute, hour, day of the month, month, day of the week; each `*`, a number, a range `1-5`, a step `*/10`, a list of
 -- those. Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are short for such.
--- Times are local; a time of day that the clocks leave out is the hour after, one that they bring twice is its first. Times that pass while the machine sleeps are one call afterwards.
+-- Times are local; a time of day that the clocks leave out is when they go forward, one that they bring twice is its first. Where the
+-- minute or the hour is a star nothing is made up for. Times that pass while the machine sleeps are one call afterwards.
 function perilune.at(text, f)
   local parsed = schedule.read("perilune.at", text)
   if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. internal.describe(f)) end

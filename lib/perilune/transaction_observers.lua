@@ -99,8 +99,21 @@ end
 --- The observers that end with what has added them, by the numbers of the scopes.
 local scopes = setmetatable({}, { __mode = "k" })
 
+--- Who writes calls observers: what they start belongs to their scope all the same.
+local function in_scope(scope, f)
+  return function(value)
+    local outer = internal.loop.enter_scope(scope)
+    local is_ok, e = pcall(f, value)
+    internal.loop.enter_scope(outer)
+    if not is_ok then error(e, 0) end
+  end
+end
+
 local function add(db, functions, tables, kinds, is_once)
   local scope = internal.loop.scope()
+  if scope ~= 0 then
+    for name, f in pairs(functions) do functions[name] = in_scope(scope, f) end
+  end
   open_mail()
   local observer = internal.add_observer(db, functions, tables, kinds, is_once)
   if scope ~= 0 then scopes[observer] = scope end

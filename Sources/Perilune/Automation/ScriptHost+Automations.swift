@@ -22,9 +22,12 @@ extension ScriptHost {
             let chunk = try host.state.load(LuaString(source), named: path)
             let poll = poll.map { LuaValue.number($0 / .seconds(1)) } ?? .nil
             let scope = host.loop.makeScope()
+            let run = LuaRun(of: host.state.core)
+            host.loadingRun = run
+            defer { host.loadingRun = nil }
             do {
                 return try await LoopScope.$current.withValue(scope) {
-                    try await host.callAutomations("load", [.function(chunk), .boolean(isLive), poll])
+                    try await host.callAutomations("load", [.function(chunk), .boolean(isLive), poll], as: run)
                 }
             } catch {
                 let _: Int? = try? await host.callAutomations("abandon", [.integer(Int64(scope))])
@@ -55,6 +58,7 @@ extension ScriptHost {
     /// The last runs that the default database keeps, newest first.
     ///
     /// - Parameter name: Of this automation only.
+    /// - Throws: `LuaError` if there is no automation of that name, and none has run.
     public nonisolated func automationRuns(of name: String? = nil, last count: Int = 20) async throws -> [AutomationRun] {
         try await exclusively { host in
             let name = name.map { LuaValue.string(LuaString($0)) } ?? .nil
@@ -62,17 +66,58 @@ extension ScriptHost {
         }
     }
 
-    /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off.
+    /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off, until ``stopAutomations(within:)``.
     public func waitForEvents() throws {
-        _ = try loop.addSource("program") {}
+        guard eventSource == nil else { return }
+        eventSource = try loop.addSource("program") {}
     }
 
-    private func callAutomations<Result: Decodable>(_ name: String, _ arguments: [LuaValue]) async throws -> Result {
+    /// Ends all automations for good, with all that their file has started, since the program is about to end.
+    ///
+    /// What runs is interrupted where it waits, and may clean up; what does not end in time is cancelled. Each is kept as a run that was
+    /// cancelled, or as what it has come to.
+    ///
+    /// - Parameter limit: How long to wait for the runs.
+    /// - Throws: `LuaError` with code `cancelled` if they do not even end then.
+    public nonisolated func stopAutomations(within limit: Duration = .seconds(5)) async throws {
+        do {
+            try await endAutomations(within: limit)
+        } catch let error as LuaError where error.code == .cancelled {
+            // The limit has ended this run as well; those of the automations are over now.
+            try await endAutomations(within: limit)
+        }
+    }
+
+    private nonisolated func endAutomations(within limit: Duration) async throws {
+        // From here, since a script that loops has the thread of the host.
+        let timer = Task { [cancellation] in
+            while true {
+                try await Task.sleep(for: limit)
+                cancellation.cancelRuns()
+            }
+        }
+        defer { timer.cancel() }
+        try await endAutomations()
+    }
+
+    private func endAutomations() async throws {
+        loop.beginRun()
+        defer { loop.endRun() }
+        if let loadingRun { state.core.cancel(loadingRun) }
+        let _: Int? = try await callAutomations("stop", [])
+        if let eventSource { loop.end(eventSource) }
+        eventSource = nil
+    }
+
+    private func callAutomations<Result: Decodable>(
+        _ name: String, _ arguments: [LuaValue], as run: LuaRun? = nil
+    ) async throws -> Result {
         let load = try internals.get("load", as: LuaFunction.self)
         guard case .table(let automations)? = try load.call([.string("automation")]).first else {
             throw LuaError(.usage, "the library has no automations")
         }
-        let results = try await automations.get(.string(LuaString(name)), as: LuaFunction.self).callAsync(arguments)
+        let function: LuaFunction = try automations.get(.string(LuaString(name)))
+        let results = try await function.callAsync(arguments, as: run ?? LuaRun(of: state.core))
         return try LuaDecoder().decode(from: results.first ?? .nil)
     }
 }

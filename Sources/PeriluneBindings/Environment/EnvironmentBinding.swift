@@ -74,9 +74,10 @@ struct EnvironmentBinding {
                 guard logger.logLevel <= level else { return [] }
                 let message: LuaString = try arguments.get(1)
                 var metadata = try Self.readFields(arguments[2], in: arguments.state)
-                let (file, line) = arguments.callerPosition
-                metadata["script"] = "\(file)"
-                metadata["line"] = "\(line)"
+                if let (file, line) = arguments.scriptPosition {
+                    metadata["script"] = "\(file)"
+                    metadata["line"] = "\(line)"
+                }
                 logger.log(level: level, "\(message)", metadata: metadata, source: "script")
                 return []
             }
@@ -109,11 +110,10 @@ extension LuaState {
 }
 
 extension LuaArguments {
-    /// The chunk and the line that call the function.
-    fileprivate var callerPosition: (file: String, line: Int) {
-        guard let L = (try? state)?.core.L else { return ("?", 0) }
+    /// The chunk and the line of the script that has called the function, perhaps through the library.
+    fileprivate var scriptPosition: (file: String, line: Int)? {
         var record = lua_Debug()
-        guard lua_getstack(L, 1, &record) != 0, lua_getinfo(L, "Sl", &record) != 0 else { return ("?", 0) }
+        guard let L = (try? state)?.core.L, perilune_find_position(L, &record) else { return nil }
         let file = withUnsafeBytes(of: record.short_src) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         return (file, Int(record.currentline))
     }

@@ -12,13 +12,19 @@ struct LoopBinding {
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
         try table.setFunction("on_error") { [loop] arguments in
-            loop.errorHandlers[LoopScope.current] = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
+            loop.errorHandlers[loop.currentScope] = arguments[1].isNil ? nil : try arguments.get(1, as: LuaFunction.self)
             return []
         }
         // () returns the number of what is started now ends with; raises if that has ended.
         try table.setFunction("scope") { [loop] _ in
-            try loop.requireLiveScope()
-            return [.integer(Int64(LoopScope.current))]
+            try loop.requireLive(loop.currentScope)
+            return [.integer(Int64(loop.currentScope))]
+        }
+        // (scope or nil) makes what is called from now on belong to it, inside of the same run; returns what was said last.
+        try table.setFunction("enter_scope") { [loop] arguments in
+            let former = loop.enteredScope
+            loop.enteredScope = arguments[1].isNil ? nil : try arguments.get(1)
+            return [former.map { .integer(Int64($0)) } ?? .nil]
         }
         try table.setFunction("end_scope") { [loop] arguments in
             loop.endScope(try arguments.get(1))
@@ -44,7 +50,7 @@ struct LoopBinding {
             let function: LuaFunction = try arguments.get(1)
             let core = try arguments.state.core
             let run = LuaRun(of: core)
-            let scope = arguments[4].isNil ? LoopScope.current : try arguments.get(4)
+            let scope = arguments[4].isNil ? nil : try arguments.get(4, as: Int.self)
             let source = try loop.addSource("task", isOnce: true, scope: scope) { try await function.callAsync([], as: run) }
             source.run = run
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }

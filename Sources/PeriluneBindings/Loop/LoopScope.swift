@@ -27,16 +27,19 @@ extension ScriptLoop {
         }
     }
 
+    /// The scope of what is called now.
+    var currentScope: Int { enteredScope ?? LoopScope.current }
+
     /// Raises in what an ended scope has left.
-    func requireLiveScope() throws {
-        guard liveScopes.contains(LoopScope.current) else {
+    func requireLive(_ scope: Int) throws {
+        guard liveScopes.contains(scope) else {
             throw BindingError("cancelled", "the file was loaded again: nothing that its former version has started goes on")
         }
     }
 
     /// The same where a script is about to wait: one that has handled that error before is ended.
     func requireLiveScope(in core: LuaCore) throws {
-        if !liveScopes.contains(LoopScope.current) { core.cancelWaitingRun() }
-        try requireLiveScope()
+        if !liveScopes.contains(currentScope) { core.cancelWaitingRun() }
+        try requireLive(currentScope)
     }
 }

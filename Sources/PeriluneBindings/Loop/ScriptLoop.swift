@@ -16,6 +16,8 @@ package final class ScriptLoop {
     private var count = 0
     var scopeCount = 0
     var liveScopes: Set = [0]
+    /// That of the observer which is called now, inside of a run of another scope.
+    var enteredScope: Int?
 
     /// Runs of scripts and of sources that go on.
     private(set) var runs = 0
@@ -44,13 +46,13 @@ package final class ScriptLoop {
     ///   - kind: What people call it.
     ///   - keepsAlive: Whether a script that has nothing else to do waits for it.
     ///   - isOnce: Whether it ends with its first call.
-    ///   - scope: What it belongs to.
+    ///   - scope: What it belongs to; by default what is called now.
     /// - Throws: `BindingError` if there are too many, or the scope has ended.
     package func addSource(
-        _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int = LoopScope.current,
-        body: @escaping LoopSource.Body
+        _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int? = nil, body: @escaping LoopSource.Body
     ) throws -> LoopSource {
-        try LoopScope.$current.withValue(scope, operation: requireLiveScope)
+        let scope = scope ?? currentScope
+        try requireLive(scope)
         guard sources.count < Self.greatestSourceCount else {
             throw BindingError("limit", "there are \(sources.count) timers, tasks and observations already; cancel some first")
         }
@@ -121,6 +123,7 @@ package final class ScriptLoop {
 
     /// Its isolation is that of who calls, which its closure would leave otherwise.
     private func callBody(of source: LoopSource, isolation: isolated (any Actor)? = #isolation) async {
+        enteredScope = nil
         await LoopScope.$current.withValue(source.scope) {
             _ = isolation
             do {
@@ -133,12 +136,13 @@ package final class ScriptLoop {
 
     /// Gives an error to who wants it.
     nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
-        // A source that was ended while it was called has been told to stop.
-        if source.isEnded, (error as? LuaError)?.code == .cancelled { return }
+        // A source that was ended while it was called has been told to stop; who has started a task waits for its end.
+        let wasToldToStop = source.isEnded && (error as? LuaError)?.code == .cancelled
+        if wasToldToStop, source.run == nil { return }
         var error = error
         // Nobody may handle the end of the program.
         if (error as? LuaError)?.code != .exit {
-            for handler in [source.onError, errorHandler(for: source.scope)].compactMap({ $0 }) {
+            for handler in [source.onError, wasToldToStop ? nil : errorHandler(for: source.scope)].compactMap({ $0 }) {
                 do {
                     try await handler.callAsync([handler.errorValue(of: error)])
                     return
@@ -146,7 +150,8 @@ package final class ScriptLoop {
                     error = raised
                 }
             }
-            // It was interrupted with its scope.
+            // It was interrupted with its scope, or cancelled.
+            if wasToldToStop { return }
             if !liveScopes.contains(source.scope), (error as? LuaError)?.kind == "cancelled" { return }
         }
         failures.append(error)
@@ -167,7 +172,10 @@ package final class ScriptLoop {
     // MARK: - What goes on
 
     /// Counts a run of a script.
-    package func beginRun() { runs += 1 }
+    package func beginRun() {
+        runs += 1
+        enteredScope = nil
+    }
 
     package func endRun() {
         runs -= 1

@@ -13,8 +13,8 @@ struct AutomationService: Sendable {
     /// Runs until the host is cancelled.
     func run() async throws {
         var version = FileVersion(file)
-        CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
         try await host.waitForEvents()
+        CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
         let watching = Task {
             while true {
                 try await Task.sleep(for: .milliseconds(300))

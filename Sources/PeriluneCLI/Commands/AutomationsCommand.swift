@@ -118,8 +118,12 @@ struct AutomationsCommand: ParsableCommand {
         static let configuration = CommandConfiguration(
             abstract: "Run automations when they are set off, until Ctrl-C; or one of them now.",
             discussion: """
-                The file is loaded again when it changes. If it fails then, the former
-                automations go on.
+                The file is loaded again when it changes, and all that its former version has
+                started ends. If it fails, the former version goes on.
+
+                Ctrl-C and SIGTERM end it with status 0: what runs is interrupted where it
+                waits, and kept as cancelled; what does not end within five seconds is
+                cancelled. A second Ctrl-C ends it at once.
 
                 What other processes write is noticed within a second, or within --poll. An
                 automation on a whole table has all its rows read then: for large ones
@@ -146,6 +150,8 @@ struct AutomationsCommand: ParsableCommand {
         func run() async throws {
             let period = try pollingPeriod()
             var request = try options.makeRequest(file)
+            // Ctrl-C is how a service ends; of one run it is the end before its time.
+            request.statusOfStopping = name == nil ? ExitStatus.success : ExitStatus.interrupted
             let colours = CommandOutput.errorColours(options.common.color)
             request.task = { [file, name] host in
                 guard let name else { return try await AutomationService(file: file, host: host, poll: period, colours: colours).run() }

@@ -4,8 +4,8 @@
 enum Interrupts {
     /// Calls a closure, on a thread of its own, at the first Ctrl-C; a second one ends the process at once.
     ///
-    /// Does nothing if the parent process has asked to ignore Ctrl-C, as shells do for jobs in the background. To be called
-    /// once.
+    /// Signals that the parent process has asked to ignore stay so, as Ctrl-C does in shells for jobs in the background. To be
+    /// called once.
     static func onFirst(_ action: @escaping @Sendable () -> Void) {
         onSignal { _ in
             action()
@@ -20,10 +20,8 @@ enum Interrupts {
     /// Calls a closure, on a thread of its own, with the name of each signal; when it answers `false` that was the last, and
     /// the next signal ends the process at once.
     static func onSignal(_ action: @escaping @Sendable (String) -> Bool) {
-        var former = sigaction()
-        sigaction(SIGINT, nil, &former)
-        guard unsafeBitCast(former.__sigaction_handler.sa_handler, to: Int.self) != unsafeBitCast(SIG_IGN, to: Int.self)
-        else { return }
+        let wanted = numbers.filter { !isIgnored($0) }
+        guard !wanted.isEmpty else { return }
         var ends: [CInt] = [0, 0]
         guard pipe(&ends) == 0 else { return }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -37,7 +35,7 @@ enum Interrupts {
                     return
                 }
                 guard let index = numbers.firstIndex(of: CInt(byte)), !action(names[index]) else { continue }
-                for number in numbers { signal(number, SIG_DFL) }
+                for number in wanted { signal(number, SIG_DFL) }
                 return
             }
         }
@@ -51,7 +49,13 @@ enum Interrupts {
         }
         handler.sa_flags = SA_RESTART
         // A request to end, from anywhere, ends the script as cleanly.
-        for number in numbers { sigaction(number, &handler, nil) }
+        for number in wanted { sigaction(number, &handler, nil) }
+    }
+
+    private static func isIgnored(_ number: CInt) -> Bool {
+        var former = sigaction()
+        sigaction(number, nil, &former)
+        return unsafeBitCast(former.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 
     private static func startThread(_ body: @escaping @Sendable () -> Void) {

@@ -34,6 +34,9 @@ struct ScriptRequest: Sendable {
     var preview: PreviewRequest?
     /// What is done with the host instead of running the sources.
     var task: (@Sendable (ScriptHost) async throws -> Void)?
+    /// The exit status of a task that is interrupted while it runs automations, which end in their own way then; `nil`: it is like a
+    /// script that is interrupted.
+    var statusOfStopping: Int32?
     /// When standard output is coloured.
     var colour = ColourChoice.auto
 

@@ -27,12 +27,13 @@ struct ScriptRunner {
         }
         // No limit, no hook: the signal lets a loop notice that it was cancelled.
         await host.listen(for: SIGUSR2)
+        let stopping = Stopping(status: request.statusOfStopping)
         Interrupts.onSignal { name in
             if host.deliver(signal: name) { return true }
-            host.cancel()
+            stopping.stop(host, by: name)
             return false
         }
-        let ending = await run(scripts, on: host, texts)
+        let ending = await run(scripts, on: host, texts, stopping)
         await trace?.writeSlowStatements(of: host)
         if let failure = ending.failure { throw failure }
         return ending.status
@@ -51,8 +52,8 @@ struct ScriptRunner {
     }
 
     /// Runs scripts one after the other, and waits for what they have left behind: timers, observations, tasks.
-    func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts) async -> Ending {
-        let ending = await end(texts, host) {
+    func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ stopping: Stopping? = nil) async -> Ending {
+        let ending = await end(texts, host, stopping) {
             if let task = request.task {
                 try await task(host)
             } else {
@@ -60,21 +61,26 @@ struct ScriptRunner {
                     try await host.run(bytes: script.bytes, named: script.name, commandLine: request.arguments)
                 }
             }
+            stopping?.beginWaiting()
             try await host.waitUntilIdle()
         }
         await host.endCallbacks()
         return ending
     }
 
-    private func end(_ texts: SourceTexts, _ host: ScriptHost, _ operation: () async throws -> Void) async -> Ending {
+    private func end(
+        _ texts: SourceTexts, _ host: ScriptHost, _ stopping: Stopping?, _ operation: () async throws -> Void
+    ) async -> Ending {
         do {
             do {
                 try await operation()
             } catch let error as LuaError where error.code == .cancelled {
                 // A function that was called by a timer may have failed, which ends everything.
-                throw await host.takeCallbackFailure() ?? error
+                if let failure = await host.takeCallbackFailure() { throw failure }
+                guard let status = stopping?.status else { throw error }
+                return Ending(status: status)
             }
-            return Ending()
+            return Ending(status: stopping?.status ?? ExitStatus.success)
         } catch let error as LuaError {
             if error.code == .exit, case .integer(let status) = error.fields["status"] {
                 return Ending(status: ExitStatus.status(requested: status))

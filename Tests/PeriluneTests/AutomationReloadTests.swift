@@ -1,0 +1,130 @@
+import Foundation
+import Perilune
+import PeriluneLua
+import Testing
+
+/// What a file of automations has started ends when another version takes its place, and only then.
+@Suite struct AutomationReloadTests {
+    /// What a version of a file starts, by the ways there are of having a function called later. Each tells by `say`.
+    private static let ways = [
+        "a repeated timer": "perilune.every('1s', say)",
+        "a timer": "perilune.after('1000s', say)",
+        "a schedule": "perilune.at('* * * * *', say)",
+        "an observation": "db:observe(function(db) return db:fetch_value('SELECT max(id) FROM t') end, say)",
+        "an iterator over values": """
+            local values = db:observe(function(db) return db:fetch_value('SELECT max(id) FROM t') end)
+            perilune.spawn(function() for _ in values:values() do say() end end)
+            """,
+        "an observer of changes": "db:observe_transactions{ on_change = say }",
+        "an observer of commits": "db:observe_transactions{ did_commit = say }",
+        "an observer that may refuse": "db:observe_transactions{ will_commit = say }",
+        "a call after the next transaction": "local function again() say() db:after_next_transaction(again) end db:after_next_transaction(again)",
+        "a task": "perilune.spawn(function() while true do perilune.sleep('1s') say() end end)",
+        "a task that will not end": "perilune.spawn(function() while true do pcall(perilune.sleep, '1s') say() end end)",
+        "a handler of signals": "perilune.on_signal('HUP', say)",
+        "a handler of errors": "perilune.on_error(say) perilune.every('1s', error)",
+        "an automation on an event": "perilune.automation{ name = 'x', on = { event = 'poke' }, run = say }",
+        "an automation on a schedule": "perilune.automation{ name = 'x', on = { every = '1s' }, run = say }",
+        "an automation on a change": "perilune.automation{ name = 'x', on = { change = 't' }, run = say }",
+        "a run of an automation": """
+            local x = perilune.automation{ name = 'x', on = { event = 'never' }, run = function() while true do perilune.sleep('1s') say() end end }
+            perilune.after('1s', function() x:run() end)
+            """,
+        "an automation that is tried again": """
+            local x = perilune.automation{ name = 'x', on = { event = 'poke' }, retry = { times = 1000, wait = '1s', factor = 1 },
+              run = function() say() error('again') end }
+            """,
+        "an automation that a timer defines":
+            "perilune.after('1s', function() perilune.automation{ name = 'x', on = { event = 'poke' }, run = say } end)",
+        "what a callback starts": "perilune.after('1s', function() perilune.after('1s', function() perilune.every('1s', say) end) end)",
+        "what an automation starts":
+            "perilune.automation{ name = 'x', on = { event = 'poke' }, run = function() perilune.every('1s', say) end }",
+    ]
+
+    private static let preparation = """
+        db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY)")
+        said = {}
+        function poke()
+          perilune.sleep("10s")
+          perilune.emit("poke")
+          perilune.sleep("200s")
+          db:execute("INSERT INTO t DEFAULT VALUES")
+          perilune.sleep("1200s")
+        end
+        function take()
+          local versions = {}
+          for version in pairs(said) do versions[#versions + 1] = version end
+          table.sort(versions)
+          said = {}
+          return table.concat(versions, " ")
+        end
+        """
+
+    private struct Program {
+        let host: ScriptHost
+        let folder: String
+        let way: String
+
+        init(_ way: String, in folder: String) async throws {
+            (self.way, self.folder) = (way, folder)
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            configuration.signals = ["HUP"]
+            configuration.errorsOfCallbacks = .handle { _ in }
+            host = try await ScriptHost(configuration)
+            try await host.run(source: AutomationReloadTests.preparation)
+        }
+
+        /// Loads a version; what ends with it may clean up.
+        func load(_ version: String, and last: String = "", isLive: Bool = true) async throws {
+            let file = "\(folder)/automations.lua"
+            try Data("local function say() said['\(version)'] = true end \(way) \(last)".utf8).write(to: URL(filePath: file))
+            try await host.loadAutomations(file: file, isLive: isLive)
+            try await host.run(source: "perilune.sleep('1ms') said = {}")
+        }
+
+        /// Which versions have said something since, after everything has happened that they wait for.
+        func versions() async throws -> String {
+            try await host.run(source: "poke()")
+            _ = host.deliver(signal: "HUP")
+            try await host.run(source: "perilune.sleep('1s')")
+            return try await host.call("take")
+        }
+    }
+
+    @Test(arguments: ways.keys.sorted())
+    func `a version that takes the place of another ends what that has started`(way: String) async throws {
+        try await withTemporaryFolder { folder in
+            let program = try await Program(Self.ways[way]!, in: folder)
+            try await program.load("first")
+            #expect(try await program.versions() == "first")
+            try await program.load("second")
+            #expect(try await program.versions() == "second")
+            await program.host.endCallbacks()
+        }
+    }
+
+    @Test(arguments: ways.keys.sorted())
+    func `a version that fails leaves the former one as it is, and nothing of itself`(way: String) async throws {
+        try await withTemporaryFolder { folder in
+            let program = try await Program(Self.ways[way]!, in: folder)
+            try await program.load("first")
+            for (version, end) in [("second", "error('no')"), ("third", "perilune.automation{ name = 'y' }"), ("fourth", "end")] {
+                await #expect(throws: LuaError.self) { try await program.load(version, and: end) }
+            }
+            #expect(try await program.versions() == "first")
+            await program.host.endCallbacks()
+        }
+    }
+
+    @Test func `a file whose automations are only listed leaves nothing behind`() async throws {
+        try await withTemporaryFolder { folder in
+            let program = try await Program(
+                "perilune.every('1s', say) perilune.automation{ name = 'x', on = { event = 'poke' }, run = say }", in: folder)
+            try await program.load("it", isLive: false)
+            #expect(await program.host.isIdle)
+            #expect(try await program.versions() == "")
+            #expect(try await program.host.runAutomation("x").outcome == "succeeded")
+            #expect(try await program.host.call("take") == "it")
+        }
+    }
+}
