@@ -31,7 +31,8 @@ local function column_list(method, option, value)
   if value == nil then return nil end
   local list = type(value) == "string" and { value } or value
   if type(list) ~= "table" or #list == 0 then
-    raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got " .. internal.describe(value))
+    raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got "
+      .. internal.describe(value))
   end
   for _, name in ipairs(list) do
     if type(name) ~= "string" then
@@ -76,7 +77,8 @@ local function new_root(kind, owner, target, options)
   local source = source_of(target)
   local root = request.new_node(nil, "association", 0)
   root.root, root.source, root.kind = root, source, kind
-  root.owner_source, root.owner, root.target, root.options, root.name = source_of(owner), owner, source.class, options, options.name
+  root.owner_source, root.owner, root.target = source_of(owner), owner, source.class
+  root.options, root.name = options, options.name
   if not source.class then root.all = target end
   root.metatable = association.metatable(source)
   roots[#roots + 1] = root
@@ -174,7 +176,8 @@ for name, function_name in pairs{
       raise("argument", name .. ": argument 1: expected a column of the association, got " .. internal.describe(column))
     end
     local operand = carrier(self)
-    return expression.join(expression.shape_with_shape(operand.shape, "aggregate " .. function_name, column.shape), operand, column)
+    local shape = expression.shape_with_shape(operand.shape, "aggregate " .. function_name, column.shape)
+    return expression.join(shape, operand, column)
   end
 end
 
@@ -258,8 +261,8 @@ end
 local function check_includes(self, method, other)
   for _, source in ipairs{ self.node.root.source, other.node.root.source } do
     if not source.class then
-      raise("argument", method .. ": rows of the common table `" .. source.table .. "` are no records; join them (joining_required), "
-        .. "or take their columns (annotated_with_required)")
+      raise("argument", method .. ": rows of the common table `" .. source.table .. "` are no records; "
+        .. "join them (joining_required), or take their columns (annotated_with_required)")
     end
   end
 end

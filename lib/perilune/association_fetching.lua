@@ -30,8 +30,8 @@ local function plain_names(segment, class)
   return names
 end
 
---- What the row path makes records of: for each segment of the plan its class, and for each key column that is no field a segment of
--- its own, whose record is taken away again.
+--- What the row path makes records of: for each segment of the plan its class, and for each key column that is no field a segment
+-- of its own, whose record is taken away again.
 local function describe(plan, class)
   local list = {}
   for index, segment in ipairs(plan.segments) do

@@ -78,7 +78,8 @@ function association_keys.batches(keys, most, tells_texts)
   end
   for _, kind in ipairs{ numbers, texts } do
     for first = 1, #kind, most do
-      local batch = { keys = {}, positions = table.move(kind, first, math.min(first + most - 1, #kind), 1, {}), has_texts = kind == texts }
+      local last = math.min(first + most - 1, #kind)
+      local batch = { keys = {}, positions = table.move(kind, first, last, 1, {}), has_texts = kind == texts }
       for index, position in ipairs(batch.positions) do batch.keys[index] = keys[position] end
       batches[#batches + 1] = batch
     end

@@ -12,7 +12,8 @@ local function pivot_of(self, method)
   if not link or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
     or first.node.root.kind == "belongs_to"
   then
-    raise("argument", method .. ": links are those of a record through a table in between: playlist:tracks():" .. method .. "(track)")
+    raise("argument", method .. ": links are those of a record through a table in between: playlist:tracks():" .. method
+      .. "(track)")
   end
   local owner_columns, pivot_owner_columns = association_records.columns_of(first.node.root)
   local pivot_target_columns, target_columns = association_records.columns_of(second.node.root)
@@ -26,7 +27,9 @@ end
 local function set(fields, columns, source_columns, record, method)
   for index, column in ipairs(columns) do
     local value = record[source_columns[index]]
-    if value == nil then raise("argument", method .. ": a record without a `" .. source_columns[index] .. "` cannot be linked; insert it first") end
+    if value == nil then
+      raise("argument", method .. ": a record without a `" .. source_columns[index] .. "` cannot be linked; insert it first")
+    end
     fields[column] = value
   end
 end

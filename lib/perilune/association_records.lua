@@ -9,16 +9,16 @@ local perilune = internal.perilune
 
 local association_records = {}
 
---- The association as Swift has built it: on the database at hand, or, where that has not the tables, on the one that the association
--- was last used with. Raises if there is none.
+--- The association as Swift has built it: on the database at hand, or, where that has not the tables, on the one that the
+-- association was last used with. Raises if there is none.
 local function built(root, db)
   db = request_plans.database_for(db, root.name)
   local is_done, result = pcall(request_building.built, root, db, internal.schema_generation(db))
   if is_done then return result end
   if result.kind ~= "unknown_table" then error(result, 0) end
   if root.built then return root.built end
-  raise("unknown_table", ("%s Write record:%s(db), or call it in a block of the database that has the tables"):format(result.message,
-    root.name), { table = result.table })
+  raise("unknown_table", ("%s Write record:%s(db), or call it in a block of the database that has the tables")
+    :format(result.message, root.name), { table = result.table })
 end
 
 --- The pairs of columns by which a root leads to its rows: names in the owner, names in the target.

@@ -8,11 +8,11 @@
 --
 -- The same tree made of requests, whose step joins the table to the next level:
 --
---     local tree = perilune.common_table("tree", Employee:filter{ boss_id = perilune.null }:select("id", perilune.value(0):as("level")),
---       function(tree)
---         local boss = Employee:belongs_to(tree, { name = "boss_in_tree", columns = "boss_id", referenced = "id" })
---         return Employee:joining_required(boss):select("id", tree.c.level + 1)
---       end)
+--     local bosses = Employee:filter{ boss_id = perilune.null }:select("id", perilune.value(0):as("level"))
+--     local tree = perilune.common_table("tree", bosses, function(tree)
+--       local boss = Employee:belongs_to(tree, { name = "boss_in_tree", columns = "boss_id", referenced = "id" })
+--       return Employee:joining_required(boss):select("id", tree.c.level + 1)
+--     end)
 
 local internal = ...
 local raise = internal.raise
@@ -30,8 +30,8 @@ local sql = internal.sql_requests
 local CommonSource = setmetatable({}, { __index = Source })
 CommonSource.__index = CommonSource
 
---- What declares the table to Swift: made once for each generation of the schema, so that all that is built with it knows the same
--- table.
+--- What declares the table to Swift: made once for each generation of the schema, so that all that is built with it knows the
+-- same table.
 function CommonSource:declaration(db)
   local generation = internal.schema_generation(db)
   if self.generation ~= generation then
@@ -149,7 +149,8 @@ end
 --- A table that exists for one statement: the rows of a request, or of SQL, which may read the table itself (WITH RECURSIVE).
 -- @tparam string name
 -- @param definition a request; or the list of the columns, followed by SQL and its arguments
--- @param ... behind a request: a function that gets the table as it has been found so far, and returns the request for further rows
+-- @param ... behind a request: a function that gets the table as it has been found so far, and returns the request for further
+--   rows
 -- @return a request over its rows
 function internal.perilune.common_table(name, definition, ...)
   if type(name) ~= "string" or name == "" then

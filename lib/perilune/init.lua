@@ -26,7 +26,8 @@ perilune.row = internal.row
 internal.load("schema")
 internal.load("functions")
 
---- Puts functions into a table that load the module which defines them, when first called. The module puts its own in their place.
+--- Puts functions into a table that load the module which defines them, when first called. The module puts its own in their
+-- place.
 local function lazily(target, module, names)
   for _, name in ipairs(names) do
     target[name] = function(...)

@@ -1,7 +1,7 @@
 --- A folder of migrations: a file each, run in the order of the bytes of their names.
 --
--- `0002_add_pages.sql` is SQL, and `0002_add_pages.down.sql`, if it is there, what undoes it. `0003_fill_pages.lua` returns a function, or a table with the function `up` and the options
--- of `m:register`:
+-- `0002_add_pages.sql` is SQL, and `0002_add_pages.down.sql`, if it is there, what undoes it. `0003_fill_pages.lua` returns a
+-- function, or a table with the function `up` and the options of `m:register`:
 --
 --     return function(db) db:execute("UPDATE book SET pages = 0") end
 --

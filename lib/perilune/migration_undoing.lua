@@ -26,7 +26,8 @@ local function check_foreign_keys(db, name)
   local violation = db:foreign_key_violations()[1]
   if not violation then return end
   local message = "undoing the migration `%s` leaves rows of %s that refer to rows of %s which are not there"
-  internal.raise("constraint_foreign_key", message:format(name, violation.table, violation.referenced_table), { migration = name })
+  internal.raise("constraint_foreign_key", message:format(name, violation.table, violation.referenced_table),
+    { migration = name })
 end
 
 local function undo(handle, entry)

@@ -254,7 +254,8 @@ local function seen_after(state, seen, target)
   end
   for _, entry in ipairs(state.list) do
     if entry.name == target then
-      internal.raise("migration", ("m:migrate_down: the database has not seen the migration `%s`"):format(target), { migration = target })
+      internal.raise("migration", ("m:migrate_down: the database has not seen the migration `%s`"):format(target),
+        { migration = target })
     end
   end
   internal.raise_unknown("migration", target, seen)

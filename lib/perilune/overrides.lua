@@ -6,7 +6,8 @@ local names = { "database" }
 
 local function check(overrides, body)
   if type(overrides) ~= "table" or internal.is_database(overrides) then
-    internal.raise("argument", "with: argument 1: expected a table such as { database = db }, got " .. internal.describe(overrides))
+    internal.raise("argument", "with: argument 1: expected a table such as { database = db }, got "
+      .. internal.describe(overrides))
   end
   for name in pairs(overrides) do
     if name ~= "database" then internal.raise_unknown("override", name, names) end

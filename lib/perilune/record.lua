@@ -380,8 +380,8 @@ end
 
 --- Makes a class of records.
 -- @tparam string table_name the table or view; it need not exist yet
--- @tparam ?table options types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no columns), on_conflict (a
---   policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
+-- @tparam ?table options types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no
+--   columns), on_conflict (a policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
 function internal.perilune.record(table_name, options)
   if type(table_name) == "table" then
     internal.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table: "

@@ -25,7 +25,8 @@ function functions.check_fields(values, description, raises)
   return true
 end
 
---- The fields of a record that has been written, in their order: the columns of a plan that it had or has got, then what is no column.
+--- The fields of a record that has been written, in their order: the columns of a plan that it had or has got, then what is no
+-- column.
 local function seen_names(target, description, is_whole)
   local _, names = records.record_schema(target)
   local seen, result = set_of(names), {}
@@ -38,7 +39,8 @@ local function seen_names(target, description, is_whole)
   return result
 end
 
---- Says what the row of a record holds, which may have fewer columns than the table of the plan, or more than the record had before.
+--- Says what the row of a record holds, which may have fewer columns than the table of the plan, or more than the record had
+-- before.
 -- @param values what is stored
 -- @tparam ?boolean is_whole whether all columns of the table are known
 function functions.widen(target, plan, values, is_whole)

@@ -1,5 +1,5 @@
---- What a record class has to know of its table: the *description*, which is made from the schema for one class, and is what a plan
--- of the row path is made from.
+--- What a record class has to know of its table: the *description*, which is made from the schema for one class, and is what a
+-- plan of the row path is made from.
 
 local internal = ...
 local sql_text = internal.load("sql_text")
@@ -96,7 +96,8 @@ function record_description.describe(info, schema)
   end
   local is_own = row_id or own_key.rowid and #keys == 1 and record_description.fold(own_key.columns[1]) == columns[keys[1]].folded
   local source = sql_text.name(schema.name)
-  local select = row_id and ("SELECT *, %s AS %s FROM %s"):format(sql_text.name(row_id), sql_text.name(row_id), source) or "SELECT * FROM " .. source
+  local select = "SELECT * FROM " .. source
+  if row_id then select = ("SELECT *, %s AS %s FROM %s"):format(sql_text.name(row_id), sql_text.name(row_id), source) end
   local where = #key > 0 and " WHERE " .. record_description.condition(key) or ""
   return {
     class = info.class, schema = schema, table = schema.name, source = source, key = key,

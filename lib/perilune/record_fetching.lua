@@ -108,11 +108,13 @@ function fetching.make_source(class, sql, arguments)
 end
 
 function source:fetch_all(db)
-  return verbs.fetch_all(self.class, db or records.default_database(), self.sql, table.unpack(self.arguments, 1, self.arguments.n))
+  db = db or records.default_database()
+  return verbs.fetch_all(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
 end
 
 function source:rows(db)
-  return verbs.rows(self.class, db or records.default_database(), self.sql, table.unpack(self.arguments, 1, self.arguments.n))
+  db = db or records.default_database()
+  return verbs.rows(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
 end
 
 function source:fetch_one(db)
@@ -232,7 +234,8 @@ end
 local function raise_none(class, db, key)
   local description = record.description(class, db)
   if plain_key(key) then record.raise_not_found(description, { key }) end
-  if #description.key == 1 and key[description.key[1]] ~= nil then record.raise_not_found(description, { key[description.key[1]] }) end
+  local only = #description.key == 1 and description.key[1]
+  if only and key[only] ~= nil then record.raise_not_found(description, { key[only] }) end
   local parts = {}
   for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. record.show(value) end
   table.sort(parts)

@@ -94,7 +94,9 @@ end
 --- The columns to be written, and the options with which they are. Hooks may have changed more of them than were changed before.
 local function columns_of(write)
   local options = write.options
-  if not (options and options.changed_columns) then return with_names(steps.columns_of(write.info, write.target, write.db)), options end
+  if not (options and options.changed_columns) then
+    return with_names(steps.columns_of(write.info, write.target, write.db)), options
+  end
   local columns, with_columns = options.changed_columns(), {}
   for key, value in pairs(options) do with_columns[key] = value end
   with_columns.columns = columns

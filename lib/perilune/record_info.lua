@@ -47,7 +47,8 @@ local function make(description)
   return {
     schema = schema, description = description, columns = columns, affinities = affinities, generated = generated,
     not_null = not_null,
-    converters = column_types.of(schema, not description.is_unbound and types_of(class_info) or nil), chosen_keys = chosen_keys(description),
+    converters = column_types.of(schema, not description.is_unbound and types_of(class_info) or nil),
+    chosen_keys = chosen_keys(description),
   }
 end
 
@@ -66,8 +67,8 @@ function record_info.of_class(class, db)
   return record_info.of(record.description(class, db))
 end
 
---- The column info of a class wherever its table is: in the default database, or in the one that was used last. Nil if the class has
--- seen no table.
+--- The column info of a class wherever its table is: in the default database, or in the one that was used last. Nil if the class
+-- has seen no table.
 function record_info.of_any(class)
   local is_done, result = pcall(record_info.of_class, class)
   if is_done then return result end

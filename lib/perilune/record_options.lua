@@ -15,7 +15,8 @@ local function check_policy(place, value)
   for _, policy in ipairs(policies) do
     if policy == value then return value end
   end
-  internal.raise("argument", place .. ": expected one of " .. table.concat(policies, ", ") .. ", got " .. internal.describe(value))
+  internal.raise("argument", place .. ": expected one of " .. table.concat(policies, ", ") .. ", got "
+    .. internal.describe(value))
 end
 
 local function note_policy(value, parsed, verb)

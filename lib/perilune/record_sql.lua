@@ -43,8 +43,8 @@ local function update_text(description, names, clause)
 end
 
 --- The text of an INSERT ("i") or UPDATE ("u") of some columns, and the positions of those that it returns.
--- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end; "*" after it, or alone: the
---   whole row is returned
+-- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end; "*" after it, or alone:
+--   the whole row is returned
 -- @param rows how many rows an INSERT has
 local function write_sql(description, kind, names, clause, rows)
   local is_update, is_all = kind == "u", clause ~= nil and clause:sub(-1) == "*"

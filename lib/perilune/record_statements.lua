@@ -4,8 +4,8 @@
 --     print(statement)                        --> INSERT INTO "reminder" ("title") VALUES ('Get groceries') RETURNING "id"
 --     local id = statement:fetch_value()
 --
--- Requests have them for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement has the values that it was made
--- with. It is SQL and nothing else: no hook is called and nothing is validated.
+-- Requests have them for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement has the values that it was
+-- made with. It is SQL and nothing else: no hook is called and nothing is validated.
 
 local internal = ...
 local records, record, raise = internal.records, internal.record, internal.raise
@@ -48,7 +48,9 @@ end
 for _, method in ipairs{ "execute", "fetch_one", "fetch_all", "fetch_value", "fetch_values" } do
   --- Runs it; all but `execute` are for what RETURNING gives.
   statement[method] = function(self, db)
-    if not texts[self] then raise("argument", method .. ": expected a statement before the colon, got " .. internal.describe(self)) end
+    if not texts[self] then
+      raise("argument", method .. ": expected a statement before the colon, got " .. internal.describe(self))
+    end
     db = db or records.default_database()
     if not records.is_database(db) then raise("argument", method .. ": expected a database, got " .. internal.describe(db)) end
     local text = texts[self]

@@ -3,8 +3,8 @@
 -- Options: `target`, the columns of the unique key that counts (the primary key by default); `target_where`, the condition of
 -- the partial index that counts (`target` are its columns); `update`, what is taken from the
 -- record: "all" (all columns that it has, the default), "none", or a table of columns, and of values by column; `except`, columns
--- that are not; `set`, SQL by column; `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL, `excluded`
--- is the row that was to be inserted.
+-- that are not; `set`, SQL by column; `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL,
+-- `excluded` is the row that was to be inserted.
 
 local internal = ...
 local records = internal.records

@@ -3,9 +3,9 @@
 -- What is usual is done by the row path alone (records_writing.c); it comes here with anything else: plain tables in place of
 -- records, options, hooks, converted columns.
 --
--- A write that fails leaves the record as it was. One that was done and is undone later, because the transaction or savepoint around
--- it is rolled back, does not: the record keeps the key that it got, and takes its row for what it wrote. `refresh` reads the
--- row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
+-- A write that fails leaves the record as it was. One that was done and is undone later, because the transaction or savepoint
+-- around it is rolled back, does not: the record keeps the key that it got, and takes its row for what it wrote. `refresh` reads
+-- the row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
 
 local internal = ...
 local records, raise = internal.records, internal.raise
@@ -15,7 +15,8 @@ local verbs, instance_verbs, functions = record.class_verbs, record.instance_ver
 local writing = {
   --- By verb: the options that it takes: functions `option(value, parsed, verb)`, which raise or note the value.
   options = {
-    insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {}, insert_all = {},
+    insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {},
+    insert_all = {},
   },
 }
 

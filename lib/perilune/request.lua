@@ -190,7 +190,8 @@ function derivations:matching(pattern)
   local schema, former = source:schema()
   local known = schema or former
   -- Where the table is not known yet, it is told later that there is no such column.
-  local whole = not known and source:column(source.table, self.node.alias) or known and source:column_named(known.name, self.node.alias)
+  local alias = self.node.alias
+  local whole = not known and source:column(source.table, alias) or known and source:column_named(known.name, alias)
   if not whole then
     raise("argument", "matching: `" .. source.table .. "` is no full-text table; write column:match(pattern) where there is one")
   end

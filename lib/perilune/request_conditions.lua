@@ -84,7 +84,8 @@ local boolean_cure = ": `==` of Lua gives true or false before SQL sees anything
 -- @tparam string method the one that got it, for messages
 function conditions.read(self, method, condition, ...)
   if not internal.is_request(self) and not internal.is_association(self) then
-    raise("argument", method .. " was called on " .. internal.describe(self) .. "; write request:" .. method .. "(...), with a colon")
+    raise("argument", method .. " was called on " .. internal.describe(self) .. "; write request:" .. method
+      .. "(...), with a colon")
   end
   local count = select("#", ...)
   if type(condition) == "string" then return expression.sql(condition, table.pack(...), method) end

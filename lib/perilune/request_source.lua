@@ -60,8 +60,8 @@ function Source:column_named(name, alias)
   return column
 end
 
---- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name may
--- be one: the request is checked when it is given a database.
+--- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name
+-- may be one: the request is checked when it is given a database.
 function Source:column(name, alias)
   local column = self:column_named(name, alias)
   if column then return column end
@@ -79,7 +79,8 @@ local function key_names(self)
   schema = schema or former
   if not schema then
     raise("unknown_table", "no database at hand has the table `" .. self.table .. "`, so that its key is not known: write "
-      .. "filter{ column = value }, or call this in a block of the database (db:read(function(db) ... end))", { table = self.table })
+      .. "filter{ column = value }, or call this in a block of the database (db:read(function(db) ... end))",
+      { table = self.table })
   end
   local names = schema.primary_key.columns
   if #names > 0 then return names end
@@ -211,7 +212,8 @@ function internal.request_source(class)
   local source = sources[class]
   if source then return source end
   if not internal.is_record_class(class) then
-    raise("argument", "a method of a record class was called on " .. internal.describe(class) .. "; write Class:method(...), with a colon")
+    raise("argument", "a method of a record class was called on " .. internal.describe(class)
+      .. "; write Class:method(...), with a colon")
   end
   source = setmetatable({
     class = class, table = internal.class_table(class), columns = {}, aliased = {}, column_tables = {},

@@ -130,8 +130,8 @@ function subquery.is_in(column, list, place)
     end
   end
   if #list > most_values then
-    raise("argument", place .. ": a list of " .. #list .. " values, not all of which are integers and texts; at most " .. most_values
-      .. " are possible")
+    raise("argument", place .. ": a list of " .. #list .. " values, not all of which are integers and texts; at most "
+      .. most_values .. " are possible")
   end
   values.n = #list + 1
   return expression.list_operation("in", nil, values, place)

@@ -119,7 +119,8 @@ local function add_sql(info, fixed, set, assignments)
   end
   table.sort(names)
   for _, column in ipairs(names) do
-    assignments[#assignments + 1] = name(column) .. " = (" .. sql_fragment.expression(set[column], "set: `" .. column .. "`") .. ")"
+    local sql = sql_fragment.expression(set[column], "set: `" .. column .. "`")
+    assignments[#assignments + 1] = name(column) .. " = (" .. sql .. ")"
   end
 end
 

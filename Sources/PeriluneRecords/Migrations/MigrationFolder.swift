@@ -76,7 +76,8 @@ package struct MigrationFolder {
         }
         guard files[index].isSQL else {
             throw MigrationFolderError(
-                .mistake, folder, "\(path): `\(name)` is in Lua, and says itself how it is undone: return { up = ..., down = ... }")
+                .mistake, folder,
+                "\(path): `\(name)` is in Lua, and says itself how it is undone: return { up = ..., down = ... }")
         }
         files[index].downPath = path
     }

@@ -45,7 +45,8 @@ extension Association {
 
     private func comparesNumbers(with target: Affinity) -> Bool {
         let pair = hops[0].columns[0]
-        return hops[0].columns.count == 1 && Affinity(pair.from, of: origin) == .number && Affinity(pair.to, of: hops[0].table) == target
+        return hops[0].columns.count == 1 && Affinity(pair.from, of: origin) == .number
+            && Affinity(pair.to, of: hops[0].table) == target
     }
 
     /// For columns of the origin that are declared BLOB: their values are no texts.

@@ -88,8 +88,12 @@ package final class Association: Sendable {
     /// Whether its rows can be joined one by one.
     func checkIsJoinable(for place: String) throws {
         let parts = request.parts.values
-        let obstacle = request.limit != nil || request.offset > 0 ? "a limit" : parts.isDistinct ? "distinct()"
-            : !parts.groups.isEmpty || parts.having != nil ? "groups" : nil
+        let obstacle =
+            request.limit != nil || request.offset > 0
+            ? "a limit"
+            : parts.isDistinct
+                ? "distinct()"
+                : !parts.groups.isEmpty || parts.having != nil ? "groups" : nil
         if let obstacle {
             throw RequestError.argument(
                 "\(place): an association with \(obstacle) cannot be joined; including_all can fetch it")

@@ -35,7 +35,8 @@ struct Layout {
             return items.append(.keyNumber)
         }
         for pair in reach.association.hops[0].columns {
-            keyColumns.append(try hidden(walk.current(pair.to, of: reach.association.hops[0].table, in: number), number, isSame: true))
+            keyColumns.append(
+                try hidden(walk.current(pair.to, of: reach.association.hops[0].table, in: number), number, isSame: true))
         }
     }
 
@@ -111,7 +112,8 @@ struct Layout {
         }
         if isDistinct, !isSame {
             throw RequestError.argument(
-                "distinct() needs the key columns of what it includes among the selected ones, or rows would be told apart by them")
+                "distinct() needs the key columns of what it includes among the selected ones, or rows would be told apart by them"
+            )
         }
         items.append(.column(position, number))
         return items.count - 1
@@ -126,8 +128,10 @@ struct Layout {
 
     private func note(_ segment: SegmentDraft, in tokens: inout Tokens) {
         tokens.add(.note, segment.name.utf8)
-        tokens.add(.note, "\(segment.tag) \(segment.number) \(segment.start) \(segment.isOptional) \(segment.names.count) "
-            .utf8)
+        tokens.add(
+            .note,
+            "\(segment.tag) \(segment.number) \(segment.start) \(segment.isOptional) \(segment.names.count) "
+                .utf8)
         for extra in segment.extras { tokens.add(.note, "\(extra.name ?? "")\0\(extra.column)".utf8) }
         for child in segment.children { note(child, in: &tokens) }
         tokens.add(.note, EmptyCollection())

@@ -93,7 +93,8 @@ extension CompilerWalk {
 
     private mutating func columns(of request: Request, _ frame: Frame) throws {
         let parts = request.parts.values
-        let isSimple = request.parts.isNone
+        let isSimple =
+            request.parts.isNone
             || (parts.joins.isEmpty && parts.prefetches.isEmpty && parts.reach == nil)
         if isSimple, parts.selection == nil {
             tokens.add(.star)
@@ -285,7 +286,8 @@ extension CompilerWalk {
     /// SQL allows no order, limit, WITH or other compound there, except inside a SELECT of its own.
     private mutating func member(_ request: Request) throws {
         let isCompound = if case .compound = request.source.body { request.isBare } else { false }
-        let isPlain = request.orders.isEmpty && request.limit == nil && request.offset == 0 && !isCompound
+        let isPlain =
+            request.orders.isEmpty && request.limit == nil && request.offset == 0 && !isCompound
             && request.parts.values.commonTables.isEmpty && !hasJoinedOrders(request.parts.values.joins)
         if isPlain { return try select(request) }
         tokens.add(.selectStarFrom)

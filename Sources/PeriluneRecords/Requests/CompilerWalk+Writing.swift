@@ -114,9 +114,10 @@ extension Request {
 
     /// Whether each group is one row of the table.
     private var groupsAreRows: Bool {
-        table.containsUniqueKey(parts.values.groups.compactMap { group in
-            group.columnPosition.flatMap { $0.table.isSameTable(as: table) ? $0.position : nil }
-        })
+        table.containsUniqueKey(
+            parts.values.groups.compactMap { group in
+                group.columnPosition.flatMap { $0.table.isSameTable(as: table) ? $0.position : nil }
+            })
     }
 
     /// The written rows as a request, whose columns are given back.

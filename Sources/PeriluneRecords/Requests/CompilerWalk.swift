@@ -98,7 +98,8 @@ struct CompilerWalk {
             return
         }
         if own >= 0, alias == nil || sources[own].source.alias?.foldedName == alias!.foldedName,
-            sources[own].table === table {
+            sources[own].table === table
+        {
             try checkMeaning(table, position, alias)
             column(position, of: own)
             return
@@ -111,7 +112,10 @@ struct CompilerWalk {
     /// either.
     private func checkMeaning(_ table: TableSchema, _ position: Int, _ alias: String?) throws {
         guard alias == nil, let ownAlias = sources[own].source.alias, scopes.count > 1 else { return }
-        guard visible[..<scopes[scopes.count - 1].start].contains(where: { sources[$0].table === table && sources[$0].source.alias == nil })
+        guard
+            visible[..<scopes[scopes.count - 1].start].contains(where: {
+                sources[$0].table === table && sources[$0].source.alias == nil
+            })
         else { return }
         let column = position >= 0 ? table.columns[position].name : "rowid"
         throw RequestError(
@@ -197,7 +201,9 @@ struct CompilerWalk {
         values.append(value)
     }
 
-    mutating func list<Element>(_ elements: some Collection<Element>, _ body: (inout CompilerWalk, Element) throws -> Void) rethrows {
+    mutating func list<Element>(_ elements: some Collection<Element>, _ body: (inout CompilerWalk, Element) throws -> Void)
+        rethrows
+    {
         var isFirst = true
         for element in elements {
             if !isFirst { tokens.add(.comma) }

@@ -143,7 +143,8 @@ package final class Expression: @unchecked Sendable {
     private static func checked(_ expression: Expression) throws -> Expression {
         guard expression.height <= greatestHeight, expression.nesting <= greatestNesting else {
             throw RequestError(
-                "too_deep", "the expression is nested more deeply than SQLite can read; name a part of it by a common table "
+                "too_deep",
+                "the expression is nested more deeply than SQLite can read; name a part of it by a common table "
                     + "expression, or combine long lists by `all` or `any`")
         }
         return expression

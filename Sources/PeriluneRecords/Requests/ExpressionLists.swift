@@ -63,7 +63,8 @@ struct KeyList: Sendable {
         }
         self.columns = columns
         let fitsJSON = rows.count >= ValueList.jsonThreshold && rows.allSatisfy { $0.allSatisfy(ValueList.isCarriedByJSON) }
-        json = fitsJSON ? columns.count == 1 ? ValueList.jsonArray(rows.lazy.map { $0[0] }) : ValueList.jsonArray(rows: rows) : nil
+        json =
+            fitsJSON ? columns.count == 1 ? ValueList.jsonArray(rows.lazy.map { $0[0] }) : ValueList.jsonArray(rows: rows) : nil
         self.rows = fitsJSON ? [] : rows
         guard self.rows.count * columns.count <= ValueList.mostSingles else {
             throw RequestError.argument("too many keys: \(rows.count)")

@@ -101,13 +101,15 @@ extension Request {
                 throw RequestError.argument("`\(association.name)`: a depth is for associations of a table to itself")
             }
             guard (1...Self.deepestPrefetch).contains(depth) else {
-                throw RequestError.argument("`\(association.name)`: expected a depth from 1 to \(Self.deepestPrefetch), got \(depth)")
+                throw RequestError.argument(
+                    "`\(association.name)`: expected a depth from 1 to \(Self.deepestPrefetch), got \(depth)")
             }
             let single = association
             for _ in 1..<depth { association = try single.map { [association] in try $0.includingAll(association) } }
         }
         guard association.request.prefetchDepth < Self.deepestPrefetch else {
-            throw RequestError("too_deep", "`\(association.name)`: more than \(Self.deepestPrefetch) associations inside each other")
+            throw RequestError(
+                "too_deep", "`\(association.name)`: more than \(Self.deepestPrefetch) associations inside each other")
         }
         try association.checkIsFetchable()
         return with { parts in
@@ -165,7 +167,8 @@ extension Request {
         try join.association.checkIsJoinable(for: "`\(join.association.name)`")
         if join.role != .included, join.hasInclusion {
             throw RequestError.argument(
-                "`\(join.association.name)` is joined, but not included, so that what it includes has no place; use including_...")
+                "`\(join.association.name)` is joined, but not included, so that what it includes has no place; use including_..."
+            )
         }
         let joins = try parts.values.joins.adding(join)
         return with { $0.joins = joins }
@@ -204,7 +207,8 @@ extension Association {
         let columns = hops[0].columns
         return (
             columns.map { $0.from < 0 ? "rowid" : origin.columns[$0.from].name },
-            columns.map { $0.to < 0 ? "rowid" : hops[0].table.columns[$0.to].name })
+            columns.map { $0.to < 0 ? "rowid" : hops[0].table.columns[$0.to].name }
+        )
     }
 
     func checkIsFetchable() throws {
@@ -212,7 +216,8 @@ extension Association {
             throw RequestError.argument("`\(name)`: an association with groups cannot be included")
         }
         if request.parts.values.isDistinct, request.limit != nil || request.offset > 0 {
-            throw RequestError.argument("`\(name)`: distinct() and a limit cannot be had together where associations are included")
+            throw RequestError.argument(
+                "`\(name)`: distinct() and a limit cannot be had together where associations are included")
         }
     }
 }
@@ -221,9 +226,11 @@ extension [Join] {
     /// The list with one more, which is put together with the same one where that is there already.
     func adding(_ join: Join) throws -> [Join] {
         let association = join.association
-        guard let index = firstIndex(where: {
-            $0.association.name == association.name && $0.association.request.source.alias == association.request.source.alias
-        }) else { return self + [join] }
+        guard
+            let index = firstIndex(where: {
+                $0.association.name == association.name && $0.association.request.source.alias == association.request.source.alias
+            })
+        else { return self + [join] }
         let other = self[index]
         guard association.hasSamePath(as: other.association) else {
             throw RequestError.argument(
@@ -250,10 +257,11 @@ extension Association {
 
 extension Request {
     fileprivate func merging(_ other: Request) throws -> Request {
-        let filter = switch (filter, other.filter) {
-        case (let a?, let b?): a === b ? a : try a.and(b)
-        case (let a, let b): a ?? b
-        }
+        let filter =
+            switch (filter, other.filter) {
+            case (let a?, let b?): a === b ? a : try a.and(b)
+            case (let a, let b): a ?? b
+            }
         let mine = parts.values
         let theirs = other.parts.values
         let joins = try theirs.joins.reduce(mine.joins) { try $0.adding($1) }
@@ -262,7 +270,8 @@ extension Request {
             let names = Set(mine.annotations.compactMap { $0.name?.foldedName })
             parts.annotations += theirs.annotations.filter { $0.name.map { !names.contains($0.foldedName) } ?? true }
             parts.joins = joins
-            parts.prefetches = mine.prefetches.filter { a in !theirs.prefetches.contains { $0.association.name == a.association.name } }
+            parts.prefetches =
+                mine.prefetches.filter { a in !theirs.prefetches.contains { $0.association.name == a.association.name } }
                 + theirs.prefetches
             for table in theirs.commonTables where !parts.commonTables.contains(where: { $0 === table }) {
                 parts.commonTables.append(table)

@@ -15,18 +15,19 @@ extension Request {
     /// Compiles the request, or finds what it has been compiled to.
     package func compiled(by compiler: RequestCompiler, as form: RequestForm = .rows) throws -> CompiledRequest {
         if let known = memo.find(form, compiler.schema) { return known }
-        let compiled = switch form {
-        case .rows: try compiler.compileRows(self, isFirst: false)
-        case .first: try compiler.compileRows(self, isFirst: true)
-        case .count: try compileCount(compiler)
-        case .exists:
-            try compiler.compileSingle(isBoolean: true) { walk in
-                walk.tokens.add(.select)
-                try walk.exists(self, false, Precedence.any)
+        let compiled =
+            switch form {
+            case .rows: try compiler.compileRows(self, isFirst: false)
+            case .first: try compiler.compileRows(self, isFirst: true)
+            case .count: try compileCount(compiler)
+            case .exists:
+                try compiler.compileSingle(isBoolean: true) { walk in
+                    walk.tokens.add(.select)
+                    try walk.exists(self, false, Precedence.any)
+                }
+            case .aggregate(let name, let expression, let isDistinct):
+                try compileAggregate(name, expression, isDistinct, compiler)
             }
-        case .aggregate(let name, let expression, let isDistinct):
-            try compileAggregate(name, expression, isDistinct, compiler)
-        }
         memo.keep(compiled, as: form)
         return compiled
     }
@@ -82,7 +83,8 @@ extension Request {
             throw RequestError.argument("\(name.lowercased()): the request has groups; select the aggregate for each of them")
         }
         if parts.values.isDistinct {
-            throw RequestError.argument("\(name.lowercased()): the request is distinct; ask for the distinct values of the expression")
+            throw RequestError.argument(
+                "\(name.lowercased()): the request is distinct; ask for the distinct values of the expression")
         }
         let request = withoutIncluded
         guard hasLimit else {

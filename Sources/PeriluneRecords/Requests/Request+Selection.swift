@@ -96,7 +96,8 @@ extension Request {
 
     /// The columns of a row, without those of included associations.
     var output: [(name: String?, type: String)] {
-        let base: [(String?, String)] = parts.values.selection?.map { ($0.name, $0.expression.declaredType) }
+        let base: [(String?, String)] =
+            parts.values.selection?.map { ($0.name, $0.expression.declaredType) }
             ?? table.visibleColumns.map { (table.columns[$0].name, table.columns[$0].type) }
         return base + (parts.values.annotations + joinedAnnotations).map { ($0.name, $0.expression.declaredType) }
     }
@@ -119,7 +120,8 @@ extension Request {
     /// Whether it can stand inside another request: without rows of associations.
     func checkIsPlain(_ place: String) throws {
         if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {
-            throw RequestError.argument("\(place): a request that includes associations cannot be part of another; use joining_...")
+            throw RequestError.argument(
+                "\(place): a request that includes associations cannot be part of another; use joining_...")
         }
     }
 

@@ -112,8 +112,10 @@ package struct SQLFragment: Sendable {
                 String(decoding: rest.suffix(word.utf8.count), as: UTF8.self).foldedName == word
             else { return nil }
             rest = rest.dropLast(word.utf8.count)
-            guard let last = rest.last, last == 0x20 || (0x09...0x0D).contains(last) || last == UInt8(ascii: ")")
-                || last == UInt8(ascii: "\"") else { return nil }
+            guard let last = rest.last,
+                last == 0x20 || (0x09...0x0D).contains(last) || last == UInt8(ascii: ")")
+                    || last == UInt8(ascii: "\"")
+            else { return nil }
         }
         rest = rest.trimmingSpaceAtEnd()
         if rest.isEmpty, pieces.count == 1 { return nil }

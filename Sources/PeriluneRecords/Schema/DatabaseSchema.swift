@@ -51,9 +51,10 @@ package final class DatabaseSchema: Sendable {
     /// What to write in place of `schema.table`: tables are found as SQLite finds names without a schema.
     private func qualifiedNameError(_ name: String, in db: Database) throws -> RequestError? {
         let parts = name.split(separator: ".", maxSplits: 1).map(String.init)
-        guard parts.count == 2, try Bool.fetchOne(
-            db, sql: "SELECT EXISTS (SELECT * FROM pragma_table_list(?1) WHERE schema = ?2 COLLATE NOCASE)",
-            arguments: [parts[1], parts[0]]) == true, let found = try findTable(parts[1], in: db)
+        guard parts.count == 2,
+            try Bool.fetchOne(
+                db, sql: "SELECT EXISTS (SELECT * FROM pragma_table_list(?1) WHERE schema = ?2 COLLATE NOCASE)",
+                arguments: [parts[1], parts[0]]) == true, let found = try findTable(parts[1], in: db)
         else { return nil }
         if found.databaseName.foldedName == parts[0].foldedName {
             return RequestError(

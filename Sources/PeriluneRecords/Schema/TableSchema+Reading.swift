@@ -12,7 +12,8 @@ extension TableSchema {
         // The pragma knows the tables of schemas by their older name alone.
         let known = ["sqlite_schema": "sqlite_master", "sqlite_temp_schema": "sqlite_temp_master"][name.foldedName]
         let rows = try Row.fetchAll(
-            db, sql: "SELECT t.* FROM pragma_table_list(?) AS t, pragma_database_list AS d ON d.name = t.schema "
+            db,
+            sql: "SELECT t.* FROM pragma_table_list(?) AS t, pragma_database_list AS d ON d.name = t.schema "
                 + "ORDER BY d.name <> 'temp', d.seq", arguments: [known ?? name])
         guard let row = rows.first else { return nil }
         return try TableReader(db: db, database: row["schema"], name: row["name"]).read(row)
@@ -26,7 +27,8 @@ extension TableSchema {
     /// The names of the tables and views, for finding the one that was meant.
     package static func names(in db: Database) throws -> [String] {
         try String.fetchAll(
-            db, sql: "SELECT name FROM pragma_table_list WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
+            db,
+            sql: "SELECT name FROM pragma_table_list WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\' "
                 + "AND type <> 'shadow' ORDER BY name")
     }
 }
@@ -42,7 +44,8 @@ private struct TableReader {
         let (columns, key) = try readColumns()
         let indexes = try readIndexes(columns)
         // An INTEGER PRIMARY KEY has no index of its own, unless it is the DESC form.
-        let isRowID = key.count == 1 && columns[key[0]].type.foldedName == "integer" && !isWithoutRowID
+        let isRowID =
+            key.count == 1 && columns[key[0]].type.foldedName == "integer" && !isWithoutRowID
             && type == "table" && !indexes.contains { $0.origin == "pk" }
         var uniqueKeys = indexes.filter { $0.isUnique && !$0.isPartial && $0.isComplete }.map(\.columns)
         if !key.isEmpty, !uniqueKeys.contains(key) { uniqueKeys.insert(key, at: 0) }
@@ -122,7 +125,8 @@ private struct TableReader {
         let table: String = rows[0]["table"]
         // A key that names no columns means the primary key of the other table.
         let named = rows.compactMap { $0["to"] as String? }
-        let referenced = try named.isEmpty
+        let referenced =
+            try named.isEmpty
             ? self.rows("pragma_table_info", of: table, order: "pk").filter { $0["pk"] > 0 }.map { $0["name"] as String }
             : named
         return TableSchema.ForeignKey(

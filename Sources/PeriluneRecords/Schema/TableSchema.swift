@@ -67,7 +67,9 @@ package final class TableSchema: Sendable {
         columns: [Column], primaryKey: [Int] = [], primaryKeyIsRowID: Bool = false, uniqueKeys: [[Int]] = [],
         foreignKeys: [ForeignKey] = [], indexes: [[Int]] = []
     ) {
-        id = Self.lastID.withLock { $0 += 1; return $0 }
+        id = Self.lastID.withLock {
+            $0 += 1; return $0
+        }
         self.databaseName = databaseName
         self.name = name
         self.kind = kind
