@@ -68,7 +68,7 @@ public actor ScriptHost {
         self.environment = environment ?? .machine
         var setup = ScriptSetup(
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
-        setup.previewMode = configuration.previewMode
+        if let mode = configuration.previewMode { setup.previewMode = mode }
         setup.extending = configuration.extending
         internals = try setup.install(in: state)
         try configuration.output.install(in: state, environment: self.environment)

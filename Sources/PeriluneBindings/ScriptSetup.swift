@@ -10,7 +10,7 @@ package struct ScriptSetup {
     package var allowsFiles: Bool
     /// Clock, random numbers and the like.
     package var environment: ScriptEnvironment
-    /// Whether scripts run on a copy, and what they may do outside of it.
+    /// Whether scripts run on a copy, and what they may do outside of it. In previews nothing, if nobody says otherwise.
     package var previewMode: PreviewMode?
     /// What scripts wait for. The host drives it.
     package let loop: ScriptLoop
@@ -21,6 +21,7 @@ package struct ScriptSetup {
         self.database = database
         self.allowsFiles = allowsFiles
         self.environment = environment
+        previewMode = environment.context == .preview ? .holdingBackEffects : nil
         loop = ScriptLoop(environment: environment)
     }
 

@@ -31,7 +31,8 @@ public protocol DependencyKey: Sendable {
     /// What is used where nothing was given.
     static func defaultSource(in context: DependencyContext) -> DependencyDefault<Source>
 
-    /// Makes the value, once in each scope: in a test, for that test.
+    /// Makes the value, once in each scope: in a test, for that test. It is cancelled when nobody waits for the value any more, and
+    /// may be called again after it has thrown.
     ///
     /// - Parameter scope: Where it is made. Tells the context, and other dependencies.
     static func makeValue(of source: Source, in scope: Dependencies) async throws -> Value

@@ -1,4 +1,3 @@
-
 public import PeriluneLua
 
 /// For tests of what a program makes of a machine without memory.

@@ -109,6 +109,42 @@ import Testing
         }
     }
 
+    @Test func `in a preview neither scripts that are trusted nor migrations reach the live file by its name`() async throws {
+        try await withTemporaryFolder { folder in
+            let path = "\(folder)/live.sqlite"
+            let live = try DatabaseQueue(path: path)
+            try await live.write { db in try db.execute(sql: "CREATE TABLE author (id INTEGER PRIMARY KEY); INSERT INTO author VALUES (1)") }
+            try live.close()
+            let before = try Data(contentsOf: URL(filePath: path))
+            var configuration = ScriptHost.Configuration()
+            configuration.libraries = .trusted
+            configuration.allowsFiles = true
+            try await Dependencies.inProcess(.preview) { [configuration] in
+                try await Dependencies.prepare { $0.defaultDatabase = .queue(path) }
+                try await ScriptHost(configuration).run(
+                    source: """
+                        local path = ...
+                        for name, attempt in pairs{
+                          attach = function() db:execute("ATTACH '" .. path .. "' AS live") end,
+                          open = function() perilune.queue(path) end,
+                          write = function() io.open(path, "w") end,
+                          remove = function() os.remove(path) end,
+                        } do
+                          local ok, failure = pcall(attempt)
+                          assert(not ok and failure.kind == "preview", name .. ": " .. tostring(failure))
+                        end
+                        """, arguments: path)
+            }
+            try "ATTACH '\(path)' AS live; DELETE FROM live.author;".write(toFile: "\(folder)/0001_bad.sql", atomically: true, encoding: .utf8)
+            try await Dependencies.inProcess(.preview) {
+                await #expect(throws: LuaError.self) {
+                    try await Dependencies.prepare { $0.defaultDatabase = .queue(path, migrations: .folder(folder)) }
+                }
+            }
+            #expect(try Data(contentsOf: URL(filePath: path)) == before)
+        }
+    }
+
     @Test func `a preview begins with what live has, also while somebody uses it`() async throws {
         try await withTemporaryFolder { folder in
             let path = "\(folder)/live.sqlite"

@@ -352,6 +352,22 @@ import Testing
         #expect(report["t"]?.counts == [1, 0, 0])
     }
 
+    @Test(.timeLimit(.minutes(5))) func `a preview that goes does not wait for its scripts`() async throws {
+        var configuration = ScriptHost.Configuration()
+        configuration.limits = LuaLimits(isCancellable: true)
+        var preview: ScriptPreview? = try await ScriptPreview(of: .empty, configuration: configuration)
+        let host = try #require(preview?.host)
+        let entered = AsyncStream.makeStream(of: Void.self)
+        await host.register(module: "m") { $0.function("entered") { () -> Void in entered.continuation.yield() } }
+        let script = Task {
+            try await host.run(source: "local m = require 'm' db:write(function() m.entered() while true do end end)")
+        }
+        await entered.stream.first { _ in true }
+        preview = nil
+        host.cancel()
+        await #expect(throws: LuaError.self) { try await script.value }
+    }
+
     @Test func `a host may be there longer than its preview`() async throws {
         let folder = try PreviewFolder(Self.books)
         let before = try folder.contents()

@@ -9,12 +9,10 @@ enum TypeNames {
         case let type as any ScriptObject.Type: type.scriptName
         case is any FixedWidthInteger.Type: "integer"
         case is any BinaryFloatingPoint.Type: "number"
-        case is any LuaConvertible.Type where type == LuaValue.self: "any"
         case is String.Type, is LuaString.Type, is Data.Type, is UUID.Type, is URL.Type: "string"
         case is Bool.Type: "boolean"
         case is Date.Type: "perilune.date"
         case is Decimal.Type: "number|string"
-        case is LuaFunction.Type: "function"
         default: "table"
         }
     }

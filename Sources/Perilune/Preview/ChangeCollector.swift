@@ -29,7 +29,8 @@ struct ChangeCollector {
     consuming func collect() throws -> (report: PreviewReport, changeset: Changeset?) {
         report.schema = schema.changes(since: start.schema)
         // A recording knows nothing of changes to the schema, and of tables that are not any more what they were.
-        let recorded = schema.version == start.schema.version ? start.recording.changeset() : nil
+        let isSameSchema = schema.version == start.schema.version && schema.objects == start.schema.objects
+        let recorded = isSameSchema ? start.recording.changeset() : nil
         if let recorded {
             try takeRecorded(recorded)
         } else {

@@ -36,7 +36,8 @@ public struct PreviewPlan: Codable, Sendable {
     public let effects: [PreviewEffect]
     let changesetBytes: Data
     /// The SHA-256 of the changes: SQLite does not find out whatever is wrong with them.
-    private let changesetHash: String
+    /// `nil` until the plan is written.
+    private var changesetHash: String?
 
     package var changeset: Changeset { Changeset(bytes: changesetBytes) }
 
@@ -47,12 +48,24 @@ public struct PreviewPlan: Codable, Sendable {
         created = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         self.effects = effects
         changesetBytes = changeset.bytes
-        changesetHash = SHA256.hash(changeset.bytes)
     }
 
     private enum CodingKeys: String, CodingKey {
         case format, version, origin, created, scripts, effects, changesetHash
         case changesetBytes = "changeset"
+    }
+
+    /// Writes the plan as it stands in a file.
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(format, forKey: .format)
+        try container.encode(version, forKey: .version)
+        try container.encode(origin, forKey: .origin)
+        try container.encode(created, forKey: .created)
+        try container.encode(scripts, forKey: .scripts)
+        try container.encode(effects, forKey: .effects)
+        try container.encode(changesetBytes, forKey: .changesetBytes)
+        try container.encode(SHA256.hash(changesetBytes), forKey: .changesetHash)
     }
 
     // MARK: - Files

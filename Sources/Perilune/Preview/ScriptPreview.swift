@@ -71,7 +71,9 @@ public final class ScriptPreview: Sendable {
     }
 
     deinit {
-        copy.writer.unsafeReentrantWrite { _ in start.recording.end() }
+        // Not waited for: a script may still run.
+        let recording = UncheckedBox(start.recording)
+        copy.writer.asyncWriteWithoutTransaction { _ in recording.value.end() }
     }
 
     /// Looks at what has changed, when no script runs any more. Later calls find the same.

@@ -1,0 +1,120 @@
+internal import GRDB
+
+/// The columns of a table.
+struct TableShape {
+    enum Kind: String {
+        case table, virtual
+        /// In which a virtual table keeps its rows.
+        case shadow
+    }
+
+    struct Column {
+        let name: String
+        /// The position in the primary key, from 1; 0 for other columns.
+        let keyPosition: Int
+        let isNotNull: Bool
+        let isGenerated: Bool
+        /// The SQL of the default value.
+        let defaultSQL: String?
+    }
+
+    let name: String
+    let kind: Kind
+    let hasRowID: Bool
+    /// In order; the hidden columns of virtual tables left out.
+    let columns: [Column]
+    /// Whether the key is the row id.
+    let isRowIDKey: Bool
+    /// Whether SQLite may take two keys for the same that are stored differently: `a` and `A` by a collation, 1 and 1.0 where there
+    /// is no type.
+    let hasLooseKey: Bool
+
+    /// The names of the columns of the primary key, in its order.
+    var key: [String] {
+        columns.filter { $0.keyPosition > 0 }.sorted { $0.keyPosition < $1.keyPosition }.map(\.name)
+    }
+
+    /// Columns of the key that may hold NULL, which SQLite allows for historical reasons.
+    var nullableKey: [String] {
+        hasRowID && !isRowIDKey ? columns.filter { $0.keyPosition > 0 && !$0.isNotNull }.map(\.name) : []
+    }
+
+    /// Why sessions cannot record the table; `nil` if they can.
+    var unrecordable: String? {
+        switch kind {
+        case .virtual: "it is a virtual table"
+        case .shadow: "it belongs to a virtual table"
+        case .table where key.isEmpty: "it has no PRIMARY KEY"
+        case .table where columns.contains(where: \.isGenerated): "it has generated columns"
+        case .table: nil
+        }
+    }
+
+    /// A name by which SQL reaches the row id, if no column is called the same.
+    var rowIDName: String? {
+        guard hasRowID else { return nil }
+        return ["rowid", "_rowid_", "oid"].first { name in !columns.contains { $0.name.lowercased() == name } }
+    }
+
+    func column(_ name: String) -> Column? {
+        columns.first { $0.name.lowercased() == name.lowercased() }
+    }
+
+    static func fetchAll(_ db: Database, schema: String) throws -> [TableShape] {
+        let rows = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT name, type, wr FROM pragma_table_list
+                WHERE schema = ? AND type IN ('table', 'virtual', 'shadow') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
+                ORDER BY name COLLATE NOCASE
+                """, arguments: [schema])
+        return try rows.map { row in
+            let kind = Kind(rawValue: row[1]) ?? .table
+            return try TableShape(db, schema: schema, name: row[0], kind: kind, hasRowID: row[2] == 0)
+        }
+    }
+
+    private init(_ db: Database, schema: String, name: String, kind: Kind, hasRowID: Bool) throws {
+        self.name = name
+        self.kind = kind
+        self.hasRowID = hasRowID
+        let rows = try Self.fetchColumns(db, of: name, schema: schema, kind: kind)
+        columns = rows.filter { $0[3] != 1 }.map { row in
+            Column(
+                name: row[0], keyPosition: row[1], isNotNull: row[2], isGenerated: (row[3] as Int) > 1,
+                defaultSQL: row[4])
+        }
+        // Every other key has an index.
+        let indexed = try Row.fetchAll(
+            db,
+            sql: """
+                SELECT part.cid, part.coll FROM pragma_index_list(?1, ?2) AS list, pragma_index_xinfo(list.name, ?2) AS part
+                WHERE list.origin = 'pk' AND part."key"
+                """, arguments: [name, schema])
+        isRowIDKey = hasRowID && indexed.isEmpty && columns.contains { $0.keyPosition > 0 }
+        let types = Dictionary(rows.map { ($0[5] as Int, $0[6] as String) }) { first, _ in first }
+        hasLooseKey = indexed.contains { part in
+            (part[1] as String?)?.uppercased() != "BINARY" || Self.holdsAnyType(types[part[0]] ?? "")
+        }
+    }
+
+    private static func fetchColumns(_ db: Database, of name: String, schema: String, kind: Kind) throws -> [Row] {
+        do {
+            return try Row.fetchAll(
+                db,
+                sql: #"SELECT name, pk, "notnull", hidden, dflt_value, cid, type FROM pragma_table_xinfo(?, ?) ORDER BY cid"#,
+                arguments: [name, schema])
+        } catch is DatabaseError where kind == .virtual {
+            // What makes the table is not there: a module of another program.
+            return []
+        }
+    }
+
+    /// Whether a column of a declared type keeps numbers and texts as they come.
+    ///
+    /// - SeeAlso: SQLite's "Datatypes In SQLite", §3.1.
+    private static func holdsAnyType(_ type: String) -> Bool {
+        let type = type.uppercased()
+        return type.isEmpty || type == "ANY" || type.contains("BLOB") && !["INT", "CHAR", "CLOB", "TEXT"].contains { type.contains($0) }
+    }
+}
