@@ -210,6 +210,20 @@ import Testing
         #expect(otherPlan != nil)
     }
 
+    @Test func `changes that break foreign keys make no plan, since none would be applied`() async throws {
+        let folder = try PreviewFolder(
+            """
+            CREATE TABLE author (id INTEGER PRIMARY KEY); INSERT INTO author VALUES (1), (2);
+            CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author); INSERT INTO book VALUES (7, 1);
+            """)
+        let (report, plan) = try await folder.preview(
+            "db:execute('PRAGMA foreign_keys = OFF') db:execute('DELETE FROM author WHERE id = 1')")
+        #expect(
+            report.obstacles == ["a foreign key would be broken: row 7 of book would refer to a row of author that is not there"])
+        #expect(plan == nil)
+        #expect(try await folder.preview("db:execute('DELETE FROM author WHERE id = 2')").plan != nil)
+    }
+
     @Test func `virtual tables of other programs are in nobody's way`() async throws {
         let folder = try PreviewFolder(
             """

@@ -140,16 +140,20 @@ struct ChangeCollector {
 
     // MARK: - Obstacles
 
-    /// Why SQLite cannot make all these changes one after the other. Tried on the copy, backwards: two rows that have changed
-    /// places in a unique index, for one, cannot be written in any order.
+    /// Why the changes cannot be made to the original. Tried on the copy, backwards: two rows that have changed places in a unique
+    /// index, for one, cannot be written in any order.
     private func obstacleToRepeating(_ changeset: Changeset) throws -> String? {
         let inverse = try changeset.inverted()
+        let foreignKeys = try ForeignKeyCheck(db, schema, changeset)
+        let violations = try foreignKeys.countViolations()
+        let violation = try violations > 0 ? foreignKeys.describeViolation() : ""
         try db.execute(sql: "PRAGMA foreign_keys = OFF")
         var obstacle: String?
         // Deferred: the former state, which is attached, cannot be written to.
         try db.inTransaction(.deferred) {
             do {
                 try inverse.apply(to: db, schema: schema)
+                if try foreignKeys.countViolations() < violations { obstacle = "a foreign key would be broken: \(violation)" }
             } catch let error as PlanError {
                 obstacle = "the changes cannot be made row by row: \(error.message.replacing("conflict: ", with: ""))"
             } catch let error as DatabaseError {

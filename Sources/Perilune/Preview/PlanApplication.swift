@@ -45,44 +45,12 @@ private struct PlanApplication {
                 "the schema of the database is not that of the plan, which was made before it changed: make the plan again"
             )
         }
-        let tables = try tablesWithForeignKeys(schema)
-        let violations = try countViolations(tables)
+        let foreignKeys = try ForeignKeyCheck(db, schema, changeset)
+        let violations = try foreignKeys.countViolations()
         try changeset.apply(to: db, schema: schema)
-        guard try countViolations(tables) <= violations else {
-            throw PlanError(.foreignKey, try describeViolations(tables))
+        guard try foreignKeys.countViolations() <= violations else {
+            throw PlanError(.foreignKey, "conflict: \(try foreignKeys.describeViolation())")
         }
-    }
-
-    // MARK: - Foreign keys
-
-    /// The tables whose foreign keys the plan could break: those it changes, and those that refer to them.
-    private func tablesWithForeignKeys(_ schema: SchemaSnapshot) throws -> [String] {
-        var changed: Set<String> = []
-        try changeset.forEach { changed.insert($0.table.lowercased()) }
-        return try schema.tables.filter { $0.kind == .table }.map(\.name).filter { name in
-            let parents = try String.fetchAll(
-                db, sql: #"SELECT "table" FROM pragma_foreign_key_list(?)"#, arguments: [name])
-            guard !parents.isEmpty else { return false }
-            return changed.contains(name.lowercased()) || parents.contains { changed.contains($0.lowercased()) }
-        }
-    }
-
-    private func countViolations(_ tables: [String]) throws -> Int {
-        try tables.reduce(0) { count, name in
-            try count
-                + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM pragma_foreign_key_check(?)", arguments: [name]) ?? 0)
-        }
-    }
-
-    private func describeViolations(_ tables: [String]) throws -> String {
-        for name in tables {
-            let row = try Row.fetchOne(
-                db, sql: "SELECT rowid, parent FROM pragma_foreign_key_check(?)", arguments: [name])
-            guard let row else { continue }
-            let place = (row[0] as Int64?).map { "row \($0) of \(name)" } ?? "a row of \(name)"
-            return "conflict: \(place) would refer to a row of \(row[1] as String) that is not there"
-        }
-        return "conflict: a foreign key would refer to a row that is not there"
     }
 }
 

@@ -1,0 +1,37 @@
+internal import GRDB
+
+/// Finds out whether changes break foreign keys.
+struct ForeignKeyCheck {
+    private let db: Database
+    /// The tables whose foreign keys the changes could break: those that they change, and those that refer to them.
+    private let tables: [String]
+
+    init(_ db: Database, _ schema: SchemaSnapshot, _ changeset: Changeset) throws {
+        self.db = db
+        var changed: Set<String> = []
+        try changeset.forEach { changed.insert($0.table.lowercased()) }
+        tables = try schema.tables.filter { $0.kind == .table }.map(\.name).filter { name in
+            let parents = try String.fetchAll(db, sql: #"SELECT "table" FROM pragma_foreign_key_list(?)"#, arguments: [name])
+            guard !parents.isEmpty else { return false }
+            return changed.contains(name.lowercased()) || parents.contains { changed.contains($0.lowercased()) }
+        }
+    }
+
+    /// How many rows refer to rows that are not there.
+    func countViolations() throws -> Int {
+        try tables.reduce(0) { count, name in
+            try count + (Int.fetchOne(db, sql: "SELECT COUNT(*) FROM pragma_foreign_key_check(?)", arguments: [name]) ?? 0)
+        }
+    }
+
+    /// `row 3 of book would refer to a row of author that is not there`, of the first one.
+    func describeViolation() throws -> String {
+        for name in tables {
+            let row = try Row.fetchOne(db, sql: "SELECT rowid, parent FROM pragma_foreign_key_check(?)", arguments: [name])
+            guard let row else { continue }
+            let place = (row[0] as Int64?).map { "row \($0) of \(name)" } ?? "a row of \(name)"
+            return "\(place) would refer to a row of \(row[1] as String) that is not there"
+        }
+        return "a foreign key would refer to a row that is not there"
+    }
+}
