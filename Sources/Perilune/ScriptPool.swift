@@ -2,6 +2,7 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
+internal import Synchronization
 
 /// Several hosts over one database, which serve calls in parallel.
 ///
@@ -16,9 +17,26 @@ internal import PeriluneLua
 /// again, gets the host of that script, which waits for it.
 public actor ScriptPool {
     /// A host that a call has for itself.
-    private struct Loan: Sendable {
+    private final class Loan: Sendable {
         let host: ScriptHost
         let use = OngoingUse()
+        private let limit = Atomic(false)
+
+        init(host: ScriptHost) {
+            self.host = host
+        }
+
+        /// Whether a limit has struck, of the call or of one inside. What that has left behind is anybody's guess.
+        var hasPassedLimit: Bool { limit.load(ordering: .acquiring) }
+
+        func perform<Result: Sendable>(_ operation: @Sendable (ScriptHost) async throws -> Result) async throws -> Result {
+            do {
+                return try await operation(host)
+            } catch {
+                if (error as? LuaError)?.code.isLimit == true { limit.store(true, ordering: .releasing) }
+                throw error
+            }
+        }
     }
 
     /// What the calls that the current task is part of have, by their pools.
@@ -61,18 +79,13 @@ public actor ScriptPool {
         _ operation: @Sendable (ScriptHost) async throws -> Result
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
-        if let loan = Self.loans[id], loan.use.isGoingOn { return try await operation(loan.host) }
+        if let loan = Self.loans[id], loan.use.isGoingOn { return try await loan.perform(operation) }
         let loan = Loan(host: try await takeHost())
-        defer { loan.use.end() }
-        do {
-            let result = try await Self.$loans.withValue(Self.loans.merging([id: loan]) { $1 }) { try await operation(loan.host) }
-            giveBack(loan.host)
-            return result
-        } catch {
-            // What it has left behind after a limit has struck is anybody's guess.
-            giveBack((error as? LuaError)?.code.isLimit == true ? nil : loan.host)
-            throw error
+        defer {
+            loan.use.end()
+            giveBack(loan.hasPassedLimit ? nil : loan.host)
         }
+        return try await Self.$loans.withValue(Self.loans.merging([id: loan]) { $1 }) { try await loan.perform(operation) }
     }
 
     /// Calls a function as ``ScriptHost/call(_:_:)`` does, in any of the hosts.

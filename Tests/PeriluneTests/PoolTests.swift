@@ -56,6 +56,27 @@ import Testing
     }
 
     @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
+    func `a host is replaced also if a limit has struck in a call inside, which a function has caught`() async throws {
+        let holder = PoolHolder(), made = Mutex(0)
+        var configuration = ScriptHost.Configuration()
+        configuration.limits.instructions = 100_000
+        let pool = try await ScriptPool(size: 1, configuration) { host in
+            made.withLock { $0 += 1 }
+            await host.register(module: "m") { m in
+                m.function("try") { () async throws -> Bool in
+                    let pool = try #require(holder.pool)
+                    return (try? await pool.call("loop")) != nil
+                }
+            }
+            try await host.run(source: "local m = require 'm' function loop() while true do end end function try() return m.try() end")
+        }
+        holder.pool = pool
+        _ = try? await pool.call("try")
+        #expect(try await pool.withHost { host in try await host.defines("loop") })
+        #expect(made.withLock { $0 } == 2)
+    }
+
+    @Test(.defaultDatabase(), .timeLimit(.minutes(15)))
     func `a host whose script has passed a limit is replaced, one whose script failed is not`() async throws {
         let made = Mutex(0)
         var configuration = ScriptHost.Configuration()
