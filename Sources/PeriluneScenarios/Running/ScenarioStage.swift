@@ -132,11 +132,8 @@ private struct OutputLogHandler: LogHandler {
         set { metadata[key] = newValue }
     }
 
-    func log(
-        level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-        function: String, line: UInt
-    ) {
-        let fields = (metadata ?? [:]).filter { $0.key != "script" && $0.key != "line" }.sorted { $0.key < $1.key }
-        output.write((["\(level): \(message)"] + fields.map { "\($0.key)=\($0.value)" }).joined(separator: " ") + "\n")
+    func log(event: LogEvent) {
+        let fields = (event.metadata ?? [:]).filter { $0.key != "script" && $0.key != "line" }.sorted { $0.key < $1.key }
+        output.write((["\(event.level): \(event.message)"] + fields.map { "\($0.key)=\($0.value)" }).joined(separator: " ") + "\n")
     }
 }

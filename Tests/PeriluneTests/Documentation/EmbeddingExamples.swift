@@ -128,7 +128,9 @@ struct EmbeddingExamples {
         let pool = try await ScriptPool(size: 4) { host in try await host.run(file: "\(folder)/orders.lua") }
         let totals = try await withThrowingTaskGroup(of: Double.self) { group in
             for customer in 1...100 { group.addTask { try await pool.call("orders.total", customer) } }
-            return try await group.reduce(0, +)
+            var sum = 0.0
+            for try await total in group { sum += total }
+            return sum
         }
         // end
         #expect(totals == 12625)
