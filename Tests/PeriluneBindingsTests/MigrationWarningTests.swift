@@ -22,11 +22,8 @@ import Testing
             set { metadata[key] = newValue }
         }
 
-        func log(
-            level: Logger.Level, message: Logger.Message, metadata: Logger.Metadata?, source: String, file: String,
-            function: String, line: UInt
-        ) {
-            log.lines.withLock { $0.append("\(level): \(message): \(metadata?["differences"] ?? "")") }
+        func log(event: LogEvent) {
+            log.lines.withLock { $0.append("\(event.level): \(event.message): \(event.metadata?["differences"] ?? "")") }
         }
     }
 

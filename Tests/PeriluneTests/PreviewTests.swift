@@ -32,6 +32,12 @@ import Testing
         #expect(report.schema.isEmpty && report.warnings.isEmpty && report.obstacles.isEmpty)
         #expect(report.hasChanges)
         #expect(plan != nil)
+        #expect("\(report)" == """
+            book: 1 inserted, 1 updated, 1 deleted
+              - id 1, title 'Typee', pages 326
+              ~ id 3, title 'Mardi', pages NULL -> 400
+              + id 4, title 'Redburn', pages NULL
+            """)
     }
 
     @Test func `a script that observes changes is previewed as any other`() async throws {

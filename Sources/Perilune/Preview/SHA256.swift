@@ -1,4 +1,7 @@
-/// SHA-256, for naming scripts and schemas by their content.
+/// SHA-256, for naming scripts and schemas by their content, in plans that other processes read.
+///
+/// Neither the standard library nor Foundation has it on Linux, `Hasher` gives other values in each process, and the package that
+/// has it takes longer to build than all of this one: so these are the sixty lines.
 ///
 /// - SeeAlso: FIPS 180-4, section 6.2.
 package enum SHA256 {

@@ -1,3 +1,5 @@
+internal import PeriluneRecords
+
 /// What went wrong, with all that helps to put it right.
 struct ErrorReport: Equatable {
     /// A call that was going on.
@@ -104,68 +106,17 @@ extension ErrorReport {
 extension ErrorReport {
     /// The report as one line of JSON, ended by a line feed; what is not known is left out.
     var json: String {
-        var object = JSONObject()
-        object.set("kind", kind)
-        object.set("code", code)
-        object.set("message", message)
-        object.set("file", file)
-        object.set("line", line)
-        object.set("source_line", sourceLine)
-        object.set("sql", sql)
-        object.set("sql_offset", sqlOffset)
-        object.set("args", arguments)
-        object.set("help", help)
-        object.set("suggestions", suggestions)
-        object.set(
-            "trace",
-            trace.map { frame in
-                var object = JSONObject()
-                object.set("name", frame.name)
-                object.set("file", frame.file)
-                object.set("line", frame.line)
-                return object
-            })
-        return object.text + "\n"
-    }
-}
-
-/// A JSON object under construction, in the order of its fields.
-private struct JSONObject {
-    private var bytes: [UInt8] = []
-
-    var text: String { "{" + String(decoding: bytes, as: UTF8.self) + "}" }
-
-    mutating func set(_ name: String, _ value: String?) {
-        guard let value else { return }
-        key(name)
-        JSONText.write(value, to: &bytes)
-    }
-
-    mutating func set(_ name: String, _ value: Int?) {
-        guard let value else { return }
-        key(name)
-        bytes.append(String(value))
-    }
-
-    mutating func set(_ name: String, _ values: [String]) {
-        guard !values.isEmpty else { return }
-        key(name)
-        bytes.append("[")
-        for (index, value) in values.enumerated() {
-            if index > 0 { bytes.append(",") }
-            JSONText.write(value, to: &bytes)
+        let frames = trace.map { frame in
+            JSONText.object([("name", .string(frame.name)), ("file", .string(frame.file)), ("line", .integer(frame.line))])
         }
-        bytes.append("]")
-    }
-
-    mutating func set(_ name: String, _ objects: [JSONObject]) {
-        guard !objects.isEmpty else { return }
-        key(name)
-        bytes.append("[" + objects.map(\.text).joined(separator: ",") + "]")
-    }
-
-    private mutating func key(_ name: String) {
-        if !bytes.isEmpty { bytes.append(",") }
-        bytes.append("\"\(name)\":")
+        func list(_ texts: [String]) -> JSONText? { texts.isEmpty ? nil : .strings(texts) }
+        func text(_ text: String?) -> JSONText? { text.map { .string($0) } }
+        let object = JSONText.object([
+            ("kind", text(kind)), ("code", code.map { .integer($0) }), ("message", text(message)), ("file", text(file)), ("line", line.map { .integer($0) }),
+            ("source_line", text(sourceLine)), ("sql", text(sql)), ("sql_offset", sqlOffset.map { .integer($0) }),
+            ("args", list(arguments)), ("help", text(help)), ("suggestions", list(suggestions)),
+            ("trace", frames.isEmpty ? nil : .list(frames)),
+        ])
+        return object.text + "\n"
     }
 }

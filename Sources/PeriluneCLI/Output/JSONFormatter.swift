@@ -1,3 +1,5 @@
+internal import PeriluneRecords
+
 /// An array of objects, one a line.
 struct JSONFormatter: ResultFormatter {
     private let writer: JSONRowWriter
@@ -48,7 +50,7 @@ struct JSONRowWriter {
     init(columns: [String]) {
         keys = Self.unique(columns).map { name in
             var key: [UInt8] = []
-            JSONText.write(name, to: &key)
+            JSONText.append(name, to: &key)
             key.append(UInt8(ascii: ":"))
             return key
         }
@@ -68,16 +70,14 @@ struct JSONRowWriter {
         switch cell {
         case .null: output.append("null")
         case .integer(let value): output.append(String(value))
-        case .real(let value) where value.isInfinite: output.append(value < 0 ? "-9e999" : "9e999")
-        case .real(let value) where value.isNaN: output.append("null")
-        case .real(let value): output.append(value.description)
+        case .real(let value): JSONText.append(value, to: &output)
         case .boolean(let value): output.append(value ? "true" : "false")
         case .blob(let bytes): write(bytes, taggedBy: "$blob", to: &output)
         case .text(let bytes):
             if String(validating: bytes, as: UTF8.self) == nil {
                 write(bytes, taggedBy: "$text", to: &output)
             } else {
-                JSONText.write(bytes, to: &output)
+                JSONText.append(text: bytes, to: &output)
             }
         }
     }
@@ -98,29 +98,5 @@ struct JSONRowWriter {
             while !taken.insert("\(name)_\(number)").inserted { number += 1 }
             return "\(name)_\(number)"
         }
-    }
-}
-
-/// Strings in JSON.
-enum JSONText {
-    static func write(_ text: String, to output: inout [UInt8]) {
-        write(Array(text.utf8), to: &output)
-    }
-
-    /// Writes bytes that are UTF-8, with quotes.
-    static func write(_ bytes: [UInt8], to output: inout [UInt8]) {
-        output.append(UInt8(ascii: "\""))
-        for byte in bytes {
-            switch byte {
-            case UInt8(ascii: "\""): output.append("\\\"")
-            case UInt8(ascii: "\\"): output.append("\\\\")
-            case UInt8(ascii: "\n"): output.append("\\n")
-            case UInt8(ascii: "\r"): output.append("\\r")
-            case UInt8(ascii: "\t"): output.append("\\t")
-            case 0..<0x20, 0x7F: output.append("\\u00" + (byte < 16 ? "0" : "") + String(byte, radix: 16))
-            default: output.append(byte)
-            }
-        }
-        output.append(UInt8(ascii: "\""))
     }
 }

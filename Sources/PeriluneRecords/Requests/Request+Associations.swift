@@ -265,7 +265,7 @@ extension Request {
         let mine = parts.values
         let theirs = other.parts.values
         let joins = try theirs.joins.reduce(mine.joins) { try $0.adding($1) }
-        let merged = try parts.changed { parts in
+        let merged = parts.changed { parts in
             parts.selection = theirs.selection ?? mine.selection
             let names = Set(mine.annotations.compactMap { $0.name?.foldedName })
             parts.annotations += theirs.annotations.filter { $0.name.map { !names.contains($0.foldedName) } ?? true }

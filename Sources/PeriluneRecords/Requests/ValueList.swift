@@ -50,48 +50,24 @@ package struct ValueList: Sendable {
     }
 
     static func jsonArray(_ values: some Sequence<Value>) -> [UInt8] {
-        var json: [UInt8] = [UInt8(ascii: "[")]
-        for value in values {
-            if json.count > 1 { json.append(UInt8(ascii: ",")) }
-            append(value, to: &json)
-        }
-        json.append(UInt8(ascii: "]"))
+        var json: [UInt8] = []
+        JSONText.append("[", values, "]", to: &json, append)
         return json
     }
 
     /// An array of arrays: the values of keys of several columns.
     static func jsonArray(rows: some Sequence<[Value]>) -> [UInt8] {
-        var json: [UInt8] = [UInt8(ascii: "[")]
-        for row in rows {
-            if json.count > 1 { json.append(UInt8(ascii: ",")) }
-            json += jsonArray(row)
-        }
-        json.append(UInt8(ascii: "]"))
+        var json: [UInt8] = []
+        JSONText.append("[", rows, "]", to: &json) { row, json in JSONText.append("[", row, "]", to: &json, append) }
         return json
     }
 
     private static func append(_ value: Value, to json: inout [UInt8]) {
         switch value {
-        case .integer(let number): json.append(contentsOf: "\(number)".utf8)
+        case .integer(let number): json += "\(number)".utf8
         case .boolean(let flag): json.append(flag ? UInt8(ascii: "1") : UInt8(ascii: "0"))
-        case .text(let bytes): append(text: bytes, to: &json)
-        case .null, .real, .blob: json.append(contentsOf: "null".utf8)
+        case .text(let bytes): JSONText.append(text: bytes, to: &json)
+        case .null, .real, .blob: json += "null".utf8
         }
-    }
-
-    private static func append(text: [UInt8], to json: inout [UInt8]) {
-        json.append(UInt8(ascii: "\""))
-        for byte in text {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                json.append(UInt8(ascii: "\\"))
-                json.append(byte)
-            case 0..<0x20:
-                json.append(contentsOf: byte < 0x10 ? "\\u000".utf8 : "\\u00".utf8)
-                json.append(contentsOf: String(byte, radix: 16).utf8)
-            default: json.append(byte)
-            }
-        }
-        json.append(UInt8(ascii: "\""))
     }
 }

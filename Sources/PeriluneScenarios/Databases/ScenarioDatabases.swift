@@ -98,7 +98,7 @@ final class ScenarioDatabases: Sendable {
         let parent = template.parent ?? (name == Self.base ? "empty" : Self.base)
         let path = try chain(from: template, in: source)
         let below = try layer(parent, in: source)
-        let key = try self.name("\(source.file.path)\0\(path.joined(separator: "\0"))") {
+        let key = self.name("\(source.file.path)\0\(path.joined(separator: "\0"))") {
             Self.name(of: template, on: below?.name ?? "", in: source)
         }
         return try Layer(name: key, image: store.image(named: key) { try fill(template, on: below?.image, in: source) })

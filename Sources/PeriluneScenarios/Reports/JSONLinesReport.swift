@@ -1,3 +1,5 @@
+internal import PeriluneRecords
+
 /// One object of JSON for each event, on a line of its own: for programs that follow a run.
 final class JSONLinesReport: ScenarioReport {
     private let style: ScenarioReportStyle
@@ -25,11 +27,11 @@ final class JSONLinesReport: ScenarioReport {
         }
     }
 
-    private func emit(_ event: String, _ fields: [(String, JSONText.Value?)]) {
-        write(JSONText.text(.object([("version", .integer(Self.version)), ("event", .string(event))] + fields)) + "\n")
+    private func emit(_ event: String, _ fields: [(String, JSONText?)]) {
+        write(JSONText.object([("version", .integer(Self.version)), ("event", .string(event))] + fields).text + "\n")
     }
 
-    private func fields(of summary: ScenarioSummary) -> [(String, JSONText.Value?)] {
+    private func fields(of summary: ScenarioSummary) -> [(String, JSONText?)] {
         let outcomes: [ScenarioOutcome] = [.passed, .failed, .timedOut, .errored, .skipped, .interrupted]
         return outcomes.map { ($0.rawValue, .integer(summary.count($0))) } + [
             ("flaky", .integer(summary.flaky.count)), ("not_run", .integer(summary.notRun)),
@@ -38,7 +40,7 @@ final class JSONLinesReport: ScenarioReport {
         ]
     }
 
-    private static func fields(of result: ScenarioResult, _ style: ScenarioReportStyle) -> [(String, JSONText.Value?)] {
+    private static func fields(of result: ScenarioResult, _ style: ScenarioReportStyle) -> [(String, JSONText?)] {
         let isFailure = !result.outcome.isSuccess
         return result.scenario.jsonFields + [
             ("outcome", .string(result.outcome.rawValue)), ("reason", result.reason.map { .string($0) }),
@@ -57,14 +59,14 @@ final class JSONLinesReport: ScenarioReport {
         ]
     }
 
-    private static func step(_ step: ScenarioStep) -> JSONText.Value {
+    private static func step(_ step: ScenarioStep) -> JSONText {
         .object([
             ("name", .string(step.name)), ("outcome", step.hasPassed ? "passed" : "failed"),
             ("milliseconds", step.duration.map { .number($0 / .milliseconds(1)) }), ("line", step.line.map { .integer($0) }),
         ])
     }
 
-    private static func failure(_ failure: ScenarioFailure) -> JSONText.Value {
+    private static func failure(_ failure: ScenarioFailure) -> JSONText {
         .object([
             ("message", .string(failure.message)), ("kind", failure.kind.map { .string($0) }),
             ("file", failure.file.map { .string($0) }), ("line", failure.line.map { .integer($0) }),
@@ -75,7 +77,7 @@ final class JSONLinesReport: ScenarioReport {
         ])
     }
 
-    private static func statement(_ statement: StatementRecord) -> JSONText.Value {
+    private static func statement(_ statement: StatementRecord) -> JSONText {
         .object([
             ("sql", .string(statement.sql)), ("arguments", .strings(statement.arguments)),
             ("rows", .integer(statement.rows)), ("milliseconds", .number(statement.duration / .milliseconds(1))),
@@ -87,7 +89,7 @@ final class JSONLinesReport: ScenarioReport {
 
 extension Scenario {
     /// What lists and events say of a scenario.
-    var jsonFields: [(String, JSONText.Value?)] {
+    var jsonFields: [(String, JSONText?)] {
         [
             ("id", .string(id)), ("name", .string(name)), ("groups", groups.isEmpty ? nil : .strings(groups)),
             ("case", caseName.map { .string($0) }), ("file", .string(file)), ("line", .integer(line)),
@@ -97,6 +99,6 @@ extension Scenario {
 
     /// The scenario as one line of JSON.
     public var json: String {
-        JSONText.text(.object(jsonFields + [("skip", skip.map { .string($0) }), ("todo", isTodo ? true : nil)]))
+        JSONText.object(jsonFields + [("skip", skip.map { .string($0) }), ("todo", isTodo ? true : nil)]).text
     }
 }

@@ -1,3 +1,5 @@
+internal import PeriluneRecords
+
 /// The Test Anything Protocol, version 14: steps are subtests.
 ///
 /// Programs that know only version 13, such as the `prove` of Perl before 5.40, refuse what says to be of a later one, and read
@@ -57,9 +59,9 @@ final class TAPReport: ScenarioReport {
         var lines = ["  ---", "  duration_ms: \(Int(result.duration / .milliseconds(1)))", "  seed: \"\(result.seed)\""]
         if result.isFlaky { lines.append("  flaky: true") }
         if let failure = result.failures.first {
-            if let file = failure.file { lines.append("  file: \(JSONText.quoted(file))") }
+            if let file = failure.file { lines.append("  file: \(JSONText.string(file).text)") }
             if let line = failure.line { lines.append("  line: \(line)") }
-            if let kind = failure.kind { lines.append("  kind: \(JSONText.quoted(kind))") }
+            if let kind = failure.kind { lines.append("  kind: \(JSONText.string(kind).text)") }
         }
         lines.append("  message: |")
         let text = result.failures.flatMap { FailureText(style: ScenarioReportStyle()).lines(of: $0) }
