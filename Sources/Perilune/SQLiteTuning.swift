@@ -12,4 +12,18 @@ public enum SQLiteTuning {
     public static func disableMemoryStatistics() -> Bool {
         disableSQLiteMemoryStatistics()
     }
+
+    /// Has threads that wait for each other in SQLite look again for a while before they sleep.
+    ///
+    /// The readers of one file share a mutex, which each statement outside of a transaction takes for some microseconds. With it,
+    /// two hosts that read statement by statement read nearly twice as much as one; without it, no more than one.
+    ///
+    /// For programs that own their process: call it before anything uses SQLite.
+    ///
+    /// - Returns: Whether it came in time, and the system has such mutexes (the GNU C library).
+    /// - SeeAlso: SQLite's `SQLITE_CONFIG_MUTEX`.
+    @discardableResult
+    public static func useAdaptiveMutexes() -> Bool {
+        useAdaptiveSQLiteMutexes()
+    }
 }

@@ -12,6 +12,7 @@ struct HostMeasures {
     func run() async throws {
         // As a program that owns its process does.
         SQLiteTuning.disableMemoryStatistics()
+        SQLiteTuning.useAdaptiveMutexes()
         print("Hosts in a Swift program:")
         try await measureCalls()
         try await measureMaking()
