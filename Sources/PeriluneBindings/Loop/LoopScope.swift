@@ -1,4 +1,4 @@
-package import PeriluneLua
+internal import PeriluneLua
 
 /// What one version of a file has started: it ends as a whole when another version takes its place.
 ///

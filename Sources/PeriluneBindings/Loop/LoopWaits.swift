@@ -12,10 +12,10 @@ final class LoopWaits: Sendable {
     /// A run that waits.
     final class Wait: Sendable {
         private let waits: LoopWaits
-        private let path: WritableKeyPath<Counts, Int> & Sendable
+        private let path: any WritableKeyPath<Counts, Int> & Sendable
         private let isOver = Mutex(false)
 
-        fileprivate init(_ path: WritableKeyPath<Counts, Int> & Sendable, of waits: LoopWaits) {
+        fileprivate init(_ path: any WritableKeyPath<Counts, Int> & Sendable, of waits: LoopWaits) {
             (self.waits, self.path) = (waits, path)
             waits.state.withLock { $0[keyPath: path] += 1 }
         }

@@ -52,6 +52,6 @@ extension ScenarioStage {
 
     /// Ends that for nothing.
     func end(_ recorder: RowChangeRecorder) {
-        try? writer.unsafeReentrantWrite { _ in recorder.end() }
+        writer.unsafeReentrantWrite { _ in recorder.end() }
     }
 }
