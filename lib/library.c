@@ -34,6 +34,9 @@ static const module modules[] = {
     {"automation", (const char[]){
 #embed "perilune/automation.lua"
         , 0}},
+    {"automation_files", (const char[]){
+#embed "perilune/automation_files.lua"
+        , 0}},
     {"automation_runs", (const char[]){
 #embed "perilune/automation_runs.lua"
         , 0}},

@@ -91,6 +91,8 @@ extension ScriptHost.Configuration {
     private var openingConfiguration: GRDB.Configuration {
         var configuration = GRDB.Configuration()
         configuration.readonly = isReadonly
+        // As default databases do.
+        configuration.busyMode = .waiting(seconds: 5)
         trace?.install(in: &configuration)
         return configuration
     }

@@ -30,6 +30,7 @@ enum ExitStatus {
         case "timeout", "memory", "budget": limit
         case "cancelled", "interrupt": interrupted
         case "io", "full", "cannot_open": inputOutput
+        case "already_running": busy
         case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"): busy
         case _ where kind.hasPrefix("corrupt"): badData
         case _ where kind.hasPrefix("ioerr") || kind.hasPrefix("cantopen"): inputOutput

@@ -166,6 +166,25 @@ import Testing
         #expect(try process.wait().status == 0)
     }
 
+    @Test func `a file runs on a database in one process only`() throws {
+        let folder = try TestFolder([
+            "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } print('ready') io.stdout:flush()"
+        ])
+        let arguments = ["automations", "run", "a.lua", "--database", "x.sqlite"]
+        let process = try CommandProcess(TestFolder.binary, arguments, in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        let second = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+        #expect(second.status == 75)
+        #expect(second.errors == "error: the automations of a.lua run on x.sqlite already, in another process\n")
+        #expect(try folder.perilune("automations", "run", "a.lua", "a", "--database", "x.sqlite").status == 0)
+        process.interrupt()
+        #expect(try process.wait().status == 0)
+        let third = try CommandProcess(TestFolder.binary, arguments, in: folder, isOutputRead: true)
+        #expect(try third.readLine() == "ready")
+        third.interrupt()
+        #expect(try third.wait().status == 0)
+    }
+
     @Test func `names that there are not get the nearest`() throws {
         let folder = try Self.makeFolder()
         #expect(try folder.perilune("automations", "run", "shop.lua", "restock", "--database", "x.sqlite").status == 0)

@@ -127,4 +127,26 @@ import Testing
             #expect(try await program.host.call("take") == "it")
         }
     }
+
+    @Test func `modules are loaded anew with the file, and stay if it fails`() async throws {
+        try await withTemporaryFolder { folder in
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            configuration.moduleFolder = folder
+            let host = try await ScriptHost(configuration)
+            let file = "\(folder)/automations.lua", module = "\(folder)/words.lua"
+            func write(_ text: String, to path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
+            try write("words = require('words') function word() return words.word .. require('words').word end", to: file)
+            try write("return { word = 'a' }", to: module)
+            try await host.loadAutomations(file: file)
+            try write("return { word = 'b' }", to: module)
+            #expect(try await host.call("word") == "aa")
+            try await host.loadAutomations(file: file)
+            #expect(try await host.call("word") == "bb")
+            #expect(try await host.automationModulePaths().contains(module))
+            try write("return { word = 'c' }", to: module)
+            try write("require('words') error('no')", to: file)
+            await #expect(throws: LuaError.self) { try await host.loadAutomations(file: file) }
+            #expect(try await host.call("word") == "bb")
+        }
+    }
 }

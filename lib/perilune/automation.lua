@@ -3,6 +3,7 @@
 local internal = ...
 local perilune = internal.perilune
 local checks = internal.load("definition_checks")
+local files = internal.load("automation_files")
 local runs = internal.load("automation_runs")
 local triggers = internal.load("automation_triggers")
 local native = internal.loop
@@ -22,6 +23,8 @@ local is_stopped = false
 local host_scope = 0
 --- That of the file that was loaded last; nil: there is none.
 local file_scope
+--- The modules that it has required, while another one is loaded.
+local former_modules
 
 --- A day between two attempts is the most.
 local longest_wait = 86400.0
@@ -42,23 +45,36 @@ local function log_error(self, message, e)
   perilune.log.error(message, { automation = self.name, error = tostring(e), script = self.file, line = self.line })
 end
 
+local keep_later
+
+--- Somebody holds the lock of the database longer than it waits: so often, and for so many runs, it is tried again.
+local most_delays, most_unkept = 10, 1000
+
+local function is_delayed(details, e)
+  local kind = type(e) == "userdata" and e.kind or ""
+  details.delays = (details.delays or 0) + 1
+  return (kind:find("^busy") or kind:find("^locked")) and details.delays <= most_delays and #unkept < most_unkept
+end
+
 --- Keeps a run, whose end nothing may disturb. A failure is told to the log, unless somebody waits for the run.
 local function keep(self, details, is_awaited)
   -- A preview shows what the automation changes, not that it ran.
   if perilune.context == "preview" then return end
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
+  if not is_kept and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
   if not is_kept then log_error(self, "the run of an automation could not be kept", failure) end
   if details.outcome == "failed" and not is_awaited then log_error(self, "automation failed", details.error) end
 end
 
 --- Keeps a run once the script waits or has come to its end.
-local function keep_later(self, details)
-  unkept[#unkept + 1] = { self, details }
+function keep_later(self, details, is_awaited, seconds)
+  unkept[#unkept + 1] = { self, details, is_awaited }
   if #unkept > 1 then return end
   native.start(function()
+    if seconds then native.sleep(seconds) end
     local kept = unkept
     unkept = {}
-    for _, run in ipairs(kept) do keep(run[1], run[2]) end
+    for _, run in ipairs(kept) do keep(table.unpack(run, 1, 3)) end
   end, nil, false, host_scope)
 end
 
@@ -197,17 +213,15 @@ local on_trigger = {
 
 local Automation = { __name = "perilune.automation" }
 
-local methods = {}
-
 --- Runs the automation now, guard included, as if it had been triggered.
 -- @param data what the function finds in `context.event`
-function methods:run(data)
+function Automation:run(data)
   if self.is_removed then internal.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
   on_trigger[self.mode](self, { kind = "manual", data = data })
 end
 
 --- Has it triggered again after `disable`.
-function methods:enable()
+function Automation:enable()
   if self.source or self.is_removed then return end
   self.enabled = true
   -- Now, since a change of the schema has everything looked at again: the first run would be followed by another.
@@ -218,7 +232,7 @@ function methods:enable()
 end
 
 --- Has it not triggered any more. What runs goes on.
-function methods:disable()
+function Automation:disable()
   self.enabled = false
   if self.source then self.source:cancel() end
   self.source = nil
@@ -226,18 +240,18 @@ function methods:disable()
 end
 
 --- Whether it is triggered.
-function methods:is_enabled()
+function Automation:is_enabled()
   return self.enabled
 end
 
 --- Whether it runs now.
-function methods:is_running()
+function Automation:is_running()
   return self.running_count > 0
 end
 
 --- The last runs, newest first, as the table `perilune_automation_run` has them.
 -- @tparam ?integer count 20 by default
-function methods:runs(count)
+function Automation:runs(count)
   return runs.last(self.db, self.name, count or 20)
 end
 
@@ -251,20 +265,12 @@ local function remove(self, reason)
 end
 
 --- Ends it for good, with what runs.
-function methods:remove()
+function Automation:remove()
   remove(self, "removed")
 end
 
-Automation.__index = function(_, key)
-  local method = methods[key]
-  if method then return method end
-  if key == "source" or key == "when" or key == "description" or key == "is_removed" or key == "file" or key == "line" then return nil end
-  local names = {}
-  for name in pairs(methods) do names[#names + 1] = name end
-  table.sort(names)
-  internal.raise_unknown("method", tostring(key), names)
-end
 Automation.__metatable = "automation"
+checks.seal(Automation, { "description", "file", "is_removed", "line", "source", "when" })
 Automation.__tostring = function(self) return ("automation %s (%s)"):format(self.name, self.trigger_text) end
 
 -- Definitions -----------------------------------------------------------------------------------------------------------------
@@ -378,10 +384,10 @@ end
 function automations.load(chunk, is_live, poll)
   if is_stopped then internal.raise("cancelled", "the program is ending") end
   local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
-  staging, triggers.poll = {}, poll
+  staging, triggers.poll, former_modules = {}, poll, files.forget_modules()
   chunk()
   begin(staging, is_live)
-  list, staging = staging, nil
+  list, staging, former_modules = staging, nil, nil
   file_scope = scope
   for _, self in ipairs(former) do remove(self, "the file was loaded again") end
   if former_scope then end_scope(former_scope) end
@@ -405,9 +411,13 @@ end
 function automations.abandon(scope)
   local failed = staging or {}
   staging = nil
+  if former_modules then files.put_back(former_modules) end
+  former_modules = nil
   for _, self in ipairs(failed) do self:remove() end
   end_scope(scope)
 end
+
+automations.module_paths = files.paths
 
 --- What people want to know of each.
 function automations.describe()

@@ -20,6 +20,15 @@ local function table_name(value)
 end
 
 --- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
+--- All but those in which the library keeps what it does.
+local function tables_of_scripts(db)
+  local names = {}
+  for _, name in ipairs(db:tables()) do
+    if not name:find("^perilune_") then names[#names + 1] = name end
+  end
+  return names
+end
+
 local function one_row_of_each(queries)
   local count = 0
   return function(handle)
@@ -47,7 +56,7 @@ end
 
 local function watch_tables(db, names, poll, fire, on_error)
   for _, name in ipairs(names) do
-    if not db:table_exists(name) then internal.raise_unknown("table", name, db:tables()) end
+    if not db:table_exists(name) then internal.raise_unknown("table", name, tables_of_scripts(db)) end
   end
   local sql_text, queries = internal.load("sql_text"), {}
   for index, name in ipairs(names) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end

@@ -108,6 +108,28 @@ function checks.class(name, methods)
   }
 end
 
+--- Makes the functions of a class its methods: called with a colon, all other names being errors, but those of its fields.
+-- @tparam table class its `__metatable` is what messages call its objects
+-- @tparam {string,...} fields what its objects have, and may not have
+function checks.seal(class, fields)
+  local what, methods, known = class.__metatable, {}, {}
+  for _, name in ipairs(fields) do known[name] = true end
+  for name, f in pairs(class) do
+    if not name:find("^__") then
+      methods[name] = function(self, ...)
+        if getmetatable(self) ~= what then
+          checks.fail(what .. ":" .. name, "call it with a colon, got " .. internal.describe(self) .. " before the arguments")
+        end
+        return f(self, ...)
+      end
+    end
+  end
+  class.__index = function(_, key)
+    if methods[key] or known[key] then return methods[key] end
+    internal.raise_unknown("method", tostring(key), sorted_keys(methods))
+  end
+end
+
 --- Raises unless an object is of a class, which it is not after `t.column(...)`.
 function checks.receiver(object, class, place)
   if type(object) ~= "table" or getmetatable(object) ~= class then

@@ -3,6 +3,7 @@
 local internal = ...
 local perilune = internal.perilune
 local native = internal.loop
+local checks = internal.load("definition_checks")
 local read_seconds = internal.load("durations").read
 
 local function check_function(name, f)
@@ -20,7 +21,6 @@ end
 
 --- What `after`, `every` and `on_signal` return.
 local Handle = { __name = "perilune.timer" }
-Handle.__index = Handle
 Handle.__metatable = "timer"
 
 local function make_handle(id)
@@ -40,6 +40,8 @@ end
 function Handle:__tostring()
   return native.is_live(self.id) and "timer" or "timer (ended)"
 end
+
+checks.seal(Handle, { "id" })
 
 --- Calls a function once, after so many seconds.
 function perilune.after(seconds, f, ...)
@@ -77,7 +79,6 @@ end
 
 --- What `spawn` returns: a function that runs beside the others.
 local Task = { __name = "perilune.task" }
-Task.__index = Task
 Task.__metatable = "task"
 
 --- The tasks, by the coroutines that run them.
@@ -153,3 +154,5 @@ end
 function Task:__tostring()
   return ("task (%s)"):format(self.state)
 end
+
+checks.seal(Task, { "error", "id", "place", "results", "state", "waits_for" })

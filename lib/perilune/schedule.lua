@@ -5,6 +5,7 @@ local perilune = internal.perilune
 local checks = internal.load("definition_checks")
 local native = internal.loop
 
+--- Days and months may also be written out.
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
 local days = { [0] = "sun", "mon", "tue", "wed", "thu", "fri", "sat" }
 
@@ -13,8 +14,10 @@ local fields = {
   { name = "minute", low = 0, high = 59 },
   { name = "hour", low = 0, high = 23 },
   { name = "day of the month", low = 1, high = 31 },
-  { name = "month", low = 1, high = 12, words = months },
-  { name = "day of the week", low = 0, high = 7, words = days },
+  { name = "month", low = 1, high = 12, words = months, names = {
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december" } },
+  { name = "day of the week", low = 0, high = 7, words = days, names = {
+    [0] = "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday" } },
 }
 
 local shorthands = {
@@ -31,7 +34,8 @@ end
 local function read_number(place, text, field, part)
   local number = math.tointeger(tonumber(part))
   for value, word in pairs(field.words or {}) do
-    if part:lower() == word then number = value end
+    local name = part:lower()
+    if name == word or name == field.names[value] then number = value end
   end
   if not number then fail(place, text, "%s: expected a number%s, got `%s`", field.name, field.words and " or a name" or "", part) end
   if number < field.low or number > field.high then
@@ -153,7 +157,6 @@ end
 local longest_wait = perilune.context == "live" and 60 or math.huge
 
 local Schedule = { __name = "perilune.schedule" }
-Schedule.__index = Schedule
 Schedule.__metatable = "schedule"
 
 --- A clock that is set back by more has been wrong: what it has shown counts no more.
@@ -195,6 +198,8 @@ end
 function Schedule:__tostring()
   return ('schedule "%s"'):format(self.schedule.text) .. (self:is_active() and "" or " (ended)")
 end
+
+checks.seal(Schedule, { "due", "f", "id", "last", "schedule" })
 
 local schedule = { next_time = next_time }
 

@@ -9,7 +9,6 @@ local checks = internal.load("definition_checks")
 local longest_chain = 1000
 
 local Observation = { __name = "perilune.observation" }
-Observation.__index = Observation
 Observation.__metatable = "observation"
 
 -- Reading ---------------------------------------------------------------------------------------------------------------------
@@ -103,6 +102,8 @@ end
 function Observation:values()
   return function() return or_null(self, self:next()) end, nil, nil, self
 end
+
+checks.seal(Observation, { "callback", "fetch", "fingerprint", "has_looked", "place", "watch" })
 
 -- Beginning -------------------------------------------------------------------------------------------------------------------
 

@@ -36,6 +36,12 @@ extension ScriptHost {
         }
     }
 
+    /// Where the modules may be that the file of automations has required: if one of them changes, the file is to be loaded again,
+    /// which loads them anew.
+    public nonisolated func automationModulePaths() async throws -> [String] {
+        try await exclusively { host in try await host.callAutomations("module_paths", []) }
+    }
+
     /// The automations that there are, in the order of their definition.
     public nonisolated func automations() async throws -> [Automation] {
         try await exclusively { host in try await host.callAutomations("describe", []) }

@@ -25,6 +25,8 @@ package final class ScriptDatabase {
     private let leftover: UnsafeMutablePointer<perilune_release_list>
     /// What observes its values.
     private var watches: [WeakWatch] = []
+    /// What those have left that have ended.
+    private var retired: [any TransactionObserver] = []
 
     private struct WeakWatch {
         weak var watch: ValueWatch?
@@ -116,8 +118,15 @@ package final class ScriptDatabase {
 
     /// Has a watch end with the database.
     func add(_ watch: ValueWatch) {
-        watches.removeAll { $0.watch == nil }
+        watches.removeAll { $0.watch?.isEnded != false }
         watches.append(WeakWatch(watch: watch))
+        watch.onRetire = { [weak self] observer in self?.retired.append(observer) }
+    }
+
+    /// Removes what watches that have ended have left, from the connection that writes.
+    func removeRetired(from db: Database) {
+        for observer in retired { db.remove(transactionObserver: observer) }
+        retired = []
     }
 
     /// Closes the database. No access may be open.

@@ -77,6 +77,11 @@ package final class LoopParking: Sendable {
         }
         for item in waiting { item.resume() }
     }
+
+    /// Forgets a place where nobody will wait any more.
+    package func forget(_ place: Place) {
+        state.withLock { _ = $0.released.remove(place) }
+    }
 }
 
 /// What one task waits at, until another opens it.

@@ -64,7 +64,10 @@ final class LoopTimers: Sendable {
     }
 
     func remove(_ id: Int) {
-        state.withLock { $0.timers[id] = nil }
+        state.withLock { state in
+            state.timers[id] = nil
+            state.forgetRemovedDeadlines()
+        }
         setAlarm()
     }
 
@@ -113,6 +116,12 @@ extension LoopTimers.State {
             deadlines.removeMin()
         }
         return nil
+    }
+
+    /// Forgets those of timers that were removed, once they are most of them.
+    fileprivate mutating func forgetRemovedDeadlines() {
+        guard deadlines.count > 2 * timers.count + 64 else { return }
+        deadlines = Heap(deadlines.unordered.filter { timers[$0.id] != nil })
     }
 
     /// Takes the next timer that is due; one that repeats is set again.

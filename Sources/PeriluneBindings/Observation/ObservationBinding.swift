@@ -99,6 +99,7 @@ struct ObservationBinding {
             watch.onEnd = { [weak source] in
                 // Who waits learns of the end.
                 parking.release(place)
+                parking.forget(place)
                 source.map(loop.end)
             }
             return [.integer(Int64(place.number))]
@@ -139,6 +140,7 @@ struct ObservationBinding {
             return try database.entering {
                 try database.writer.writeWithoutTransaction { db in
                     try db.requireOpen()
+                    database.removeRetired(from: db)
                     return ValueWatch(on: db, chain: chain)
                 }
             }

@@ -35,6 +35,8 @@ final class ValueWatch {
     /// GRDB lets go of it some time after this has.
     private let watch: RegionWatch
     private let listener: Listener
+    /// Is given what is to be removed from the connection, which GRDB would do after the next transaction.
+    var onRetire: ((any TransactionObserver) -> Void)?
     /// Called once, when it ends.
     var onEnd: (() -> Void)?
     private(set) var isEnded = false
@@ -75,6 +77,7 @@ final class ValueWatch {
         isEnded = true
         watch.end()
         listener.set(nil)
+        onRetire?(watch)
         onEnd?()
         onEnd = nil
     }

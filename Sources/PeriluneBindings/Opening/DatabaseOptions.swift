@@ -1,5 +1,5 @@
 internal import CPeriluneRows
-internal import GRDB
+package import GRDB
 internal import PeriluneLua
 
 /// How a database is opened: what the second argument of `perilune.queue` and `perilune.pool` says.
@@ -48,9 +48,7 @@ struct DatabaseOptions {
         guard seconds.isFinite, seconds >= 0, seconds <= 2_000_000 else {
             throw BindingError("argument", "option busy_timeout: expected seconds from 0 to 2000000, got \(seconds)")
         }
-        guard seconds > 0 else { return .immediateError }
-        // Not SQLite's own timeout, which would outlast the limits of the script.
-        return .callback { attempts in perilune_wait_while_busy(CInt(clamping: attempts), seconds) }
+        return seconds > 0 ? .waiting(seconds: seconds) : .immediateError
     }
 
     private static func journalMode(_ name: String) throws -> Configuration.JournalModeConfiguration {
@@ -132,5 +130,12 @@ extension LuaCore {
     func keepPendingError(_ error: any Error) {
         push(error)
         perilune_keep_pending_error(L)
+    }
+}
+
+extension Database.BusyMode {
+    /// Waits for the locks of others. Not by SQLite's own timeout, which would outlast the limits of a script.
+    package static func waiting(seconds: Double) -> Database.BusyMode {
+        .callback { attempts in perilune_wait_while_busy(CInt(clamping: attempts), seconds) }
     }
 }

@@ -12,26 +12,36 @@ struct AutomationService: Sendable {
 
     /// Runs until the host is cancelled.
     func run() async throws {
-        var version = FileVersion(file)
+        var versions = [file: FileVersion(file)]
         try await host.waitForEvents()
         CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
-        let watching = Task {
+        try await addModules(to: &versions)
+        let watching = Task { [versions] in
+            var versions = versions
             while true {
                 try await Task.sleep(for: .milliseconds(300))
-                let current = FileVersion(file)
-                guard current != version, current != nil else { continue }
-                version = current
-                await reload()
+                let changed = versions.filter { path, version in FileVersion(path) != version }.keys
+                // A file that is away for a moment is being written.
+                guard !changed.isEmpty, FileVersion(file) != nil else { continue }
+                for path in changed { versions[path] = FileVersion(path) }
+                await reload(since: changed.sorted()[0])
+                try await addModules(to: &versions)
             }
         }
         defer { watching.cancel() }
         try await host.waitUntilIdle()
     }
 
+    private func addModules(to versions: inout [String: FileVersion?]) async throws {
+        for path in try await host.automationModulePaths() where versions[path] == nil {
+            versions.updateValue(FileVersion(path), forKey: path)
+        }
+    }
+
     /// Loads the file; if that fails the former automations go on.
-    private func reload() async {
+    private func reload(since path: String) async {
         do {
-            CommandOutput.note("\(file) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
+            CommandOutput.note("\(path) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
         } catch {
             var report = (error as? LuaError).map { ErrorReport($0) } ?? ErrorReport("\(error)", kind: "io")
             report.help = "the former automations go on"

@@ -125,6 +125,8 @@ struct AutomationsCommand: ParsableCommand {
                 waits, and kept as cancelled; what does not end within five seconds is
                 cancelled. A second Ctrl-C ends it at once.
 
+                The automations of a file run on a database in one process only.
+
                 What other processes write is noticed within a second, or within --poll. An
                 automation on a whole table has all its rows read then: for large ones
                 let it observe a request.
@@ -153,8 +155,11 @@ struct AutomationsCommand: ParsableCommand {
             // Ctrl-C is how a service ends; of one run it is the end before its time.
             request.statusOfStopping = name == nil ? ExitStatus.success : ExitStatus.interrupted
             let colours = CommandOutput.errorColours(options.common.color)
-            request.task = { [file, name] host in
-                guard let name else { return try await AutomationService(file: file, host: host, poll: period, colours: colours).run() }
+            request.task = { [file, name, database = request.database] host in
+                guard let name else {
+                    try AutomationLock.take(of: file, on: database)
+                    return try await AutomationService(file: file, host: host, poll: period, colours: colours).run()
+                }
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Self.runOnce(name, host, colours)
             }

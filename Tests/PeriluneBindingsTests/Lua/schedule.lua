@@ -39,6 +39,7 @@ end
 test("a week may end with a Sunday", function()
   local parts = first_time("0 12 * * sun-sun")
   equal({ parts.wday, parts.hour }, { 1, 12 })
+  equal(first_time("0 12 * December Sunday").month, 12)
   local day = first_time("0 12 * * sat-sun").wday
   assert(day == 7 or day == 1, day)
   matches(fails("argument", perilune.at, "0 0 * * wed-tue", print), "day of the week: wed is after tue")

@@ -94,6 +94,18 @@ test("will_commit refuses by raising, which is what the writer gets", function()
   equal(db:fetch_value("SELECT COUNT(*) FROM author"), 0)
 end)
 
+test("each function may stand alone", function()
+  library()
+  for _, name in ipairs{ "on_change", "will_commit", "did_commit", "did_rollback" } do
+    local count = 0
+    local observer = db:observe_transactions{ [name] = function() count = count + 1 end }
+    db:execute("INSERT INTO author (name) VALUES (?)", name)
+    db:in_transaction(function(db) db:execute("DELETE FROM author") return "rollback" end)
+    equal(count, name == "on_change" and 2 or 1)
+    observer:remove()
+  end
+end)
+
 test("the first that refuses is the last that is asked", function()
   library()
   for index = 1, 3 do

@@ -417,3 +417,17 @@ test("changes that nobody could see are announced", function()
   fails("argument", mine.notify_changes, mine, 5)
   mine:close() other:close()
 end)
+
+test("records that were fetched stay as they are: observations give new ones", function()
+  local Author = perilune.record("author")
+  local melville = Author{ name = "Melville" }
+  melville:insert()
+  local observation = Author:filter_key(melville.id):observe()
+  local first = observation:next()[1]
+  Author:filter_key(melville.id):update_all{ name = "Herman Melville" }
+  local second = observation:next()[1]
+  equal({ melville.name, first.name, second.name }, { "Melville", "Melville", "Herman Melville" })
+  melville:refresh()
+  equal(melville.name, "Herman Melville")
+  observation:cancel()
+end)

@@ -1,0 +1,70 @@
+import GRDB
+import Perilune
+import PeriluneLua
+import Testing
+
+@Suite struct AutomationRunTests {
+    @Test func `a run that cannot be kept because of a lock is kept when it is gone`() async throws {
+        try await withTemporaryFolder { folder in
+            var configuration = GRDB.Configuration()
+            configuration.allowsUnsafeTransactions = true
+            let other = try DatabaseQueue(path: "\(folder)/x.sqlite", configuration: configuration)
+            let host = try await ScriptHost(.init(database: .open(DatabaseQueue(path: "\(folder)/x.sqlite"))))
+            await host.register(module: "lock") { lock in
+                lock.function("take") { () throws in try other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") } }
+                lock.function("release") { () throws in try other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") } }
+            }
+            let count: Int = try await host.run(source: """
+                local lock, ran = require("lock"), false
+                local automation = perilune.automation{ name = "a", on = { event = "go" }, run = function() ran = true end }
+                lock.take()
+                perilune.emit("go")
+                perilune.sleep("1500ms")
+                assert(ran)
+                local count = #automation:runs()
+                lock.release()
+                perilune.sleep("3s")
+                return count
+                """)
+            #expect(count == 0)
+            #expect(try await host.automationRuns(of: "a").map(\.outcome) == ["succeeded"])
+        }
+    }
+
+    @Test func `of many runs the last are kept`() async throws {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        try await host.run(source: """
+            perilune.automation{ name = "ü \u{0301} 名前", on = { event = "go" }, keep = 3, run = function() end }
+            for _ = 1, 50 do perilune.emit("go") perilune.sleep("1s") end
+            """)
+        #expect(try await host.automationRuns().count == 3)
+        #expect(try await host.automationRuns(of: "ü \u{0301} 名前").count == 3)
+        let error = await #expect(throws: LuaError.self) { try await host.automationRuns(of: "名") }
+        #expect(error?.kind == "unknown_automation")
+    }
+
+    @Test func `observations and timers that were cancelled leave nothing behind`() async throws {
+        let host = try await ScriptHost(.init(database: .inMemory))
+        let seconds: Double = try await host.run(source: """
+            db:execute("CREATE TABLE t (a)")
+            local function fetch(db) return db:fetch_value("SELECT count(*) FROM t") end
+            local function make(count)
+              for _ = 1, count do
+                db:observe(fetch):cancel()
+                db:observe(fetch, print):cancel()
+                perilune.after("1h", print):cancel()
+              end
+            end
+            make(1000)
+            local begin = os.clock()
+            make(1000)
+            local first = os.clock() - begin
+            make(8000)
+            begin = os.clock()
+            make(1000)
+            return (os.clock() - begin) / first
+            """)
+        // As fast as at first: lists that grow would have been ten times as long.
+        #expect(seconds < 4)
+    }
+}

@@ -1,0 +1,55 @@
+--- The modules that a file of automations requires: the next version of the file gets them anew.
+
+local automation_files = {}
+
+--- The names of those that were there before the first file.
+local own
+
+--- What `require` keeps; an empty table in scripts that have none.
+local function loaded_modules()
+  local package = rawget(_G, "package")
+  local loaded = type(package) == "table" and package.loaded
+  return type(loaded) == "table" and loaded or {}
+end
+
+local function required_by_files()
+  local required = {}
+  for name, module in pairs(loaded_modules()) do
+    if own and not own[name] then required[name] = module end
+  end
+  return required
+end
+
+--- Has what files have required loaded again when it is required again.
+-- @return what `put_back` takes
+function automation_files.forget_modules()
+  local loaded = loaded_modules()
+  if not own then
+    own = {}
+    for name in pairs(loaded) do own[name] = true end
+  end
+  local required = required_by_files()
+  for name in pairs(required) do loaded[name] = nil end
+  return required
+end
+
+--- Puts modules in the place of those that were required since.
+function automation_files.put_back(modules)
+  automation_files.forget_modules()
+  local loaded = loaded_modules()
+  for name, module in pairs(modules) do loaded[name] = module end
+end
+
+--- Where the modules may be that files have required: a path for each name and each place where it is looked for.
+function automation_files.paths()
+  local package, paths = rawget(_G, "package"), {}
+  local places = type(package) == "table" and type(package.path) == "string" and package.path or ""
+  for name in pairs(required_by_files()) do
+    local file = tostring(name):gsub("%.", "/"):gsub("%%", "%%%%")
+    for place in places:gmatch("[^;]+") do paths[#paths + 1] = (place:gsub("%?", file)) end
+  end
+  table.sort(paths)
+  return paths
+end
+
+return automation_files
