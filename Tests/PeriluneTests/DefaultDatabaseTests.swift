@@ -137,7 +137,7 @@ import Testing
             }
             try "ATTACH '\(path)' AS live; DELETE FROM live.author;".write(toFile: "\(folder)/0001_bad.sql", atomically: true, encoding: .utf8)
             try await Dependencies.inProcess(.preview) {
-                await #expect(throws: LuaError.self) {
+                _ = await #expect(throws: LuaError.self) {
                     try await Dependencies.prepare { $0.defaultDatabase = .queue(path, migrations: .folder(folder)) }
                 }
             }
