@@ -16,9 +16,6 @@ local staging
 
 --- How many runs go on, and where somebody waits until none does; nil: nobody.
 local running_count, idle_place = 0, nil
---- Whether they have ended because the program does.
-local is_stopped = false
-
 --- What is live whatever file is loaded, see `internal.loop.scope`.
 local host_scope = 0
 --- That of the file that was loaded last; nil: there is none.
@@ -382,7 +379,6 @@ end
 -- @tparam ?number poll the seconds between two looks whether another process has written, for those that do not say
 -- @return how many there are now
 function automations.load(chunk, is_live, poll)
-  if is_stopped then internal.raise("cancelled", "the program is ending") end
   local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
   staging, triggers.poll, former_modules = {}, poll, files.forget_modules()
   chunk()
@@ -398,12 +394,13 @@ end
 --- Ends all of them because the program does, and waits for the runs, which are kept.
 -- @return how many have run
 function automations.stop()
-  is_stopped = true
   local count = running_count
   for _, self in ipairs(perilune.automations()) do remove(self, "the program has ended") end
   if running_count > 0 then idle_place = native.make_place() end
   while running_count > 0 do native.wait(idle_place) end
+  idle_place = nil
   if file_scope then end_scope(file_scope) end
+  file_scope = nil
   return count
 end
 

@@ -78,7 +78,7 @@ extension ScriptHost {
         eventSource = try loop.addSource("program") {}
     }
 
-    /// Ends all automations for good, with all that their file has started, since the program is about to end.
+    /// Ends all automations, with all that their file has started: before the program ends, for example.
     ///
     /// What runs is interrupted where it waits, and may clean up; what does not end in time is cancelled. Each is kept as a run that was
     /// cancelled, or as what it has come to.

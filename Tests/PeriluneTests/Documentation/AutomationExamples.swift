@@ -1,0 +1,46 @@
+import Perilune
+import PeriluneTestSupport
+import Testing
+
+@Suite struct AutomationExamples {
+    private actor Display {
+        private(set) var shown: [[String]] = []
+
+        func show(_ names: [String]) { shown.append(names) }
+    }
+
+    private static func makeHost() async throws -> ScriptHost {
+        try await ScriptHost(.init(database: .inMemory))
+    }
+
+    @Test func values() async throws {
+        let host = try await Self.makeHost(), display = Display()
+        let watching = Task {
+            // example
+            try await host.run(file: "\(folder)/products.lua")
+            for try await names: [String] in host.values(of: "low_stock") {
+                await display.show(names)
+            }
+            // end
+        }
+        for _ in 0..<2000 where await display.shown.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(await display.shown == [["ale"]])
+        watching.cancel()
+        _ = await watching.result
+    }
+
+    @Test func automations() async throws {
+        let host = try await Self.makeHost()
+        try await host.run(file: "\(folder)/products.lua")
+        // example
+        try await host.loadAutomations(file: "\(folder)/automations.lua")
+        let result = try await host.runAutomation("restock")
+        let runs = try await host.automationRuns(of: "restock", last: 5)
+        try await host.stopAutomations()
+        // end
+        #expect(result.outcome == "succeeded")
+        #expect(runs.contains { $0.outcome == "succeeded" })
+        #expect(try await host.automations().isEmpty)
+        #expect(await host.isIdle)
+    }
+}
