@@ -125,7 +125,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(1))) func `a factory that never returns keeps nobody who is cancelled`() async throws {
+    @Test(.timeLimit(.minutes(15))) func `a factory that never returns keeps nobody who is cancelled`() async throws {
         try await Dependencies.inProcess(.live) {
             let started = AsyncStream.makeStream(of: Void.self)
             let never = ResourceSource { context in
