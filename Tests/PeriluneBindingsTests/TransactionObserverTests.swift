@@ -81,7 +81,7 @@ import Testing
         try state.run(Self.observing)
         try state.run("statement = nil collectgarbage()")
         try? queue.close()
-        _ = try? state.run("db:execute('INSERT INTO t VALUES (1)')")
+        #expect(throws: LuaError.self) { try state.run("db:execute('INSERT INTO t VALUES (1)')") }
         try state.run("observer:remove()")
     }
 

@@ -99,8 +99,13 @@ import Testing
     @Test(.defaultDatabase(), .timeLimit(.minutes(15))) func `a task that is cancelled stops waiting for a host`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 1)
-        let holder = Task { try await pool.withHost { _ in await rendezvous.meet() } }
-        try await Task.sleep(for: .milliseconds(20))
+        let holder = Task {
+            try await pool.withHost { _ in
+                await rendezvous.meet()
+                await rendezvous.meet()
+            }
+        }
+        await rendezvous.meet()
         let waiting = Task { try await pool.withHost { _ in } }
         try await Task.sleep(for: .milliseconds(20))
         waiting.cancel()

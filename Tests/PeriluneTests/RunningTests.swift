@@ -204,8 +204,10 @@ struct RunningTests {
         var configuration = ScriptHost.Configuration()
         configuration.limits.isCancellable = true
         let host = try await ScriptHost(configuration)
-        let endless = Task { try await host.run(source: "while true do end") }
-        try await Task.sleep(for: .milliseconds(20))
+        let (starts, start) = AsyncStream<Void>.makeStream()
+        await host.register(module: "test") { $0.function("started") { () in _ = start.yield() } }
+        let endless = Task { try await host.run(source: "require('test').started() while true do end") }
+        for await _ in starts { break }
         let waiting = Task { try await host.run(source: "ran = true") }
         let last = Task { () -> Int in try await host.run(source: "return 7") }
         try await Task.sleep(for: .milliseconds(20))
