@@ -75,6 +75,19 @@ perilune_work perilune_begin_work(lua_State *L, perilune_database *database, per
 /* Raises if the record, made for other columns than the table has in this database, has fields that are none. */
 void perilune_check_fields(lua_State *L, perilune_work *work);
 
+/* Pushes the values of the key; returns false, and pushes nothing, if one of them is nil or null. */
+bool perilune_push_key_of(lua_State *L, perilune_work *work);
+
+/* Raises that the table has no key, or that the record has none. */
+int perilune_raise_no_key(lua_State *L, perilune_work *work);
+
+/* Sets a field of the record, and of the table that its values were taken from, by the position of the column. The value is on top
+** of the stack. [-1, +0] */
+void perilune_set_column(lua_State *L, perilune_work *work, int names, int column);
+
+/* Fields that are perilune.null become nil, as they are when they are fetched. */
+void perilune_drop_nulls(lua_State *L, perilune_work *work, int names, const perilune_write *write, int first_value);
+
 /* The record now is what its row is. */
 void perilune_keep_snapshot(lua_State *L, perilune_work *work, bool has_all);
 

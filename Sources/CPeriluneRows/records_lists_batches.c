@@ -4,7 +4,7 @@
 ** do anything, and conflict clauses leave rows out, so that tables which have some are written row by row; so are the first rows,
 ** to see whether ids follow each other.
 */
-#include "records_insertion.h"
+#include "records_lists.h"
 
 /* Where two rows in a sequence were seen, the next ones follow too: SQLite takes ids at random only when there are no more. */
 enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };

@@ -1,5 +1,5 @@
 /* What insert_all puts back if a later record fails. */
-#include "records_insertion.h"
+#include "records_lists.h"
 
 enum { SAVED_POSITION = 1, SAVED_RECORD, SAVED_COPY, SAVED_METATABLE, saved_size = SAVED_METATABLE };
 

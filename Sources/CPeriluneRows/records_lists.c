@@ -1,5 +1,5 @@
 /* Inserting many records. */
-#include "records_insertion.h"
+#include "records_lists.h"
 
 void perilune_push_element(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
     insertion->position = position;

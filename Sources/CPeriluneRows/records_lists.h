@@ -1,6 +1,6 @@
 /* Inserting many records: what the parts of `insert_all` share. */
-#ifndef PERILUNE_RECORDS_INSERTION_H
-#define PERILUNE_RECORDS_INSERTION_H
+#ifndef PERILUNE_RECORDS_LISTS_H
+#define PERILUNE_RECORDS_LISTS_H
 
 #include "records_chunks.h"
 
