@@ -325,6 +325,9 @@ static const module modules[] = {
     {"scenario_state", (const char[]){
 #embed "perilune/scenario_state.lua"
         , 0}},
+    {"scenario_steps", (const char[]){
+#embed "perilune/scenario_steps.lua"
+        , 0}},
     {"scenario_text_difference", (const char[]){
 #embed "perilune/scenario_text_difference.lua"
         , 0}},

@@ -33,7 +33,7 @@ public final class ManualClock: Sendable {
     public func set(_ date: Date) {
         let observers = state.withLock { state in
             state.now = date
-            return Array(state.observers.values)
+            return state.observers.sorted { $0.key < $1.key }.map(\.value)
         }
         for observer in observers { observer() }
     }

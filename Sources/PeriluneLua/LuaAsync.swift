@@ -128,6 +128,7 @@ private final class AsyncDriver {
         core.beginStep(of: ownRun)
         defer { core.endStep(of: ownRun) }
         try throwIfDoomed()
+        let place = placeOfWait()
         let (status, count) = resume()
         if status == LUA_YIELD || status == LUA_OK {
             if core.limits.isLimited { _ = perilune_poll(core.context) }
@@ -141,7 +142,11 @@ private final class AsyncDriver {
             }
             core.pendingOperation = nil
             return .waiting(operation, yieldedCount: count)
-        default: throw core.entering(thread) { core.takeError(status: status) }
+        default:
+            var error = core.entering(thread) { core.takeError(status: status) }
+            // Its time was over as it went on.
+            if error.code.isLimit, error.file == nil { (error.file, error.line) = place }
+            throw error
         }
     }
 

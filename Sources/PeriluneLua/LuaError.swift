@@ -44,7 +44,7 @@ public struct LuaError: Error {
     /// What kind of thing went wrong.
     public let code: Code
     /// What went wrong, for people, without the position.
-    public let message: String
+    public package(set) var message: String
     /// The chunk, as Lua names it, that the error is blamed on.
     public var file: String?
     /// The line of ``file``, from 1.

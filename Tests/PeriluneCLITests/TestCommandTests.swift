@@ -155,7 +155,34 @@ import Testing
         #expect(result.output.contains(#""outcome":"interrupted""#))
         #expect(result.output.contains(#""not_run":1,"was_interrupted":true"#))
         let report = try String(contentsOfFile: folder.path + "/out.xml", encoding: .utf8)
-        #expect(report.contains(#"tests="2" failures="0" errors="0" skipped="1""#))
+        #expect(report.contains(#"tests="3" failures="0" errors="0" skipped="2""#))
+    }
+
+    @Test func `a request to end is taken as Ctrl-C`() throws {
+        let folder = try TestFolder([
+            "scenarios/a_scenario.lua": """
+                scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+                scenario("never begun", function(t) end)
+                """
+        ])
+        let process = try CommandProcess(
+            TestFolder.binary,
+            ["test", "--jobs", "1", "--order", "file", "--report", "jsonl", "--report", "junit:out.xml", "--report", "tap:out.tap"],
+            in: folder, environment: cache(folder), isOutputRead: true)
+        while try !process.readLine().contains("endless") {}
+        kill(process.id, SIGTERM)
+        let result = try process.wait()
+        #expect(result.status == 130)
+        #expect(result.output.contains(#""outcome":"not_run","reason":"the run was interrupted""#))
+        #expect(try String(contentsOfFile: folder.path + "/out.xml", encoding: .utf8).hasSuffix("</testsuites>\n"))
+        #expect(try String(contentsOfFile: folder.path + "/out.tap", encoding: .utf8).contains("\n1..2\n"))
+    }
+
+    @Test func `a report that cannot be written to standard output ends with 70, and says why`() throws {
+        let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario('it', function(t) end)"])
+        let result = try folder.shell("$PERILUNE test > /dev/full")
+        #expect(result.status == 70)
+        #expect(result.errors == "error: the report to standard output cannot be written: No space left on device\n")
     }
 
     @Test func `the signal USR1 shows what is running`() throws {

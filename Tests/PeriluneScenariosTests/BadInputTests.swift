@@ -106,6 +106,61 @@ import Testing
         #expect(try run.outcome("good") == .passed)
     }
 
+    @Test func `a step in a coroutine that is left suspended has failed, and is no part of others`() async throws {
+        let project = try ScenarioProject("""
+            scenario("it", function(t)
+              local half = coroutine.create(function()
+                t.step("half", function() coroutine.yield() end)
+              end)
+              coroutine.resume(half)
+              t.step("other", function() end)
+            end)
+            """)
+        let result = try await project.run().result("it")
+        #expect(result.outcome == .failed)
+        #expect(result.failures.map(\.message) == ["this step was left in the middle: the coroutine in which it runs is still suspended"])
+        #expect(result.failures.first?.line == 3)
+        #expect(result.steps.map(\.name) == ["half", "other"])
+        #expect(result.steps.map(\.hasPassed) == [false, true])
+    }
+
+    @Test func `rows that somebody may still read are told, others not`() async throws {
+        let project = try ScenarioProject("""
+            local function ids(db)
+              return coroutine.create(function()
+                for row in db:rows("SELECT 1 AS id UNION SELECT 2") do coroutine.yield(row.id) end
+              end)
+            end
+            scenario("kept", function(t)
+              kept = ids(t.db)
+              coroutine.resume(kept)
+            end)
+            scenario("given up", function(t) coroutine.resume(ids(t.db)) end)
+            scenario("read", function(t) for _ in t.db:rows("SELECT 1") do end end)
+            scenario("left", function(t) for _ in t.db:rows("SELECT 1 UNION SELECT 2") do break end end)
+            """)
+        let run = try await project.run()
+        #expect(try run.result("kept").failures.map(\.message) == [
+            "rows were left half read, in a coroutine that is still suspended, or by an iterator: SELECT 1 AS id UNION SELECT 2"
+        ])
+        #expect(try run.outcome("given up") == .passed)
+        #expect(try run.outcome("read") == .passed)
+        #expect(try run.outcome("left") == .passed)
+    }
+
+    @Test func `each place where a fixture was looked for is told once`() async throws {
+        let project = try ScenarioProject("scenario('it', { database = 'fixture:none.sqlite' }, function(t) end)")
+        let message = try await project.run().result("it").failures.first?.message
+        #expect(message?.replacing(project.path + "/", with: "")
+            == "there is no fixture `none.sqlite`; looked for scenarios/none.sqlite, scenarios/fixtures/none.sqlite")
+    }
+
+    @Test func `a file that does not parse is run again by its name`() async throws {
+        let project = try ScenarioProject("scenario(")
+        let text = try await project.run(.pretty)[.pretty]
+        #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua --seed 7f3a\n"), "\(text)")
+    }
+
     @Test func `globals that a scenario sets are told`() async throws {
         let project = try ScenarioProject("scenario('global', function(t) accident = 1 end)")
         let run = try await project.run()

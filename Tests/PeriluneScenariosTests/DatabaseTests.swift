@@ -40,6 +40,18 @@ import Testing
         #expect(try run.result("a").failures[0].message.contains("thign"))
     }
 
+    @Test func `a template that takes too long is ended, and may be given more time`() async throws {
+        let project = try ScenarioProject("""
+            template("endless", { timeout = "100ms" }, function() while true do end end)
+            scenario("it", { template = "endless" }, function(t) end)
+            """)
+        let message = try await project.run().result("it").failures.first?.message
+        #expect(message == "the script ran longer than its limit of 0.1 seconds; the option `timeout` of the template sets it")
+        try project.write("template('x', { timeout = 'soon' }, function() end)", to: "scenarios/a_scenario.lua")
+        let mistake = try await project.run().summary.results.first?.failures.first?.message
+        #expect(mistake == "template \"x\": option timeout: expected a duration (\"2m\", a number of seconds), got \"soon\"")
+    }
+
     @Test func `a migration that fails is told with its file`() async throws {
         let run = try await run("scenario('a', function(t) end)", ["migrations/2_bad.sql": "CREATE TABEL x"])
         let failure = try run.result("a").failures[0]

@@ -61,6 +61,24 @@ import Testing
         #expect(!failing.output.contains("Parse errors"), "\(failing.output)")
     }
 
+    @Test func `TAP 14 is as its grammar says`() async throws {
+        try TAPGrammar.check(try await run(.tap), version: 14)
+        try TAPGrammar.check(try await run(.tap13), version: 13)
+        let empty = try await ScenarioProject("").run(.tap)[.tap]
+        #expect(empty == "TAP version 14\n1..0 # SKIP there are no scenarios\n")
+        try TAPGrammar.check(empty, version: 14)
+    }
+
+    @Test func `the grammar of TAP refuses what is none`() {
+        for text in [
+            "1..1\nok 1\n", "TAP version 14\nok 1\n", "TAP version 14\n1..2\nok 1\n", "TAP version 14\n1..1\nok 2\n",
+            "TAP version 14\n1..1\nok 1\n  ---\n  a: 1\n", "TAP version 14\n1..1\nwhat\nok 1\n",
+            "TAP version 14\n1..1\n# Subtest: a\n    ok 1\n    1..1\nok 1 - b\n", "TAP version 14\n1..1\nok 1 - a # b\n",
+        ] {
+            #expect(throws: (any Error).self, "\(text)") { try TAPGrammar.check(text, version: 14) }
+        }
+    }
+
     @Test func `TAP of a run that has passed is a success for prove`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) t.step('a', function() end) end)")
         let text = try await project.run(.tap13)[.tap13]

@@ -147,8 +147,10 @@ import Testing
     @Test func `after so many failures no more begin`() async throws {
         let project = try ScenarioProject("for i = 1, 9 do scenario('s' .. i, function(t) error('no') end) end")
         let run = try await project.run { $0.bail = 2 }
-        #expect(run.summary.results.count == 2)
+        #expect(run.summary.count(.failed) == 2)
         #expect(run.summary.notRun == 7)
+        #expect(try run.result("s9").reason == "no more were to begin after so many failures")
+        #expect(run.summary.exitStatus == 1)
     }
 
     @Test func `a run that is interrupted ends what runs and tells the rest`() async throws {
@@ -166,6 +168,44 @@ import Testing
         #expect(run.summary.notRun == 1)
         #expect(run.summary.exitStatus == 130)
         #expect(run[.junit].hasSuffix("</testsuites>\n"))
+    }
+
+    @Test func `what an interrupted run has not begun is in its reports`() async throws {
+        let project = try ScenarioProject("""
+            scenario("endless", { timeout = "60s" }, function(t) while true do end end)
+            scenario("after", function(t) end)
+            """)
+        let run = try await project.run(.tap, .junit, .jsonl, started: { run in
+            Task {
+                while run.status.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                run.interrupt()
+            }
+        })
+        #expect(run[.tap].contains("ok 2 - scenarios/a_scenario.lua:2 after # SKIP not run: the run was interrupted\n1..2\n"))
+        #expect(run[.junit].contains("<skipped message=\"not run: the run was interrupted\"/>"))
+        #expect(run[.jsonl].contains("\"outcome\":\"not_run\",\"reason\":\"the run was interrupted\""))
+    }
+
+    @Test(arguments: [("5", "5"), ("-7", "-7"), ("\"five\"", nil)])
+    func `a scenario that asks for a seed has it in every run, as it is`(seed: String, shown: String?) async throws {
+        let project = try ScenarioProject("""
+            scenario("its own", { seed = \(seed) }, function(t)
+              print(t.seed, math.random(1000000), t.db:fetch_value("SELECT random()"), perilune.uuid())
+            end)
+            scenario("another", function(t) print(t.seed) error("no") end)
+            """)
+        let first = try await project.run(.pretty)
+        let second = try await project.run { $0.seed = RunSeed(1) }
+        #expect(try first.result("its own").output == second.result("its own").output)
+        if let shown { #expect(try first.result("its own").output.hasPrefix(shown + "\t")) }
+        #expect(try first.result("another").output != second.result("another").output)
+    }
+
+    @Test func `a failure tells both seeds, and its command runs it with the same`() async throws {
+        let project = try ScenarioProject("scenario('it', { seed = 5 }, function(t) check(t.seed == 6) end)")
+        let text = try await project.run(.pretty)[.pretty]
+        #expect(text.contains("seed 7f3a, its own seed 5)"), "\(text)")
+        #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua:1 --seed 7f3a\n"), "\(text)")
     }
 
     @Test func `what is running can be asked for`() async throws {

@@ -73,7 +73,7 @@ function after_each(body) end
 
 ---A layer of data: made once for a run, and copied for each scenario.
 ---@param name string
----@param options { on?: string }
+---@param options { on?: string, timeout?: perilune.duration }
 ---@param body fun(db: perilune.db)
 ---@overload fun(name: string, body: fun(db: perilune.db))
 function template(name, options, body) end

@@ -7,6 +7,7 @@ local display = state.lazily("scenario_display")
 local failures = state.lazily("scenario_failures")
 local changes = state.lazily("scenario_changes")
 local queries = state.lazily("scenario_queries")
+local steps = internal.load("scenario_steps")
 
 local scenario_context = {}
 
@@ -36,7 +37,7 @@ local function call_inside(current, f)
   local is_done, results = failures.protect(f)
   -- What is reported of an error has to name the innermost step, and the place in it.
   if not is_done and not (current.caught and rawequal(current.caught.value, results.value)) then
-    results.step, current.caught = current.step, results
+    results.step, current.caught = steps.current(current), results
   end
   return is_done, results
 end
@@ -52,12 +53,10 @@ function members.step(name, f)
   check_function("t.step", f)
   local current = state.require("t.step")
   local _, line = internal.position()
-  local outer, begin, failed_before = current.step, elapsed(), #current.failures
-  local step = { name = outer and outer .. " > " .. name or name, line = line }
-  table.insert(current.steps, step)
-  current.step = step.name
+  local begin, failed_before = elapsed(), #current.failures
+  local step, outer = steps.begin(current, name, line)
   local is_done, results = call_inside(current, f)
-  current.step = outer
+  steps.leave(current, outer)
   step.ms = (elapsed() - begin) * 1000
   step.outcome = is_done and #current.failures == failed_before and "passed" or current.is_skipped and "skipped" or "failed"
   if not is_done then raise_again(results) end

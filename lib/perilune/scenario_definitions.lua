@@ -185,7 +185,11 @@ function scenario_definitions.template(name, ...)
   options = options == nil and {} or options
   if type(options) ~= "table" then state.mistake("%s: expected a table of options, got %s", what, internal.describe(options)) end
   for option in pairs(options) do
-    if option ~= "on" then internal.raise_unknown("option", option, { "on" }) end
+    if option ~= "on" and option ~= "timeout" then internal.raise_unknown("option", option, { "on", "timeout" }) end
+  end
+  local timeout = options.timeout ~= nil and options_of.duration(options.timeout) or nil
+  if options.timeout ~= nil and not timeout then
+    state.mistake('%s: option timeout: expected a duration ("2m", a number of seconds), got %s', what, display.show(options.timeout))
   end
   -- A layer called `base` takes the place of the migrated database.
   local on = options.on or name == "base" and "empty" or "base"
@@ -194,7 +198,7 @@ function scenario_definitions.template(name, ...)
   if same then internal.raise("duplicate", ("%s: there is another one, at %s:%d"):format(what, same.file, same.line)) end
   if name == "empty" then internal.raise("argument", what .. ": `empty` is the database without anything") end
   local file, line = position()
-  local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file) }
+  local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file), timeout = timeout }
   scenario_definitions.templates_by_name[name] = template
   table.insert(scenario_definitions.templates, template)
 end

@@ -52,7 +52,7 @@ local function fail(expectation, name, details)
   if not expectation.is_soft then failures.raise(message, details, quotes_source) end
   local current = state.require("expect.soft")
   local _, caught = failures.protect(failures.raise, message, details, quotes_source)
-  table.insert(current.failures, failures.make(caught, current.step))
+  table.insert(current.failures, failures.make(caught, internal.load("scenario_steps").current(current)))
 end
 
 local function negated_details(name, value)

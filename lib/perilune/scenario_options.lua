@@ -29,10 +29,13 @@ local function list_of_texts(value)
   return list
 end
 
-local function duration(value)
+--- The seconds of a duration that is longer than nothing; nil for anything else.
+function scenario_options.duration(value)
   local seconds = scenario_options.seconds(value)
   return seconds and seconds > 0 and seconds or nil
 end
+
+local duration = scenario_options.duration
 
 local function database(value)
   if value == "memory" or value == "file" or value == "empty" then return value end

@@ -4,6 +4,7 @@ local internal = ...
 local state = internal.load("scenario_state")
 local context = internal.load("scenario_context")
 local failures = internal.load("scenario_failures")
+local steps = internal.load("scenario_steps")
 
 --- What is needed while the globals are as a scenario has left them.
 local globals, next, rawequal, rawget, rawset = _G, next, rawequal, rawget, rawset
@@ -31,8 +32,14 @@ local function new_run(scenario, info)
     deferred = {}, names = {}, shapes = {}, counts = {}, globals = copy_of_globals(), changed_globals = {},
     update_snapshots = info.update_snapshots or "new",
   }
+  steps.start(current)
   current.context = context.new(current)
   return current
+end
+
+--- Whether what the scenario waits for was ended, since something else has failed.
+local function was_interrupted(current)
+  return current.is_interrupted or state.has("was_interrupted") and state.host("was_interrupted")()
 end
 
 --- Calls a function with `t`, and notes how it fails.
@@ -42,10 +49,13 @@ local function call(current, f, step)
   local is_done, caught = failures.protect(f, current.context)
   if is_done then return true end
   restore_globals(current)
-  current.step = nil
+  steps.forget(current)
   local kind = failures.is_error_object(caught.value) and caught.value.kind
-  local is_known = kind == "scenario_skip" and current.is_skipped or kind == "cancelled" and current.is_interrupted
-  if not is_known then
+  if kind == "cancelled" and current.is_late then
+    local failure = failures.make(caught, step)
+    failure.kind = "timeout"
+    table.insert(current.failures, failure)
+  elseif not (kind == "scenario_skip" and current.is_skipped or kind == "cancelled" and was_interrupted(current)) then
     -- What a step has caught knows more of the place.
     local inner = current.caught
     if inner and rawequal(inner.value, caught.value) then caught, step = inner, inner.step end
@@ -58,7 +68,10 @@ end
 local function watch_callbacks(current)
   internal.loop.on_error(function(value)
     restore_globals(current)
-    table.insert(current.failures, failures.make({ value = value, trace = {} }))
+    local failure = failures.make({ value = value, trace = {} })
+    -- The time was up just as something was called: what the scenario waits for says more.
+    current.is_late = failure.kind == "timeout" and not failure.file
+    if not current.is_late then table.insert(current.failures, failure) end
     current.is_interrupted = true
     state.host("interrupt")()
   end)
@@ -146,6 +159,7 @@ return function(scenario, info)
   if run_before(current) and not current.is_skipped then call(current, scenario.body) end
   restore_globals(current)
   run_after(current)
+  for _, failure in ipairs(steps.unfinished(current)) do table.insert(current.failures, failure) end
   check_queries(current, queries_before)
   note_globals(current)
   local result = result_of(current)

@@ -68,7 +68,7 @@ scenarios.want = definitions.want
 function scenarios.progress()
   local current = state.current
   if not current then return nil end
-  return { step = current.step, line = select(2, internal.position()), steps = current.steps, failures = current.failures }
+  return { step = internal.load("scenario_steps").current(current), line = select(2, internal.position()), steps = current.steps, failures = current.failures }
 end
 
 --- What was defined: { scenarios, templates }, without functions.
@@ -84,6 +84,7 @@ function scenarios.definitions()
   for index, template in ipairs(definitions.templates) do
     result.templates[index] = {
       name = template.name, on = template.on, file = template.file, line = template.line, fingerprint = template.fingerprint,
+      timeout = template.timeout,
     }
   end
   return result

@@ -46,7 +46,7 @@ public struct ModuleSource: Sendable {
 
 extension LuaState {
     /// Has `require` look there.
-    func add(_ source: ModuleSource) throws {
+    package func add(_ source: ModuleSource) throws {
         try addModuleResolver { name in
             try source.find(name).map { .source(LuaString($0.text), name: $0.file) }
         }

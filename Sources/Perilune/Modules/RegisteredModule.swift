@@ -7,6 +7,10 @@ public struct RegisteredModule: Sendable {
     /// Its functions, in the order in which they were added.
     public let functions: [ScriptModule.Function]
 
+    package init(name: String, documentation: String, functions: [ScriptModule.Function]) {
+        (self.name, self.documentation, self.functions) = (name, documentation, functions)
+    }
+
     /// A file of LuaCATS annotations, by which editors know the module.
     public var annotations: String {
         var lines = ["---@meta \(name)", ""]

@@ -26,13 +26,13 @@ public final class ScriptModule {
         /// What it does beside.
         public let effect: Effect
 
-        let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
+        package let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
     }
 
     let name: String
-    private(set) var functions: [Function] = []
+    package private(set) var functions: [Function] = []
 
-    init(_ name: String) {
+    package init(_ name: String) {
         self.name = name
     }
 

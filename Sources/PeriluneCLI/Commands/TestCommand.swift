@@ -141,7 +141,8 @@ struct TestCommand: AsyncParsableCommand {
     func run() async throws {
         let session = try TestSession(makeRequest(), colours: CommandOutput.outputColours(common.color))
         let status = try await session.run()
-        try StandardStreams.flush()
+        // Where a report could not be written that is told already.
+        if status == 0 { try StandardStreams.flush() }
         if status != 0 { throw ExitCode(status) }
     }
 }

@@ -6,6 +6,13 @@ enum StandardStreams {
     static var isErrorTerminal: Bool { isatty(STDERR_FILENO) == 1 }
     static var isInputTerminal: Bool { isatty(STDIN_FILENO) == 1 }
 
+    /// How wide the terminal is to which errors go.
+    static var errorColumns: Int {
+        var size = winsize()
+        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        return Int(size.ws_col)
+    }
+
     /// Lets writing to a closed pipe end the process quietly, whatever the parent process has set: `perilune ... | head`.
     static func endOnClosedPipe() {
         signal(SIGPIPE, SIG_DFL)

@@ -33,7 +33,7 @@ struct LastFailures {
     /// Remembers what a run has come to; scenarios that it has not run keep what they had.
     func update(with summary: ScenarioSummary) {
         var failed = read() ?? []
-        for result in summary.results where result.outcome != .interrupted {
+        for result in summary.results where result.outcome != .interrupted && result.outcome != .notRun {
             if result.outcome.isSuccess { failed.remove(result.scenario.id) } else { failed.insert(result.scenario.id) }
         }
         // A cache that cannot be written is none.

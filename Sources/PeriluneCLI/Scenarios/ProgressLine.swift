@@ -11,11 +11,16 @@ final class ProgressLine: @unchecked Sendable {
     private var lastDrawn: ContinuousClock.Instant?
     private var isVisible = false
     private let write: @Sendable (String) -> Void
+    /// Asked each time: people make their windows wider and narrower.
+    private let columns: @Sendable () -> Int
 
     /// `nil` if errors do not go to a terminal.
-    init?(isTerminal: Bool = StandardStreams.isErrorTerminal, _ write: @escaping @Sendable (String) -> Void = StandardStreams.writeError) {
+    init?(
+        isTerminal: Bool = StandardStreams.isErrorTerminal, columns: @escaping @Sendable () -> Int = { StandardStreams.errorColumns },
+        _ write: @escaping @Sendable (String) -> Void = StandardStreams.writeError
+    ) {
         guard isTerminal, ProcessInfo.processInfo.environment["TERM"] != "dumb" else { return nil }
-        self.write = write
+        (self.write, self.columns) = (write, columns)
     }
 
     /// Takes the line away, before something else is written.
@@ -38,13 +43,27 @@ final class ProgressLine: @unchecked Sendable {
         draw()
     }
 
+    /// Draws the line anew, if that is due: a scenario that takes long brings no news.
+    func tick() {
+        if total > 0 { draw() }
+    }
+
     /// Not in the first half second, and then ten times a second at most.
     private func draw() {
         let now = ContinuousClock.now
         guard now - start > .milliseconds(500), lastDrawn.map({ now - $0 > .milliseconds(100) || !isVisible }) ?? true else { return }
         lastDrawn = now
         let counts = "\(done)/\(total)" + (failed > 0 ? ", \(failed) failed" : "")
-        write("\r\u{1B}[K" + DisplayText.escaped("\(counts)  \(title)".prefix(78).description))
+        write("\r\u{1B}[K" + Self.shortened(DisplayText.escaped("\(counts)  \(title)"), to: columns() - 1))
         isVisible = true
+    }
+
+    /// As much of a text as there is room for: a line that is broken could not be erased.
+    private static func shortened(_ text: String, to width: Int) -> String {
+        var used = 0
+        return String(text.prefix { character in
+            used += DisplayText.width(character)
+            return used <= width
+        })
     }
 }

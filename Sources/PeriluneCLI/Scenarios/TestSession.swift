@@ -85,9 +85,20 @@ struct TestSession {
                 StandardStreams.writeError(text)
             }
         }
+        let ticks = progress.map { progress in Self.repeating { turn.withLock { _ in progress.tick() } } }
+        defer { ticks?.cancel() }
         let summary = try await run.perform()
         lastFailures.update(with: summary)
         return finish(summary, reports)
+    }
+
+    /// Calls a closure several times a second, until that is cancelled.
+    private static func repeating(_ body: @escaping @Sendable () -> Void) -> any DispatchSourceTimer {
+        let timer = DispatchSource.makeTimerSource(queue: .global())
+        timer.schedule(deadline: .now() + .milliseconds(200), repeating: .milliseconds(200))
+        timer.setEventHandler(handler: body)
+        timer.resume()
+        return timer
     }
 
     private func makeReports() -> ReportSet {
@@ -97,8 +108,12 @@ struct TestSession {
         style.command = request.options.command
         let requests = request.reports.contains { $0.path == nil } ? request.reports : [.init(.pretty)] + request.reports
         return ReportSet(requests, style: style) { text in
-            try StandardStreams.write(Array(text.utf8))
-            try StandardStreams.flush()
+            do {
+                try StandardStreams.write(Array(text.utf8))
+                try StandardStreams.flush()
+            } catch {
+                throw NSError(domain: NSPOSIXErrorDomain, code: Int(errno))
+            }
         }
     }
 

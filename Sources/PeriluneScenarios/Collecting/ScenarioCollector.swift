@@ -1,4 +1,6 @@
+internal import Foundation
 internal import PeriluneLua
+internal import Synchronization
 
 /// Finds out which scenarios a file defines.
 struct ScenarioCollector {
@@ -15,6 +17,37 @@ struct ScenarioCollector {
         var failure: ScenarioFailure?
     }
 
+    /// Loads files, several at once; the results are in their order.
+    func collect(_ files: [ScenarioFiles.Found]) -> [Collected] {
+        let next = Mutex(0)
+        let collected = Mutex([Collected?](repeating: nil, count: files.count))
+        let work: @Sendable () -> Void = {
+            while true {
+                let index = next.withLock { next in
+                    next += 1
+                    return next - 1
+                }
+                guard index < files.count else { return }
+                let result = collect(files[index])
+                collected.withLock { $0[index] = result }
+            }
+        }
+        let finished = DispatchGroup()
+        for _ in 1..<max(1, min(options.workers, files.count)) {
+            finished.enter()
+            let thread = Thread {
+                work()
+                finished.leave()
+            }
+            // Lua's parser recurses: it needs a large stack.
+            thread.stackSize = LuaThread.defaultStackSizeInBytes
+            thread.start()
+        }
+        work()
+        finished.wait()
+        return collected.withLock { $0.compactMap { $0 } }
+    }
+
     /// Loads a file in a state of its own, within limits: nothing in it runs but its main part.
     func collect(_ found: ScenarioFiles.Found) -> Collected {
         var collected = Collected(path: found.path)
@@ -24,7 +57,7 @@ struct ScenarioCollector {
             let stage = try ScenarioStage(.memory, image: nil, seed: 0)
             defer { stage.close() }
             let limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: min(options.timeout, .seconds(10)))
-            let state = try ScenarioState(on: stage, limits: limits, chunks: chunks)
+            let state = try ScenarioState(on: stage, limits: limits, chunks: chunks, modules: options.modules)
             defer { state.state.close() }
             try state.load(file)
             (collected.scenarios, collected.templates) = try state.definitions()

@@ -29,12 +29,14 @@ public struct ScenarioPlan: Sendable {
     /// - Throws: ``ScenarioUsageError`` if a path does not exist.
     init(_ options: ScenarioOptions, collector: ScenarioCollector) throws {
         var seen: Set<String> = []
+        var wanted: [(path: ScenarioPath, found: ScenarioFiles.Found)] = []
         for path in options.paths {
             for found in try ScenarioFiles.find(path.path) where seen.insert("\(found.path):\(path.line ?? 0)").inserted {
                 if let files = options.selection.files, !files.contains(found.path) { continue }
-                add(collector.collect(found), at: path, options)
+                wanted.append((path, found))
             }
         }
+        for (item, collected) in zip(wanted, collector.collect(wanted.map(\.found))) { add(collected, at: item.path, options) }
         removeRepeated(options)
         focus(options)
         arrange(options)

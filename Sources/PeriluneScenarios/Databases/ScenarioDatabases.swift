@@ -43,8 +43,11 @@ final class ScenarioDatabases: Sendable {
     // MARK: - Fixtures
 
     private func fixture(_ name: String, of file: ScenarioFile) throws -> DatabaseImage {
-        let folders = [file.folder, file.folder + "/fixtures", file.root, file.root + "/fixtures"]
-        let paths = folders.map { $0.hasPrefix("/") || !$0.isEmpty ? "\($0)/\(name)" : name }
+        let folders = file.folder == file.root ? [file.root] : [file.folder, file.root]
+        let paths = folders.flatMap { folder in
+            let prefix = folder.isEmpty ? "" : folder + "/"
+            return [prefix + name, prefix + "fixtures/" + name]
+        }
         guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw ScenarioUsageError("there is no fixture `\(name)`; looked for \(paths.joined(separator: ", "))")
         }
@@ -132,10 +135,18 @@ final class ScenarioDatabases: Sendable {
     private func fill(_ template: ScenarioTemplate, on base: DatabaseImage?, in source: Source) throws -> DatabaseImage {
         let stage = try ScenarioStage(.memory, image: base, seed: 0)
         defer { stage.close() }
-        let state = try ScenarioState(on: stage, limits: Self.limits, chunks: chunks)
+        var limits = Self.limits
+        limits.time = template.timeout ?? limits.time
+        let state = try ScenarioState(on: stage, limits: limits, chunks: chunks, modules: options.modules)
         defer { state.state.close() }
         try state.load(source.file)
-        try state.fill(template)
+        do {
+            try state.fill(template)
+        } catch let timeout as LuaError where timeout.code == .timeout {
+            var error = timeout
+            error.message += "; the option `timeout` of the template sets it"
+            throw error
+        }
         return try stage.image()
     }
 

@@ -7,6 +7,8 @@ struct ScenarioTemplate: Sendable, LuaConvertible {
     let parent: String?
     let file: String
     let line: Int
+    /// How long making it may take; `nil`: as long as any.
+    let timeout: Duration?
 
     static var luaTypeName: String { "the definition of a template" }
 
@@ -14,7 +16,7 @@ struct ScenarioTemplate: Sendable, LuaConvertible {
         let fields = try LuaFields(value)
         return try ScenarioTemplate(
             name: fields.required("name"), parent: fields.optional("on"), file: fields.required("file"),
-            line: fields.required("line"))
+            line: fields.required("line"), timeout: fields.optional("timeout", as: Double.self).map { .seconds($0) })
     }
 
     func toLua(in state: LuaState) throws(LuaError) -> LuaValue { try name.toLua(in: state) }

@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `stub` and `calls`, and the modules that scripts get.
+/// `stub` and `calls`.
 extension ScenarioHost {
     func installEffects() throws {
         try function("stub") { host, arguments in
@@ -35,37 +35,6 @@ extension ScenarioHost {
             try list.rawSet(.integer(Int64(index + 1)), .table(entry))
         }
         return .table(list)
-    }
-
-    /// Lets a script require the modules that the scenario has stubs for: their functions, and no others.
-    func addStubbedModules(to script: LuaState) throws {
-        try script.addModuleResolver { [unowned self, unowned script] module in
-            guard effects.names(of: module) != nil else { return nil }
-            return .value(.table(try makeModule(module, in: script)))
-        }
-    }
-
-    private func makeModule(_ module: String, in script: LuaState) throws -> LuaTable {
-        let table = try script.makeTable()
-        let metatable = try script.makeTable()
-        // Whatever the script calls is recorded: what nothing expects is told at the end.
-        try metatable.setFunction("__index") { [unowned self, unowned script] arguments in
-            let name: String = try arguments.get(2)
-            return [.function(try makeEffect(module, name, in: script))]
-        }
-        try table.setMetatable(metatable)
-        return table
-    }
-
-    private func makeEffect(_ module: String, _ name: String, in script: LuaState) throws -> LuaFunction {
-        try script.makeFunction("\(module).\(name)") { [unowned self] arguments in
-            let (inner, outer) = (try arguments.state, state.state)
-            let place = arguments.callerPlace
-            let values = try LuaTransfer(from: inner, to: outer).copy(arguments.values)
-            let results = try effects.record(
-                EffectStubs.Call(module: module, name: name, arguments: values, file: place?.file, line: place?.line))
-            return try LuaTransfer(from: outer, to: inner).copy(results)
-        }
     }
 }
 

@@ -115,7 +115,7 @@ final class ScriptRun {
             stage.write(bytes)
         }
         if host.attempt.coverage != nil { state.coverLines() }
-        try host.addStubbedModules(to: state)
+        try host.state.modules.install(in: state)
         let folder = (path as NSString).deletingLastPathComponent
         try FileModules.install(in: state, folder: folder.isEmpty ? "." : folder)
         return (state, loop)

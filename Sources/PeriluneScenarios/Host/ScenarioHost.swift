@@ -15,7 +15,7 @@ final class ScenarioHost {
     private(set) var deadline: ContinuousClock.Instant
     /// Those of the scenario, and of the scripts that it has run.
     let states = RunningStates()
-    let effects = EffectStubs()
+    var effects: EffectStubs { state.effects }
     /// What the scenario and its scripts wait for.
     let loops: LoopGroup
     /// What it has run so far: the timers and observations of scripts live as long as the scenario.
@@ -77,6 +77,15 @@ final class ScenarioHost {
         for failure in effects.unexpected() { result.add(failure) }
     }
 
+    /// Lets go of what no script can reach any more.
+    func collectGarbage() {
+        // What was collected is closed by the next access to the database.
+        let source = "collectgarbage() collectgarbage() perilune.database:fetch_value('SELECT 1')"
+        stage.trace.pausing {
+            for state in [state.state] + scripts.map(\.state) { _ = try? state.load(source, named: "=collect").call([]) }
+        }
+    }
+
     /// Ends what is left: timers, observations, calls that go on; and closes all states.
     nonisolated(nonsending) func close() async {
         await loops.end()
@@ -116,6 +125,7 @@ final class ScenarioHost {
             host.state.interrupt()
             return []
         }
+        try function("was_interrupted") { host, _ in [.boolean(!host.errorsOfCallbacks.isEmpty)] }
         // (name of who asks) raises inside a block of the database.
         try function("require_no_access") { host, arguments in
             try host.requireNoAccess(arguments.state, arguments.get(1))

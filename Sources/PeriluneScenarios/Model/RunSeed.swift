@@ -24,10 +24,26 @@ public struct RunSeed: Sendable, Equatable, CustomStringConvertible {
 
     /// The seed of a scenario: whatever runs before it or beside it.
     ///
-    /// - Parameter name: Its identifier, or the seed that it asks for.
+    /// - Parameter name: Its identifier.
     func seed(of name: String) -> UInt64 {
-        // FNV-1a, mixed with the seed of the run.
-        let hash = name.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
-        return hash ^ (value &* 0x9E37_79B9_7F4A_7C15)
+        Self.hash(name) ^ (value &* 0x9E37_79B9_7F4A_7C15)
+    }
+
+    /// FNV-1a.
+    fileprivate static func hash(_ text: String) -> UInt64 {
+        text.utf8.reduce(0xCBF2_9CE4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x0000_0100_0000_01B3 }
+    }
+}
+
+extension Scenario {
+    /// What its random values follow from: the seed that it asks for, as it is, else that of the run.
+    func seed(in run: RunSeed) -> UInt64 {
+        guard let seed else { return run.seed(of: id) }
+        return Int64(seed).map { UInt64(bitPattern: $0) } ?? RunSeed.hash(seed)
+    }
+
+    /// The same as scenarios see it: no negative number that nobody has asked for.
+    func shownSeed(in run: RunSeed) -> Int64 {
+        seed.flatMap { Int64($0) } ?? Int64(bitPattern: seed(in: run) >> 1)
     }
 }

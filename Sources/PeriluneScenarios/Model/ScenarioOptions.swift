@@ -1,3 +1,5 @@
+public import Perilune
+
 /// What is run, and how.
 public struct ScenarioOptions: Sendable {
     public enum Order: String, Sendable, CaseIterable {
@@ -44,8 +46,28 @@ public struct ScenarioOptions: Sendable {
     public var keepsFailedDatabases = false
     /// Whether it is noted which lines of Lua have run.
     public var coversLines = false
+    /// What Swift offers to scenarios and their scripts.
+    public private(set) var modules: [RegisteredModule] = []
     /// How a scenario is run again, for reports; the place and the seed follow.
     public var command = "perilune test"
 
     public init() {}
+
+    /// Offers Swift functions to scenarios and to the scripts that they run, which get them by `require`; as
+    /// `ScriptHost.register(module:_:_:)` does to those of a host.
+    ///
+    /// ```swift
+    /// try Scenarios.all(under: "scenarios") { options in
+    ///     options.register(module: "tax") { tax in
+    ///         tax.function("of") { (cents: Int) in cents / 5 }
+    ///     }
+    /// }
+    /// ```
+    ///
+    /// Functions with effects outside are not called: their calls are recorded, and answered by stubs of the scenario.
+    public mutating func register(module name: String, _ documentation: String = "", _ define: (ScriptModule) -> Void) {
+        let module = ScriptModule(name)
+        define(module)
+        modules.append(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
+    }
 }

@@ -13,6 +13,12 @@ public enum ScenarioOutcome: String, Sendable, Codable {
     /// The run was ended before the scenario was.
     case interrupted
 
+    /// It was not begun: the run was ended before, or so many had failed that no more were to begin.
+    case notRun = "not_run"
+
     /// Whether the run is a success in spite of it.
     public var isSuccess: Bool { self == .passed || self == .skipped }
+
+    /// Whether it tells anything about the scenario.
+    var isVerdict: Bool { self != .interrupted && self != .notRun }
 }

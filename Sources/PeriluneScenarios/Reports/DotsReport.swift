@@ -26,6 +26,7 @@ final class DotsReport: ScenarioReport {
             case .errored: style.red("E")
             case .skipped: style.yellow("s")
             case .interrupted: style.yellow("i")
+            case .notRun: "-"
             }
         column = column % Self.width + 1
         write(sign + (column == Self.width ? "\n" : ""))

@@ -5,21 +5,24 @@ struct FailureText {
     /// The lines of a result that is no success.
     func lines(of result: ScenarioResult) -> [String] {
         let scenario = result.scenario
-        let times = [TimeText.text(result.duration), "seed \(result.seed)"] + (result.round.map { ["round \($0)"] } ?? [])
-        let head = "\(style.strongRed(Self.label(result)))  \(style.bold(scenario.place))  \(Self.plain(scenario.title))"
+        let seeds = ["seed \(result.seed)"] + (scenario.seed.map { ["its own seed \(Self.line($0))"] } ?? [])
+        let times = [TimeText.text(result.duration)] + seeds + (result.round.map { ["round \($0)"] } ?? [])
+        let head = "\(style.strongRed(Self.label(result)))  \(style.bold(Self.line(scenario.place)))  \(Self.line(scenario.title))"
         var lines = [head + "   " + style.dim("(\(times.joined(separator: ", ")))")]
         for failure in result.failures { lines += self.lines(of: failure) }
         lines += block("output", result.output)
         for note in result.notes { lines += block("note", note) }
         for attachment in result.attachments { lines += block("attached", "\(attachment.name): \(attachment.text)") }
         if let database = result.database { lines.append(labelled("database", database)) }
-        if result.outcome != .errored || result.failures.first?.kind != "syntax" { lines.append(labelled("rerun", rerun(result))) }
+        lines.append(labelled("rerun", rerun(result)))
         return lines
     }
 
     /// The command that runs a scenario again.
     func rerun(_ result: ScenarioResult) -> String {
-        "\(style.command) \(Self.quoted(result.scenario.place)) --seed \(result.seed)"
+        // A file that does not load has no scenario at any line.
+        let place = result.scenario.ordinal == nil && result.outcome == .errored ? result.scenario.file : result.scenario.place
+        return "\(style.command) \(Self.quoted(place)) --seed \(result.seed)"
     }
 
     static func label(_ result: ScenarioResult) -> String {
@@ -30,6 +33,7 @@ struct FailureText {
         case .timedOut: "TIMEOUT"
         case .errored: "ERROR"
         case .interrupted: "STOPPED"
+        case .notRun: "NOT RUN"
         }
     }
 
@@ -38,9 +42,9 @@ struct FailureText {
     /// The lines of a failure, without those of the result.
     func lines(of failure: ScenarioFailure) -> [String] {
         var lines: [String] = []
-        let place = failure.file.map { file in file + (failure.line.map { ":\($0)" } ?? "") }
+        let place = failure.file.map { file in Self.line(file) + (failure.line.map { ":\($0)" } ?? "") }
         if let step = failure.step {
-            lines.append(labelled("step", "\(Self.plain(step))\(place.map { "      " + style.cyan($0) } ?? "")"))
+            lines.append(labelled("step", "\(Self.line(step))\(place.map { "      " + style.cyan($0) } ?? "")"))
         } else if let place {
             lines.append(labelled("at", style.cyan(place)))
         }
@@ -116,6 +120,11 @@ struct FailureText {
                 result.unicodeScalars.append(scalar)
             }
         }
+    }
+
+    /// The same of what stands in one line: line breaks are shown, too.
+    static func line(_ text: String) -> String {
+        plain(text).replacing("\n", with: "\\n").replacing("\t", with: "\\t")
     }
 
     private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {

@@ -55,7 +55,7 @@ final class JSONLinesReport: ScenarioReport {
             })),
             ("output", result.output.isEmpty ? nil : .string(result.output)),
             ("database", result.database.map { .string($0) }),
-            ("rerun", isFailure ? .string(FailureText(style: style).rerun(result)) : nil),
+            ("own_seed", result.scenario.seed.map { .string($0) }), ("rerun", isFailure ? .string(FailureText(style: style).rerun(result)) : nil),
         ]
     }
 

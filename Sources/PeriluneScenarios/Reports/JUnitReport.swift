@@ -36,7 +36,7 @@ final class JUnitReport: ScenarioReport {
         func count(_ outcomes: ScenarioOutcome...) -> String { "\(results.count { outcomes.contains($0.outcome) })" }
         return [
             ("tests", "\(results.count)"), ("failures", count(.failed, .timedOut)), ("errors", count(.errored)),
-            ("skipped", count(.skipped, .interrupted)),
+            ("skipped", count(.skipped, .interrupted, .notRun)),
         ]
     }
 
@@ -62,6 +62,7 @@ final class JUnitReport: ScenarioReport {
         case .passed where result.isFlaky: return ["      <flakyFailure\(about)>\(text)</flakyFailure>"]
         case .passed: return []
         case .skipped: return ["      <skipped" + attributes([("message", result.reason ?? "")]) + "/>"]
+        case .notRun: return ["      <skipped" + attributes([("message", "not run: \(result.reason ?? "")")]) + "/>"]
         case .interrupted: return ["      <skipped" + attributes([("message", "stopped")]) + "/>"]
         case .failed, .timedOut: return ["      <failure\(about)>\(text)</failure>"]
         case .errored: return ["      <error\(about)>\(text)</error>"]

@@ -24,7 +24,7 @@ final class PrettyReport: ScenarioReport {
         switch result.outcome {
         case .passed where result.isFlaky:
             writeLines([line(result, style.yellow)] + result.failures.flatMap(failures.lines) + [""])
-        case .passed, .skipped, .interrupted:
+        case .passed, .skipped, .interrupted, .notRun:
             if style.isVerbose { writeLines([line(result, result.outcome == .passed ? style.green : style.yellow)] + details(result)) }
         default: writeLines(failures.lines(of: result) + [""])
         }
@@ -32,15 +32,15 @@ final class PrettyReport: ScenarioReport {
 
     private func line(_ result: ScenarioResult, _ colour: (String) -> String) -> String {
         let attempts = result.isFlaky ? ", attempt \(result.attempts)" : ""
-        let reason = result.reason.map { "  \($0)" } ?? ""
+        let reason = result.reason.map { "  \(FailureText.line($0))" } ?? ""
         let label = colour(FailureText.label(result))
-        let time = result.outcome == .skipped ? "" : "   " + style.dim("(\(TimeText.text(result.duration))\(attempts))")
-        return "\(label)  \(result.scenario.place)  \(FailureText.plain(result.scenario.title))\(reason)\(time)"
+        let time = result.attempts == 0 ? "" : "   " + style.dim("(\(TimeText.text(result.duration))\(attempts))")
+        return "\(label)  \(FailureText.line(result.scenario.place))  \(FailureText.line(result.scenario.title))\(reason)\(time)"
     }
 
     private func details(_ result: ScenarioResult) -> [String] {
         var lines = result.steps.map { step in
-            "  \(step.hasPassed ? "step" : "STEP")      \(FailureText.plain(step.name))\(step.duration.map { "   (\(TimeText.text($0)))" } ?? "")"
+            "  \(step.hasPassed ? "step" : "STEP")      \(FailureText.line(step.name))\(step.duration.map { "   (\(TimeText.text($0)))" } ?? "")"
         }
         lines += failures.block("output", result.output)
         for note in result.notes { lines += failures.block("note", note) }

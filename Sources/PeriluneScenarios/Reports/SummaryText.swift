@@ -9,7 +9,7 @@ struct SummaryText {
         let slow = summary.results.filter { $0.duration >= style.slow }.sorted { $0.duration > $1.duration }
         if !slow.isEmpty {
             lines.append(style.yellow("\(slow.count) slow"))
-            lines += slow.prefix(5).map { "  \(TimeText.text($0.duration))  \($0.scenario.place)  \(FailureText.plain($0.scenario.title))" }
+            lines += slow.prefix(5).map { "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
         }
         for scenario in summary.focused {
             lines.append(style.red("scenario.only is left in at \(scenario.place): the run fails"))
@@ -21,7 +21,7 @@ struct SummaryText {
 
     /// `41 passed, 1 failed, 2 skipped`, and what else there is.
     private var counts: String {
-        guard !summary.results.isEmpty else {
+        guard !summary.results.isEmpty || summary.wasInterrupted else {
             return style.red(
                 summary.foundCount == 0 ? "there are no scenarios" : "none of the \(summary.foundCount) scenarios was meant")
         }

@@ -36,12 +36,17 @@ final class TAPReport: ScenarioReport {
     }
 
     private func isOK(_ result: ScenarioResult) -> Bool {
-        result.outcome.isSuccess || result.outcome == .interrupted
+        result.outcome.isSuccess || !result.outcome.isVerdict
     }
 
     private func directive(_ result: ScenarioResult) -> String {
-        guard result.outcome == .skipped || result.outcome == .interrupted else { return "" }
-        let reason = result.outcome == .interrupted ? "stopped" : result.reason ?? ""
+        let reason: String
+        switch result.outcome {
+        case .skipped: reason = result.reason ?? ""
+        case .interrupted: reason = "stopped"
+        case .notRun: reason = "not run: \(result.reason ?? "")"
+        default: return ""
+        }
         return (" # SKIP " + Self.oneLine(reason)).trimmingEnd
     }
 
@@ -78,7 +83,7 @@ final class TAPReport: ScenarioReport {
     }
 
     private static func oneLine(_ text: String) -> String {
-        FailureText.plain(text).split(whereSeparator: \.isNewline).joined(separator: " ")
+        FailureText.line(text)
     }
 
     /// A description, in which `#` would begin a directive.

@@ -97,10 +97,9 @@ final class RunningScenarios: Sendable {
         if isLast { didFinish() }
     }
 
-    /// Ends all that runs and lets no more begin. Returns what was left.
-    func interrupt() -> [ScenarioQueue.Job] {
-        let left = queue.close()
+    /// Ends all that runs and lets no more begin.
+    func interrupt() {
+        queue.close()
         for token in tokens { token.cancel() }
-        return left
     }
 }

@@ -25,7 +25,7 @@ struct ScenarioAttempt {
         var result = ScenarioResult(scenario, .passed, seed: seed)
         do {
             let (place, image) = try databases.find(for: scenario, in: source)
-            let stage = try ScenarioStage(place, image: image, seed: seed.seed(of: scenario.seed ?? scenario.id))
+            let stage = try ScenarioStage(place, image: image, seed: scenario.seed(in: seed))
             defer { stage.close() }
             try await play(on: stage, &result)
             keep(stage, &result)
@@ -41,12 +41,13 @@ struct ScenarioAttempt {
         let time = scenario.timeout ?? options.timeout
         // The time that it takes to load its file is none of the scenario's.
         var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, Self.loadingTime))
-        let state = try ScenarioState(on: stage, limits: limits, chunks: tools.chunks)
+        let state = try ScenarioState(on: stage, limits: limits, chunks: tools.chunks, modules: options.modules)
         if coverage != nil { state.state.coverLines() }
         limits.time = time
         let host = ScenarioHost(attempt: self, stage: stage, state: state, limits: limits, loops: makeLoops(stage.clock.clock))
         await perform(on: host, within: time, &result)
         host.finish(&result)
+        checkCursors(of: host, &result)
         await host.close()
         result.queryCount = stage.trace.count
         result.output = stage.output.text
@@ -64,7 +65,7 @@ struct ScenarioAttempt {
             host.start()
             didStart(host.states, time)
             let report = try await host.state.run(scenario, information(host.stage, in: host.state.state))
-            try result.take(report)
+            try result.take(report, limit: time)
         } catch let error as LuaError {
             result.take(error, host.state.progress(), limit: time)
         } catch {
@@ -79,7 +80,7 @@ struct ScenarioAttempt {
     private func information(_ stage: ScenarioStage, in state: LuaState) throws -> LuaTable {
         let information = try state.makeTable()
         try information.set("id", .string(LuaString(scenario.id)))
-        try information.set("seed", .integer(Int64(bitPattern: seed.seed(of: scenario.seed ?? scenario.id) >> 1)))
+        try information.set("seed", .integer(scenario.shownSeed(in: seed)))
         try information.set("attempt", .integer(Int64(number)))
         try information.set("update_snapshots", .string(LuaString(options.snapshots.rawValue)))
         try information.set("is_ci", .boolean(options.isCI))
@@ -97,6 +98,18 @@ struct ScenarioAttempt {
         var failure = ScenarioFailure("a transaction was left open; it has been rolled back", kind: "open_transaction")
         (failure.file, failure.line) = (scenario.file, scenario.line)
         result.add(failure)
+    }
+
+    /// A cursor that nobody reads any more is closed when Lua notices; one that somebody still has keeps the database busy.
+    private func checkCursors(of host: ScenarioHost, _ result: inout ScenarioResult) {
+        guard !host.stage.unfinishedStatements.isEmpty else { return }
+        host.collectGarbage()
+        for sql in host.stage.unfinishedStatements {
+            var failure = ScenarioFailure(
+                "rows were left half read, in a coroutine that is still suspended, or by an iterator: \(sql)", kind: "open_cursor")
+            (failure.file, failure.line) = (scenario.file, scenario.line)
+            result.add(failure)
+        }
     }
 
     /// Leaves the file of the database, if that was asked for.
@@ -117,17 +130,22 @@ struct ScenarioAttempt {
 
 extension ScenarioResult {
     /// Takes what the library tells of a scenario that has come to its end.
-    mutating func take(_ report: LuaFields) throws {
+    mutating func take(_ report: LuaFields, limit: Duration) throws {
         outcome = ScenarioOutcome(rawValue: try report.required("outcome")) ?? .failed
         reason = try report.text("reason")
         failures += try report.tables("failures").map { try ScenarioFailure($0) }
-        if outcome == .failed, failures.allSatisfy({ $0.kind == "timeout" }) { outcome = .timedOut }
+        if outcome == .failed, failures.allSatisfy({ $0.kind == "timeout" }) {
+            outcome = .timedOut
+            for index in failures.indices { failures[index].message = Self.lateness(limit) }
+        }
         steps = try report.tables("steps").map { try ScenarioStep($0) }
         notes = try report.list("notes") + report.list("warnings")
         attachments = try report.tables("attachments").map {
             try ScenarioAttachment(name: $0.required("name"), text: $0.text("text") ?? $0.text("value") ?? "")
         }
     }
+
+    private static func lateness(_ limit: Duration) -> String { "it was still running after \(TimeText.text(limit)), its limit" }
 
     /// Takes the error by which a scenario was ended.
     mutating func take(_ error: LuaError, _ progress: LuaFields?, limit: Duration) {
@@ -140,7 +158,7 @@ extension ScenarioResult {
             failure.step = (try? progress.text("step")) ?? nil
             steps = ((try? progress.tables("steps")) ?? []).compactMap { try? ScenarioStep($0) }
         }
-        if outcome == .timedOut { failure.message = "it was still running after \(TimeText.text(limit)), its limit" }
+        if outcome == .timedOut { failure.message = Self.lateness(limit) }
         // What the scenario has waited for may have taken its time.
         if let last = failures.indices.last, failures[last].kind == failure.kind, outcome == .timedOut {
             failures[last].message = failure.message

@@ -28,7 +28,7 @@ public struct ScenarioSummary: Sendable {
     public internal(set) var focused: [Scenario] = []
     public internal(set) var wasInterrupted = false
     /// How many were not begun: after the last failure that was allowed, or after Ctrl-C.
-    public internal(set) var notRun = 0
+    public var notRun: Int { count(.notRun) }
     /// How many there are, chosen or not.
     public internal(set) var foundCount = 0
     /// How many lines of Lua have run how often, by file.
@@ -40,7 +40,7 @@ public struct ScenarioSummary: Sendable {
 
     public func count(_ outcome: ScenarioOutcome) -> Int { results.count { $0.outcome == outcome } }
     public var flaky: [ScenarioResult] { results.filter(\.isFlaky) }
-    public var failures: [ScenarioResult] { results.filter { !$0.outcome.isSuccess && $0.outcome != .interrupted } }
+    public var failures: [ScenarioResult] { results.filter { !$0.outcome.isSuccess && $0.outcome.isVerdict } }
 
     /// How the command ends.
     public var exitStatus: Int32 {

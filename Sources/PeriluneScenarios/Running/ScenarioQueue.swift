@@ -48,13 +48,18 @@ final class ScenarioQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Lets no more begin. Returns those that were left.
-    func close() -> [Job] {
+    /// Lets no more begin.
+    func close() {
         condition.lock()
-        defer { condition.unlock() }
         isClosed = true
         condition.broadcast()
-        defer { waiting = [] }
+        condition.unlock()
+    }
+
+    /// Those that nobody has taken.
+    var left: [Job] {
+        condition.lock()
+        defer { condition.unlock() }
         return waiting
     }
 }

@@ -79,6 +79,7 @@ public final class ScenarioRun: Sendable {
         let queue = ScenarioQueue(
             jobs.enumerated().map { ScenarioQueue.Job(number: $0, entry: $1.1, round: $1.0) })
         if !jobs.isEmpty { await work(queue, workers: workers) }
+        leaveOut(queue.left)
         let covered = try? await Self.onLargeStack { [coverage] in coverage?.finished() }
         let summary = progress.withLock { progress in
             progress.isDone = true
@@ -136,7 +137,7 @@ public final class ScenarioRun: Sendable {
         if options.rounds > 1 { result.round = job.round }
         take(result)
         let isEnough = progress.withLock { progress in
-            if !result.outcome.isSuccess { progress.failureCount += 1 }
+            if !result.outcome.isSuccess, result.outcome.isVerdict { progress.failureCount += 1 }
             return options.bail.map { progress.failureCount >= $0 } ?? false
         }
         if isEnough { stop() }
@@ -144,8 +145,7 @@ public final class ScenarioRun: Sendable {
 
     /// Lets no more begin.
     private func stop() {
-        let left = running.withLock { $0?.queue.close().count ?? 0 }
-        progress.withLock { $0.summary.notRun += left }
+        running.withLock { $0?.queue.close() }
     }
 
     /// Ends the run: what is going on is ended, nothing more begins, and reports are finished.
@@ -154,9 +154,19 @@ public final class ScenarioRun: Sendable {
             progress.isInterrupted = true
             return self.running.withLock { $0 }
         }
-        guard let running else { return }
-        let left = running.interrupt().count
-        progress.withLock { $0.summary.notRun += left }
+        running?.interrupt()
+    }
+
+    /// Tells of scenarios that were not begun.
+    private func leaveOut(_ jobs: [ScenarioQueue.Job]) {
+        let isInterrupted = progress.withLock { $0.isInterrupted }
+        let reason = isInterrupted ? "the run was interrupted" : "no more were to begin after so many failures"
+        for job in jobs {
+            var result = ScenarioResult(job.entry.scenario, .notRun, seed: options.seed)
+            (result.reason, result.attempts) = (reason, 0)
+            if options.rounds > 1 { result.round = job.round }
+            take(result)
+        }
     }
 
     /// What is running, and for how long, the oldest first.

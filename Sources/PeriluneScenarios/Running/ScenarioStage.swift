@@ -1,3 +1,4 @@
+internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
 internal import Logging
@@ -83,6 +84,20 @@ final class ScenarioStage {
     /// The database as bytes.
     func image() throws -> DatabaseImage {
         try trace.pausing { try writer.writeWithoutTransaction { db in try DatabaseImage(of: db) } }
+    }
+
+    /// The statements of the connection that writes whose rows are half read.
+    var unfinishedStatements: [String] {
+        let statements = try? writer.unsafeReentrantWrite { db in
+            var found: [String] = []
+            var statement = sqlite3_next_stmt(db.sqliteConnection, nil)
+            while let next = statement {
+                if sqlite3_stmt_busy(next) != 0, let sql = sqlite3_sql(next) { found.append(String(cString: sql)) }
+                statement = sqlite3_next_stmt(db.sqliteConnection, next)
+            }
+            return found
+        }
+        return (statements ?? []).sorted()
     }
 
     /// Ends it: the database is closed, its folder removed.

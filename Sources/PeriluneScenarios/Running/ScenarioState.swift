@@ -1,3 +1,4 @@
+internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
@@ -8,14 +9,19 @@ final class ScenarioState {
     let loop: ScriptLoop
     /// The table `internal.scenario_host`, to which more may be added before files are loaded.
     let host: LuaTable
+    /// What has been done outside, or rather has not.
+    let effects = EffectStubs()
+    /// What Swift offers by `require`.
+    let modules: ScenarioModules
     private let internals: LuaTable
     private var library: LuaTable!
     /// The scenario that runs.
     private var run: LuaRun?
 
-    init(on stage: ScenarioStage, limits: LuaLimits, chunks: ChunkCache) throws {
+    init(on stage: ScenarioStage, limits: LuaLimits, chunks: ChunkCache, modules: [RegisteredModule] = []) throws {
         let output = stage.output
         (state, internals, loop) = try stage.makeState(limits: limits) { output.write($0) }
+        self.modules = ScenarioModules(registered: modules, effects: effects, outer: state)
         host = try state.makeTable()
         try chunks.install(in: host)
     }
@@ -28,6 +34,8 @@ final class ScenarioState {
         let require: LuaFunction = try internals.get("load")
         library = try require("scenarios")
         try call("install", .table(state.makeTable()))
+        try modules.install(in: state)
+        try ScenarioModuleFolders(of: file).install(in: state)
         for support in file.supports { try load(support, isSupport: true) }
         if let ordinal { try call("want", .integer(Int64(ordinal))) }
         try load(file.source, isSupport: false)

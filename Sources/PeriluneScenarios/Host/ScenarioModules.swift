@@ -1,0 +1,85 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneLua
+
+/// What scenarios, and the scripts that they run, get by `require` from Swift: what the program has registered, and what the
+/// scenario has stubs for. Functions with effects outside are not called; their calls are recorded.
+struct ScenarioModules {
+    let registered: [RegisteredModule]
+    let effects: EffectStubs
+    /// That of the scenario, in which stubs are.
+    unowned let outer: LuaState
+
+    func install(in state: LuaState) throws {
+        let (registered, effects) = (registered, effects)
+        try state.addModuleResolver { [unowned outer, unowned state] name in
+            let modules = ScenarioModules(registered: registered, effects: effects, outer: outer)
+            return try modules.find(name, in: state).map { .value(.table($0)) }
+        }
+    }
+
+    private func find(_ name: String, in state: LuaState) throws -> LuaTable? {
+        let module = registered.last { $0.name == name }
+        let stubbed = effects.names(of: name)
+        guard module != nil || stubbed != nil else { return nil }
+        let table = try state.makeTable()
+        for function in module?.functions ?? [] {
+            let isEffect = function.effect == .external || stubbed?.contains(function.name) == true
+            let value = try isEffect
+                ? makeEffect(name, function.name, in: state) : function.make(state, "\(name).\(function.name)")
+            try table.rawSet(.string(LuaString(function.name)), .function(value))
+        }
+        let known = Set(module?.functions.map(\.name) ?? [])
+        for function in stubbed ?? [] where !known.contains(function) {
+            try table.rawSet(.string(LuaString(function)), .function(makeEffect(name, function, in: state)))
+        }
+        if module == nil { try recordEverything(of: name, in: table, of: state) }
+        return table
+    }
+
+    /// Of a module that nobody has registered nothing is known: whatever is called is recorded, and what nothing expects is told.
+    private func recordEverything(of module: String, in table: LuaTable, of state: LuaState) throws {
+        let (effects, registered) = (effects, registered)
+        let metatable = try state.makeTable()
+        try metatable.setFunction("__index") { [unowned outer, unowned state] arguments in
+            let modules = ScenarioModules(registered: registered, effects: effects, outer: outer)
+            return [.function(try modules.makeEffect(module, arguments.get(2), in: state))]
+        }
+        try table.setMetatable(metatable)
+    }
+
+    private func makeEffect(_ module: String, _ name: String, in state: LuaState) throws -> LuaFunction {
+        let effects = effects
+        return try state.makeFunction("\(module).\(name)") { [unowned outer] arguments in
+            let (inner, place) = (try arguments.state, arguments.callerPlace)
+            let isSame = inner === outer
+            let values = isSame ? arguments.values : try LuaTransfer(from: inner, to: outer).copy(arguments.values)
+            let results = try effects.record(
+                EffectStubs.Call(module: module, name: name, arguments: values, file: place?.file, line: place?.line))
+            return isSame ? results : try LuaTransfer(from: outer, to: inner).copy(results)
+        }
+    }
+}
+
+/// The folders of a project in which `require` looks: that of the file, that of all scenarios, and the one beside which it is.
+struct ScenarioModuleFolders {
+    private let folders: [String]
+
+    init(of file: ScenarioFile) {
+        let project = (file.root as NSString).deletingLastPathComponent
+        var folders: [String] = []
+        for folder in [file.folder, file.root, project].map({ $0.isEmpty ? "." : $0 }) where !folders.contains(folder) {
+            folders.append(folder)
+        }
+        self.folders = folders
+    }
+
+    func install(in state: LuaState) throws {
+        for folder in folders { try state.add(.folder(folder)) }
+        try state.addModuleResolver { [folders] name in
+            throw BindingError(
+                "module_not_found", "require: there is no module `\(name)`; looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")
+        }
+    }
+}

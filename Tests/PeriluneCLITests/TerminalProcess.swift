@@ -1,0 +1,104 @@
+import Foundation
+import Testing
+
+/// `perilune` that runs in a terminal of its own, of which this is the other end.
+final class TerminalProcess {
+    private let id: pid_t
+    private let terminal: CInt
+    private let folder: TestFolder
+    private var shown: [UInt8] = []
+    private let watchdog: DispatchWorkItem
+
+    /// Starts it in a folder.
+    init(_ arguments: [String], in folder: TestFolder, columns: UInt16 = 80, environment: [String: String] = [:]) throws {
+        self.folder = folder
+        terminal = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        try #require(terminal >= 0)
+        let name = try Self.unlock(terminal)
+        Self.resize(terminal, to: columns)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // The leader of a session that has no terminal gets the first one that it opens.
+        for descriptor in 0...2 as ClosedRange<CInt> { posix_spawn_file_actions_addopen(&actions, descriptor, name, O_RDWR, 0) }
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        posix_spawnattr_setflags(&attributes, 0x80 /* POSIX_SPAWN_SETSID */)
+        var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "XDG_CACHE_HOME": folder.path + "/cache"]
+        variables.merge(environment) { $1 }
+        let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE,USR1", TestFolder.binary] + arguments
+        let words = command.map { strdup($0) } + [nil]
+        let settings = variables.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for text in words + settings { free(text) } }
+        var id: pid_t = 0
+        try #require(posix_spawn(&id, command[0], &actions, &attributes, words, settings) == 0)
+        self.id = id
+        watchdog = DispatchWorkItem { [id] in _ = kill(id, SIGKILL) }
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: watchdog)
+    }
+
+    deinit {
+        close(terminal)
+    }
+
+    /// What `unlockpt` and `ptsname` do, which Swift does not see (ioctl_tty(2)). Returns the path of the other end.
+    private static func unlock(_ terminal: CInt) throws -> String {
+        let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+        var (isLocked, number): (CInt, CUnsignedInt) = (0, 0)
+        try #require(ioctl(terminal, setLock, &isLocked) == 0 && ioctl(terminal, getNumber, &number) == 0)
+        return "/dev/pts/\(number)"
+    }
+
+    private static func resize(_ terminal: CInt, to columns: UInt16) {
+        var size = winsize(ws_row: 24, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(terminal, UInt(TIOCSWINSZ), &size)
+    }
+
+    /// Makes the window wider or narrower.
+    func resize(to columns: UInt16) { Self.resize(terminal, to: columns) }
+
+    /// Presses keys.
+    func press(_ keys: String) {
+        let bytes = Array(keys.utf8)
+        _ = write(terminal, bytes, bytes.count)
+    }
+
+    func send(_ signal: CInt) { kill(id, signal) }
+
+    /// All that was shown so far.
+    var text: String { String(decoding: shown, as: UTF8.self) }
+
+    /// Waits until a text was shown; `false` if the program ends before.
+    func shows(_ part: String) -> Bool {
+        while !text.contains(part) {
+            if !read() { return false }
+        }
+        return true
+    }
+
+    /// Forgets what was shown.
+    func forget() { shown = [] }
+
+    private func read() -> Bool {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = Foundation.read(terminal, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            // The end of the last program that has the terminal is an error here.
+            guard count > 0 else { return false }
+            shown += buffer[..<count]
+            return true
+        }
+    }
+
+    /// Waits for the end. Returns the exit status.
+    func wait() -> Int32 {
+        while read() {}
+        var state: CInt = 0
+        while waitpid(id, &state, 0) < 0 && errno == EINTR {}
+        watchdog.cancel()
+        let signal = state & 0x7F
+        return signal == 0 ? (state >> 8) & 0xFF : 128 + signal
+    }
+}

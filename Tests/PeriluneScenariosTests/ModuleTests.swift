@@ -1,0 +1,79 @@
+import Perilune
+import Synchronization
+import Testing
+
+@testable import PeriluneScenarios
+
+/// What scenario files, and the scripts that they run, require.
+@Suite struct ModuleTests {
+    private static let files = [
+        "scenarios/support.lua": "helper = require('helpers.names')",
+        "scenarios/helpers/names.lua": "return { name = 'Ada' }",
+        "scenarios/inner/beside.lua": "return { value = 1 }",
+        "scenarios/inner/a_scenario.lua": """
+            local beside = require("beside")
+            scenario("it", function(t)
+              check(beside.value == 1)
+              check(helper.name == "Ada")
+              check(require("helpers.names") == helper)
+              check(require("shop.orders").total == 3)
+              check(t.run("script.lua").value == 3)
+            end)
+            scenario("nowhere", function(t) require("nowhere") end)
+            scenario("outside", function(t) require("...etc") end)
+            """,
+        "shop/orders.lua": "return { total = 3 }",
+        "script.lua": "return require('shop.orders').total",
+    ]
+
+    @Test func `modules are found beside the file, in the folder of scenarios and in that of the project`() async throws {
+        let project = try ScenarioProject(Self.files)
+        let run = try await project.run()
+        #expect(try run.outcome("it") == .passed)
+        let message = try run.result("nowhere").failures.first?.message.replacing(project.path, with: "P")
+        #expect(message == "require: there is no module `nowhere`; looked in `P/scenarios/inner`, `P/scenarios`, `P`")
+        #expect(try run.result("outside").failures.first?.message.contains("there is no module `...etc`") == true)
+    }
+
+    @Test func `functions of Swift are called, unless they do something outside`() async throws {
+        let project = try ScenarioProject([
+            "scenarios/a_scenario.lua": """
+                local tax = require("tax")
+                scenario("scripts and scenarios", function(t)
+                  t.effects.mail:stub("send", "queued")
+                  check(tax.of(100) == 20)
+                  local result = t.run("script.lua")
+                  check(result.value == 40)
+                  expect(result.output):equals("queued\\n")
+                  expect(t.effects.mail:calls("send")):equals { { "ada", n = 1 } }
+                end)
+                scenario("unexpected", function(t) require("mail").send("ada") end)
+                scenario("in place of a function", function(t)
+                  t.effects.tax:stub("of", function(cents) return -cents end)
+                  check(t.run("script.lua").value == -200)
+                end)
+                scenario("waits", function(t) check(tax.later(1) == 2) end)
+                """,
+            "script.lua": "print(require('mail').send('ada')) return require('tax').of(200)",
+        ])
+        let sent = Mutex(0)
+        let run = try await project.run { options in
+            options.register(module: "tax") { tax in
+                tax.function("of") { (cents: Int) in cents / 5 }
+                tax.function("later") { (cents: Int) async throws -> Int in
+                    await Task.yield()
+                    return cents + 1
+                }
+            }
+            options.register(module: "mail") { mail in
+                mail.function("send", effect: .external) { (_: String) in sent.withLock { $0 += 1 } }
+            }
+        }
+        #expect(try run.outcome("scripts and scenarios") == .passed)
+        #expect(try run.result("unexpected").failures.map(\.message) == ["mail.send was called, which nothing expected"])
+        #expect(try run.outcome("waits") == .passed)
+        #expect(sent.withLock { $0 } == 0)
+        let stubbed = try run.result("in place of a function")
+        #expect(stubbed.failures.map(\.message) == ["mail.send was called, which nothing expected"])
+    }
+}

@@ -1,0 +1,244 @@
+import Testing
+
+@testable import PeriluneScenarios
+
+/// What scenarios and their scripts do later. Time is that of the scenario: it takes none.
+@Suite struct WaitingTests {
+    /// Runs the body of one scenario in a project with the script `script.lua`.
+    private func result(
+        _ body: String, script: String = "", timeout: Duration = .seconds(60)
+    ) async throws -> ScenarioResult {
+        let project = try ScenarioProject([
+            "migrations/1_tables.sql": """
+                CREATE TABLE thing (id INTEGER PRIMARY KEY, name TEXT); CREATE TABLE log (id INTEGER PRIMARY KEY, text TEXT);
+                """,
+            "scenarios/a_scenario.lua": "scenario(\"it\", function(t)\n\(body)\nend)",
+            "script.lua": script,
+        ])
+        let run = try await project.run { $0.timeout = timeout }
+        return try run.result("it")
+    }
+
+    private func passes(_ body: String, script: String = "") async throws {
+        let result = try await result(body, script: script)
+        #expect(result.outcome == .passed, "\(result.failures.map(\.message)) \(result.failures.flatMap(\.details))")
+    }
+
+    @Test func `a scenario sleeps an hour, and the clock of Lua and SQL goes on`() async throws {
+        try await passes("""
+            local seen = {}
+            perilune.after("10m", function() seen[#seen + 1] = "timer " .. tostring(perilune.now()) end)
+            t.step("in a step", function() perilune.sleep("1h") end)
+            seen[#seen + 1] = tostring(t.clock:now())
+            seen[#seen + 1] = t.db:fetch_value("SELECT datetime('now')")
+            expect(seen):equals { "timer 2000-01-01 00:10:00.000", "2000-01-01 01:00:00.000", "2000-01-01 01:00:00" }
+            """)
+    }
+
+    @Test func `hooks, fixtures and what is deferred wait too`() async throws {
+        let project = try ScenarioProject("""
+            before_each(function() perilune.sleep(60) end)
+            after_each(function() perilune.sleep(60) print("after", perilune.now()) end)
+            fixture("slow", function() perilune.sleep(60) return 7 end)
+            scenario("it", function(t)
+              t.defer(function() perilune.sleep(60) print("deferred", perilune.now()) end)
+              check(t.fix.slow == 7)
+              print("body", perilune.now())
+            end)
+            """)
+        let result = try await project.run().result("it")
+        #expect(result.outcome == .passed)
+        #expect(result.output == """
+            body\t2000-01-01 00:02:00.000
+            after\t2000-01-01 00:03:00.000
+            deferred\t2000-01-01 00:04:00.000
+
+            """)
+    }
+
+    @Test func `a script of which something is left comes back, and its automations go on as the scenario does`() async throws {
+        try await passes(
+            """
+            local shop = t.run("script.lua")
+            check(shop.value == "ready")
+            t.given.thing { id = 1, name = "one" }
+            t.wait_until_idle()
+            expect(t.db.log):is_empty()
+            t.clock:advance("10s")
+            expect(t.db.log):rows "| text |\\n| 1 things |"
+            t.clock:advance { hours = 2 }
+            expect(t.db.log:order("id")):rows "| text |\\n| 1 things |\\n| hour |\\n| hour |"
+            expect(t.db:query("SELECT outcome FROM perilune_automation_run ORDER BY id")):rows "| outcome |\\n| succeeded |"
+            """,
+            script: """
+                perilune.automation{
+                  name = "counts", on = { change = perilune.record("thing"):all() },
+                  run = function(context)
+                    perilune.sleep("10s")
+                    db:execute("INSERT INTO log (text) VALUES (?)", #context.value .. " things")
+                  end,
+                }
+                perilune.every("1h", function() db:execute("INSERT INTO log (text) VALUES ('hour')") end)
+                return "ready"
+                """)
+    }
+
+    @Test func `what scripts and scenario wait for comes in the order of the times, in all states`() async throws {
+        let result = try await result(
+            """
+            perilune.every(2, function() print("scenario", perilune.now().second) end)
+            t.run("script.lua", { 3 })
+            t.run("script.lua", { 4 })
+            t.clock:advance(8)
+            """,
+            script: "local period = ... perilune.every(period, function() print(period, perilune.now().second) end)")
+        #expect(result.output == """
+            scenario\t2
+            3\t3
+            scenario\t4
+            4\t4
+            scenario\t6
+            3\t6
+            scenario\t8
+            4\t8
+
+            """)
+    }
+
+    @Test func `the main part of a script may sleep, and time passes for all`() async throws {
+        let result = try await result(
+            """
+            perilune.after(5, function() print("scenario", perilune.now().second) end)
+            local run = t.run("script.lua")
+            print("back", perilune.now().second, run.value)
+            """, script: "perilune.sleep(10) print('script', perilune.now().second) return 1")
+        #expect(result.output == "scenario\t5\nscript\t10\nback\t10\t1\n")
+    }
+
+    @Test func `values of an observation are iterated`() async throws {
+        try await passes("""
+            local seen = {}
+            local counts = t.db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM thing") end)
+            perilune.spawn(function() for count in counts:values() do seen[#seen + 1] = count end end)
+            for id = 1, 2 do
+              t.wait_until_idle()
+              t.given.thing { id = id }
+            end
+            t.wait_until_idle()
+            expect(seen):equals { 0, 1, 2 }
+            """)
+    }
+
+    @Test func `changes and queries are watched while something is waited for`() async throws {
+        try await passes(
+            """
+            local queries
+            local changes = t.changes(function()
+              queries = t.queries(function() t.run("script.lua") perilune.sleep(61) end)
+            end)
+            expect(changes):rows "| op | table |\\n| insert | log |\\n| insert | log |"
+            expect(queries):exactly(2)
+            """,
+            script: """
+                db:execute("INSERT INTO log (text) VALUES ('at once')")
+                perilune.after(60, function() db:execute("INSERT INTO log (text) VALUES ('later')") end)
+                """)
+    }
+
+    @Test func `an error in what is called later fails the scenario at its line, and ends what it waits for`() async throws {
+        let result = try await result("""
+            t.defer(function() print("deferred") end)
+            perilune.after(1, function()
+              error("boom")
+            end)
+            perilune.sleep(60)
+            print("not reached")
+            """)
+        #expect(result.outcome == .failed)
+        #expect(result.failures.map(\.message) == ["boom"])
+        #expect(result.failures.first?.line == 4)
+        #expect(result.output == "deferred\n")
+    }
+
+    @Test func `an error in what a script has left fails the scenario at the line of the script`() async throws {
+        let result = try await result(
+            "t.run('script.lua')\nt.clock:advance(10)\nprint('not reached')",
+            script: "perilune.after(5, function()\n  local nothing = nil\n  return nothing.field\nend)")
+        #expect(result.outcome == .failed)
+        #expect(result.failures.count == 1)
+        #expect(result.failures.first?.file?.hasSuffix("script.lua") == true)
+        #expect(result.failures.first?.line == 3)
+        #expect(result.output == "")
+    }
+
+    @Test func `an error in what a script calls while it sleeps is the error of the script`() async throws {
+        try await passes(
+            """
+            local result = t.try_run("script.lua")
+            expect(result.error.message):contains("boom")
+            """, script: "perilune.after(1, function() error('boom') end) perilune.sleep(60)")
+    }
+
+    @Test func `a scenario that waits for what never comes is ended when its time is up, where it waits`() async throws {
+        let result = try await result(
+            """
+            t.step("waits", function()
+              t.db:observe(function(db) return 1 end):next()
+              perilune.every(1, function() end)
+              local task = perilune.spawn(function() while true do perilune.sleep(3600) end end)
+              task:wait()
+            end)
+            """, timeout: .milliseconds(300))
+        #expect(result.outcome == .timedOut)
+        #expect(result.failures.first?.line == 6)
+        #expect(result.failures.first?.step == "waits")
+        #expect(result.failures.first?.message == "it was still running after 300 ms, its limit")
+    }
+
+    @Test func `a function that is called late and does not end is ended with the scenario, at its line`() async throws {
+        let result = try await result(
+            "perilune.after(1, function()\nwhile true do end end)\nperilune.sleep(60)", timeout: .milliseconds(300))
+        #expect(result.outcome == .timedOut)
+        #expect(result.failures.first?.line == 3)
+        #expect(result.duration < .seconds(4))
+    }
+
+    @Test func `what is left at the end ends with the scenario`() async throws {
+        let result = try await result(
+            """
+            t.run("script.lua")
+            perilune.every(1, function() print("never") end)
+            perilune.spawn(function() pcall(perilune.sleep, 60) print("never") end)
+            perilune.spawn(function() while true do pcall(perilune.sleep, 60) end end)
+            t.db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM thing") end, function() print("seen") end)
+            t.wait_until_idle()
+            t.given.thing { id = 1 }
+            """, script: "perilune.every(1, function() print('never') end)")
+        #expect(result.outcome == .passed)
+        #expect(!result.output.contains("never"))
+        #expect(result.output == "seen\n")
+    }
+
+    @Test(arguments: [
+        ("t.db:write(function() perilune.sleep(1) end)", "database block"),
+        ("t.db:write(function() t.run('script.lua') end)", "t.run: not inside a block of the database"),
+        ("t.db:write(function() t.wait_until_idle() end)", "t.wait_until_idle: not inside a block of the database"),
+    ])
+    func `where nothing can wait that is said`(body: String, message: String) async throws {
+        let result = try await result(body)
+        #expect(result.failures.first?.message.contains(message) == true)
+    }
+
+    @Test func `the clock is moved in the middle of a block, and what is due comes after it`() async throws {
+        try await passes("""
+            local seen = {}
+            perilune.after(60, function() seen[#seen + 1] = "late" end)
+            t.db:write(function()
+              t.clock:advance(60)
+              expect(seen):equals {}
+            end)
+            t.wait_until_idle()
+            expect(seen):equals { "late" }
+            """)
+    }
+}
