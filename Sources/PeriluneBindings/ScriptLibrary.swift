@@ -82,6 +82,7 @@ final class ScriptLibrary {
 
     private func defineConversions() throws {
         let core = state.core
+        core.plainMeaning = { [unowned core] value in Self.plainMeaning(of: value, in: core) }
         try internals.setFunction("read_date") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readDate(arguments[1])) }
         }
@@ -95,6 +96,17 @@ final class ScriptLibrary {
             lua_pushboolean(core.L, perilune_is_blob(core.L, 1) ? 1 : 0)
             return 1
         })))
+    }
+
+    /// `perilune.null` stands for `nil`, and a blob for its bytes.
+    private static func plainMeaning(of value: LuaValue, in core: LuaCore) -> LuaValue? {
+        guard lua_checkstack(core.L, 1) != 0 else { return nil }
+        core.push(value)
+        defer { perilune_pop(core.L, 1) }
+        if perilune_is_null(core.L, -1) { return .nil }
+        var count = 0
+        guard let bytes = perilune_blob_bytes(core.L, lua_gettop(core.L), &count) else { return nil }
+        return .string(LuaString(UnsafeRawBufferPointer(start: bytes, count: count)))
     }
 
     /// What only C can do: the columns and the metatable of a row, the plain value of a converted one, errors with fields.

@@ -94,7 +94,7 @@ extension LuaString: LuaConvertible {
     public static var luaTypeName: String { "a string" }
 
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> LuaString {
-        guard case .string(let string) = value else { throw mismatch(value) }
+        guard case .string(let string) = value.plain else { throw mismatch(value) }
         return string
     }
 
@@ -106,7 +106,7 @@ extension String: LuaConvertible {
 
     /// - Throws: ``LuaError`` with code `conversion` if the bytes are not UTF-8: take ``LuaString`` for any bytes.
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> String {
-        guard case .string(let bytes) = value else { throw mismatch(value) }
+        guard case .string(let bytes) = value.plain else { throw mismatch(value) }
         guard let string = bytes.string else { throw LuaError(.conversion, "expected a string of valid UTF-8") }
         return string
     }
@@ -140,7 +140,7 @@ extension Optional: LuaConvertible where Wrapped: LuaConvertible {
     public static var luaTypeName: String { "\(Wrapped.luaTypeName) or nil" }
 
     public static func fromLua(_ value: LuaValue) throws(LuaError) -> Wrapped? {
-        if value.isNil { return nil }
+        if value.plain.isNil { return nil }
         do {
             return try Wrapped.fromLua(value)
         } catch where error.code == .conversion && error.message == Wrapped.mismatch(value).message {

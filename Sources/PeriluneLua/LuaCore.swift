@@ -28,6 +28,8 @@ package final class LuaCore: @unchecked Sendable {
     private var raisedAgain: (value: LuaReference, code: LuaError.Code)?
     /// The operation that an asynchronous function has started, for the driver.
     var pendingOperation: PendingOperation?
+    /// What a userdata of a library stands for where Swift wants a plain value: `nil`, or a string; `nil` for others.
+    package var plainMeaning: ((LuaValue) -> LuaValue?)?
     /// The state, for Swift functions that want it; it is there whenever one runs.
     weak var state: LuaState?
 

@@ -47,13 +47,16 @@ private struct ValueDecoder: Decoder {
         case any, strings, integers
     }
 
+    /// As it was given; types that are values of Lua get this.
+    let given: LuaValue
     let value: LuaValue
     let path: CodingPath
     let sharedUserInfo: [CodingUserInfoKey: any Sendable]
     var keys = Keys.any
 
     init(_ value: LuaValue, path: CodingPath, userInfo: [CodingUserInfoKey: any Sendable]) {
-        self.value = value
+        given = value
+        self.value = value.plain
         self.path = path
         sharedUserInfo = userInfo
     }
@@ -111,7 +114,7 @@ private struct ValueDecoder: Decoder {
         if case .string(let string) = value, let type = type as? any RangeReplaceableCollection<UInt8>.Type {
             return makeBytes(string, type) as! Value  // as above
         }
-        var decoder = ValueDecoder(value, path: path.deeper(), userInfo: sharedUserInfo)
+        var decoder = ValueDecoder(given, path: path.deeper(), userInfo: sharedUserInfo)
         if type is any StringKeyedDictionary.Type { decoder.keys = .strings }
         if type is any IntegerKeyedDictionary.Type { decoder.keys = .integers }
         return try Value(from: decoder)
@@ -127,7 +130,7 @@ private struct ValueDecoder: Decoder {
         case is Float.Type: return try float()
         case let type as any LuaCoded.Type:
             do throws(LuaError) {
-                return try type.fromLua(value)
+                return try type.fromLua(given)
             } catch {
                 let context = DecodingError.Context(codingPath: codingPath, debugDescription: error.message)
                 throw value.isNil ? DecodingError.valueNotFound(type, context) : .typeMismatch(type, context)

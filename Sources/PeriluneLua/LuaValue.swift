@@ -42,6 +42,14 @@ public enum LuaValue {
     }
 }
 
+extension LuaValue {
+    /// The plain value that a userdata of a library stands for, such as one for NULL, or for bytes; any other value itself.
+    var plain: LuaValue {
+        guard case .userdata(let userdata) = self else { return self }
+        return userdata.reference.core.plainMeaning?(self) ?? self
+    }
+}
+
 extension LuaValue: Equatable {
     /// Whether both are the same value without metamethods: handles are equal if they are one object in Lua, integers
     /// and floats if they are the same number, as in Lua.

@@ -92,4 +92,28 @@ import Testing
         }
         #expect(try await host.run(source: source) as String == text)
     }
+
+    @Test func `null is nil and a blob its bytes, wherever Swift wants plain values`() async throws {
+        struct Letter: Codable {
+            let to: String?
+            let body: Data
+        }
+        let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
+        await host.register(module: "mail") { mail in
+            mail.function("send") { (letter: Letter) in "\(letter.to ?? "nobody") \(letter.body.count)" }
+            mail.function("name") { (name: String?) in name ?? "none" }
+            mail.function("count") { (bytes: [UInt8]) in bytes.count }
+        }
+        let texts: [String] = try await host.run(
+            source: """
+                local mail = require "mail"
+                local null = perilune.null
+                return {
+                  mail.send{ to = null, body = perilune.blob("a\\0b") }, mail.name(null), mail.name(perilune.blob("x")),
+                  tostring(mail.count(perilune.blob("\\xff\\0"))), select(2, pcall(mail.count, null)).message,
+                }
+                """)
+        #expect(texts.prefix(4) == ["nobody 3", "none", "x", "2"])
+        #expect(texts[4].contains("mail.count: argument 1"), "\(texts[4])")
+    }
 }
