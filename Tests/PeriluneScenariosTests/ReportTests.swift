@@ -86,6 +86,24 @@ import Testing
         #expect(passing.status == 0, "\(passing.output)")
     }
 
+    @Test func `names and expressions of several lines are TAP too`() async throws {
+        let project = try ScenarioProject("""
+            scenario("one\\nname", function(t)
+              t.step("one\\nstep", function() check("a" == [[
+            b
+
+            c]]) end)
+            end)
+            """)
+        let text = try await project.run(.tap13)[.tap13]
+        let failing = try Tool.run("prove", input: text, named: "report.t", ["--exec", "cat", "-"])
+        #expect(failing.output.contains("Failed 1/1 subtests"), "\(failing.output)")
+        #expect(!failing.output.contains("Parse errors"), "\(failing.output)\n\(text)")
+        let pretty = try await project.run(.pretty)[.pretty]
+        #expect(pretty.contains("FAIL  scenarios/a_scenario.lua:1  one\\nname  "), "\(pretty)")
+        #expect(pretty.contains("  step      one\\nstep      "), "\(pretty)")
+    }
+
     @Test func `JUnit is valid by its schema`() async throws {
         let text = try await run(.junit)
         let schema = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "junit.xsd").path

@@ -70,8 +70,14 @@ final class TAPReport: ScenarioReport {
         }
         lines.append("  message: |")
         let text = result.failures.flatMap { FailureText(style: ScenarioReportStyle()).lines(of: $0) }
-        lines += text.flatMap { $0.split(separator: "\n", omittingEmptySubsequences: false) }.map { "    \($0)" }
-        return lines + ["  ..."]
+        return lines + text.flatMap(Self.blockLines) + ["  ..."]
+    }
+
+    /// No line of a block of YAML may begin before the first one, which has a margin.
+    private static func blockLines(_ text: String) -> [String] {
+        text.split(separator: "\n", omittingEmptySubsequences: false).enumerated().map { index, line in
+            (index == 0 ? "    " : "      ") + line
+        }
     }
 
     private func finish(_ summary: ScenarioSummary) {
