@@ -15,6 +15,7 @@ local longest = 100 * 366 * 24 * 3600
 local function sum_of(value)
   local names, sum = {}, 0
   for name in pairs(parts) do names[#names + 1] = name end
+  table.sort(names)
   for name, count in pairs(value) do
     if not parts[name] then internal.raise_unknown("unit", tostring(name), names) end
     if type(count) ~= "number" then return nil end
