@@ -131,6 +131,23 @@ import Testing
         ])
     }
 
+    @Test func `what only waits for another attempt is kept when the service ends`() throws {
+        let folder = try TestFolder(["a.lua": """
+            perilune.automation{ name = "tries again", on = { event = "go" }, retry = { times = 5, wait = "1h" }, run = function()
+              perilune.after("10ms", function() print("ready") io.stdout:flush() end)
+              error("no")
+            end }
+            perilune.after("10ms", function() perilune.emit("go") end)
+            """])
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.interrupt()
+        #expect(try process.wait().status == 0)
+        let trace = try folder.perilune("automations", "trace", "--database", "x.sqlite", "--format", "csv")
+        #expect(trace.output.contains(",cancelled,the program has ended,1,"), "\(trace.output)")
+    }
+
     @Test func `a run that loops is cancelled when the service is asked to end`() throws {
         let folder = try TestFolder(["a.lua": """
             perilune.automation{ name = "loops", on = { event = "go" }, run = function() print("ready") io.stdout:flush() while true do end end }
@@ -222,6 +239,47 @@ import Testing
         let wrong = try folder.perilune("automations", "run", "stock.lua", "--poll", "often")
         #expect(wrong.status == 64)
         #expect(wrong.errors.contains("expected a time such as 1.5, 500ms, 2s or 1m"))
+    }
+
+    @Test(arguments: [true, false])
+    func `a service whose database is replaced or removed ends and says so`(isReplaced: Bool) throws {
+        let folder = try TestFolder([
+            "a.lua": "perilune.automation{ name = 'a', on = { change = 't' }, run = print } print('ready') io.stdout:flush()"
+        ])
+        for name in ["x.sqlite", "y.sqlite"] {
+            #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", name).status == 0)
+        }
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        try FileManager.default.removeItem(atPath: folder.path + "/x.sqlite")
+        if isReplaced { try FileManager.default.moveItem(atPath: folder.path + "/y.sqlite", toPath: folder.path + "/x.sqlite") }
+        let result = try process.wait()
+        #expect(result.status == 74)
+        #expect(result.errors.hasSuffix("error: x.sqlite was removed or replaced while its automations ran: start them again\n"))
+    }
+
+    @Test func `a service whose database is damaged tells it`() throws {
+        let folder = try TestFolder([
+            "a.lua": """
+                perilune.automation{ name = 'a', on = { change = 't' }, run = print }
+                print('ready') io.stdout:flush()
+                perilune.every("10ms", function() print("tick") io.stdout:flush() end)
+                """
+        ])
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
+        let process = try CommandProcess(
+            TestFolder.binary, ["automations", "run", "a.lua", "--database", "x.sqlite", "--poll", "10ms"], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        for _ in 0..<20 { _ = try process.readLine() }
+        let file = try #require(FileHandle(forWritingAtPath: folder.path + "/x.sqlite"))
+        try file.write(contentsOf: Data(repeating: 0x67, count: 20_000))
+        try file.close()
+        for _ in 0..<100 { _ = try process.readLine() }
+        process.interrupt()
+        let result = try process.wait()
+        #expect(result.errors.contains("file is not a database"), "\(result.errors)")
+        #expect(result.errors.split(separator: "\n").filter { $0.contains("automation failed") }.count == 1, "\(result.errors)")
     }
 
     @Test func `a changed file is loaded again; if it fails the former automations go on`() throws {

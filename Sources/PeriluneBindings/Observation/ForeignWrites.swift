@@ -17,6 +17,8 @@ final class ForeignWrites {
         /// SQLite's number that is another one when somebody else has written. The connection that writes has never read it before
         /// the first look, which therefore counts as a change.
         var version: Int?
+        /// Whether it cannot be read at all any more, which the watches know.
+        var isBroken = false
         /// Each calls its watch, which may be collected before it ends.
         var watches: [ObjectIdentifier: () -> Void] = [:]
 
@@ -61,12 +63,22 @@ final class ForeignWrites {
     }
 
     private static func look(_ poll: Poll) {
-        let version = try? poll.database.entering {
-            try poll.database.writer.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
+        do {
+            let version = try poll.database.entering {
+                try poll.database.writer.writeWithoutTransaction { db in try Int.fetchOne(db, sql: "PRAGMA data_version") }
+            }
+            poll.isBroken = false
+            guard let version, version != poll.version else { return }
+            poll.version = version
+        } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
+            // Once: what the watches fetch fails too, and tells why.
+            guard !poll.isBroken else { return }
+            poll.isBroken = true
+            poll.version = nil
+        } catch {
+            // One that cannot look now, because somebody holds a lock, does so next time.
+            return
         }
-        // One that cannot look now, because somebody holds a lock, does so next time.
-        guard let version, version != poll.version else { return }
-        poll.version = version
         for signal in poll.watches.values { signal() }
     }
 

@@ -1,17 +1,25 @@
 internal import Foundation
+internal import Glibc
 internal import Perilune
 internal import PeriluneLua
+internal import Synchronization
 
 /// Keeps the automations of a file running, and loads the file again when it changes.
 struct AutomationService: Sendable {
     let file: String
+    /// The file of the database; `nil`: it is in memory.
+    let database: String?
     let host: ScriptHost
     /// How often to look whether another process has written; `nil`: not at all.
     let poll: Duration?
     let colours: Colours
 
     /// Runs until the host is cancelled.
+    ///
+    /// - Throws: `LuaError` if the file fails, or the database is there no more.
     func run() async throws {
+        let isReplaced = Atomic(false)
+        let place = database.flatMap(FilePlace.init)
         var versions = [file: FileVersion(file)]
         try await host.waitForEvents()
         CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
@@ -20,6 +28,11 @@ struct AutomationService: Sendable {
             var versions = versions
             while true {
                 try await Task.sleep(for: .milliseconds(300))
+                if let place, let database, FilePlace(database) != place {
+                    isReplaced.store(true, ordering: .releasing)
+                    try? await host.stopAutomations()
+                    return host.cancel()
+                }
                 let changed = versions.filter { path, version in FileVersion(path) != version }.keys
                 // A file that is away for a moment is being written.
                 guard !changed.isEmpty, FileVersion(file) != nil else { continue }
@@ -29,7 +42,19 @@ struct AutomationService: Sendable {
             }
         }
         defer { watching.cancel() }
-        try await host.waitUntilIdle()
+        do {
+            try await host.waitUntilIdle()
+        } catch {
+            guard isReplaced.load(ordering: .acquiring) else { throw error }
+        }
+        if isReplaced.load(ordering: .acquiring), let database { throw Self.replaced(database) }
+    }
+
+    /// What SQLite would not notice: it goes on with the former file, which nobody sees any more.
+    private static func replaced(_ database: String) -> LuaError {
+        var error = LuaError(.host, "\(database) was removed or replaced while its automations ran: start them again")
+        error.fields["kind"] = .string("io")
+        return error
     }
 
     private func addModules(to versions: inout [String: FileVersion?]) async throws {
@@ -51,6 +76,18 @@ struct AutomationService: Sendable {
 
     private static func loaded(_ count: Int) -> String {
         count == 1 ? "1 automation is live" : "\(count) automations are live"
+    }
+}
+
+/// Tells the file at a path from another one that is put in its place.
+private struct FilePlace: Equatable {
+    let device: dev_t
+    let number: ino_t
+
+    init?(_ path: String) {
+        var information = stat()
+        guard stat(path, &information) == 0 else { return nil }
+        (device, number) = (information.st_dev, information.st_ino)
     }
 }
 

@@ -158,7 +158,8 @@ struct AutomationsCommand: ParsableCommand {
             request.task = { [file, name, database = request.database] host in
                 guard let name else {
                     try AutomationLock.take(of: file, on: database)
-                    return try await AutomationService(file: file, host: host, poll: period, colours: colours).run()
+                    let service = AutomationService(file: file, database: database, host: host, poll: period, colours: colours)
+                    return try await service.run()
                 }
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Self.runOnce(name, host, colours)
