@@ -1,3 +1,4 @@
+import Foundation
 import GRDB
 import Perilune
 import PeriluneLua
@@ -28,6 +29,17 @@ import Testing
                 """)
             #expect(count == 0)
             #expect(try await host.automationRuns(of: "a").map(\.outcome) == ["succeeded"])
+        }
+    }
+
+    @Test func `one that cannot be triggered is told with its name and place`() async throws {
+        try await withTemporaryFolder { folder in
+            try "\nperilune.automation{ name = 'a', on = { change = 'none' }, run = print }"
+                .write(toFile: "\(folder)/a.lua", atomically: true, encoding: .utf8)
+            let host = try await ScriptHost(.init(database: .inMemory))
+            let error = await #expect(throws: LuaError.self) { try await host.loadAutomations(file: "\(folder)/a.lua") }
+            #expect(error?.message.hasPrefix("automation \"a\": no table `none`") == true)
+            #expect((error?.file, error?.line) == ("\(folder)/a.lua", 2))
         }
     }
 

@@ -36,6 +36,8 @@ local option_kinds = {
 
 --- Runs that are to be kept when nothing uses the database any more: whoever triggers or cancels may be inside an access.
 local unkept = {}
+--- Whether somebody is about to keep them.
+local is_keeping = false
 
 --- Tells the log, at the place where the automation is defined.
 local function log_error(self, message, e)
@@ -54,28 +56,50 @@ local function is_delayed(details, e)
 end
 
 --- Keeps a run, whose end nothing may disturb. A failure is told to the log, unless somebody waits for the run.
-local function keep(self, details, is_awaited)
+-- @tparam ?boolean is_last whether nothing can be tried again later, because the program ends
+local function keep(self, details, is_awaited, is_last)
   -- A preview shows what the automation changes, not that it ran.
   if perilune.context == "preview" then return end
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
-  if not is_kept and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
+  if not is_kept and not is_last and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
   if not is_kept then log_error(self, "the run of an automation could not be kept", failure) end
   if details.outcome == "failed" and not is_awaited then log_error(self, "automation failed", details.error) end
+end
+
+--- Those that newer ones would push out of the table at once need not be written, unless the log is to tell of them: a thousand events
+-- that come together are a thousand transactions otherwise.
+local function without_superseded(list_of_runs)
+  local counts, wanted = {}, {}
+  for index = #list_of_runs, 1, -1 do
+    local self, details = list_of_runs[index][1], list_of_runs[index][2]
+    counts[self] = (counts[self] or 0) + 1
+    wanted[index] = counts[self] <= self.keep or details.outcome == "failed"
+  end
+  local kept = {}
+  for index, run in ipairs(list_of_runs) do
+    if wanted[index] then kept[#kept + 1] = run end
+  end
+  return kept
+end
+
+local function keep_unkept(is_last)
+  local kept = without_superseded(unkept)
+  unkept, is_keeping = {}, false
+  for _, run in ipairs(kept) do keep(run[1], run[2], run[3], is_last) end
 end
 
 --- Keeps a run once the script waits or has come to its end.
 function keep_later(self, details, is_awaited, seconds)
   unkept[#unkept + 1] = { self, details, is_awaited }
-  if #unkept > 1 then return end
-  native.start(function()
+  if is_keeping then return end
+  -- If there is too much going on the next run has them kept.
+  is_keeping = pcall(native.start, function()
     if seconds then native.sleep(seconds) end
-    local kept = unkept
-    unkept = {}
-    for _, run in ipairs(kept) do keep(table.unpack(run, 1, 3)) end
+    keep_unkept()
   end, nil, false, host_scope)
 end
 
-local function finish(run, outcome, details, keeping)
+local function finish(run, outcome, details, is_later)
   local self = run.automation
   self.running[run] = nil
   self.running_count = self.running_count - 1
@@ -86,8 +110,12 @@ local function finish(run, outcome, details, keeping)
   local statements, count = run.read_statements()
   if count > #statements then statements[#statements + 1] = ("and %d more"):format(count - #statements) end
   details.statements = perilune.json.array(statements)
-  keeping = keeping or keep
-  keeping(self, details, run.on_end)
+  if is_later then
+    keep_later(self, details, run.on_end)
+  else
+    if #unkept > 0 and not is_keeping then keep_unkept() end
+    keep(self, details, run.on_end)
+  end
   if run.on_end then run.on_end(details) end
   automations.start_waiting(self)
   if running_count == 0 and idle_place then native.release(idle_place) end
@@ -98,6 +126,14 @@ local attempt
 --- Whether an error says that the whole program is to end.
 local function is_cancellation(e)
   return type(e) == "userdata" and e.kind == "cancelled"
+end
+
+--- Begins a part of a run. If there is too much going on already for that, the run has failed.
+local function begin(run, f)
+  local is_ok, e = pcall(f)
+  if is_ok then return end
+  run.is_over = true
+  finish(run, "failed", { error = e }, true)
 end
 
 --- What comes after an attempt that has failed: another one, later, or the end.
@@ -111,9 +147,11 @@ local function fail(run, e)
   end
   -- Wherever 0 times infinity might come out, 0 does.
   local wait = retry.wait == 0 and 0.0 or math.min(retry.wait * retry.factor ^ (run.attempts - 1), longest_wait)
-  run.timer = native.start_timer(wait, nil, function()
-    run.timer = nil
-    attempt(run)
+  begin(run, function()
+    run.timer = native.start_timer(wait, nil, function()
+      run.timer = nil
+      attempt(run)
+    end)
   end)
 end
 
@@ -127,11 +165,17 @@ end
 function attempt(run)
   local self = run.automation
   run.attempts = run.attempts + 1
-  run.task, run.read_statements = native.start(function()
-    if self.when and not self.when(run.context) then return succeed(run, "guard") end
-    self.run_function(run.context)
-    succeed(run)
-  end, function(e) fail(run, e) end, true, self.scope)
+  begin(run, function()
+    run.task, run.read_statements = native.start(function()
+      if self.when and not self.when(run.context) then return succeed(run, "guard") end
+      self.run_function(run.context)
+      succeed(run)
+    end, function(e) fail(run, e) end, true, self.scope)
+  end)
+end
+
+local function no_statements()
+  return {}, 0
 end
 
 local function start(self, trigger, values, on_end)
@@ -139,7 +183,7 @@ local function start(self, trigger, values, on_end)
   if values then context.value, context.values = values[1], values end
   local run = {
     automation = self, trigger = trigger, context = context, attempts = 0, started_at = perilune.now(), start = native.now(),
-    on_end = on_end,
+    on_end = on_end, read_statements = no_statements,
   }
   self.running[run] = true
   self.running_count = self.running_count + 1
@@ -153,13 +197,13 @@ local function cancel_run(run, reason)
   if run.timer then
     native.stop(run.timer)
     run.is_over = true
-    return finish(run, "cancelled", {}, keep_later)
+    return finish(run, "cancelled", {}, true)
   end
   local was_live, has_begun = native.stop(run.task, true)
   -- One that has not begun never will.
   if was_live and not has_begun then
     run.is_over = true
-    finish(run, "cancelled", {}, keep_later)
+    finish(run, "cancelled", {}, true)
   end
 end
 
@@ -365,10 +409,18 @@ local function end_scope(scope)
   internal.load("transaction_observers").end_scope(scope)
 end
 
+--- What keeps one from being triggered is told with its name and place: its file has come to its end already.
+local function enable(self)
+  local is_ok, e = pcall(self.enable, self)
+  if is_ok then return end
+  if is_cancellation(e) or not self.file then error(e, 0) end
+  internal.raise(e.kind, ('automation "%s": %s'):format(self.name, e.message), { file = self.file, line = self.line })
+end
+
 --- Has them triggered, or only listed: what they do when they are run by hand does not end with their file then.
-local function begin(loaded, is_live)
+local function begin_all(loaded, is_live)
   for _, self in ipairs(loaded) do
-    if not is_live then self.scope = host_scope elseif self.enabled then self:enable() end
+    if not is_live then self.scope = host_scope elseif self.enabled then enable(self) end
   end
 end
 
@@ -382,7 +434,7 @@ function automations.load(chunk, is_live, poll)
   local scope, former, former_scope = native.scope(), perilune.automations(), file_scope
   staging, triggers.poll, former_modules = {}, poll, files.forget_modules()
   chunk()
-  begin(staging, is_live)
+  begin_all(staging, is_live)
   list, staging, former_modules = staging, nil, nil
   file_scope = scope
   for _, self in ipairs(former) do remove(self, "the file was loaded again") end
@@ -399,6 +451,7 @@ function automations.stop()
   if running_count > 0 then idle_place = native.make_place() end
   while running_count > 0 do native.wait(idle_place) end
   idle_place = nil
+  keep_unkept(true)
   if file_scope then end_scope(file_scope) end
   file_scope = nil
   return count

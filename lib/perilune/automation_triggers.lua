@@ -19,7 +19,6 @@ local function table_name(value)
   return info and info.table or value
 end
 
---- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
 --- All but those in which the library keeps what it does.
 local function tables_of_scripts(db)
   local names = {}
@@ -29,6 +28,7 @@ local function tables_of_scripts(db)
   return names
 end
 
+--- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
 local function one_row_of_each(queries)
   local count = 0
   return function(handle)

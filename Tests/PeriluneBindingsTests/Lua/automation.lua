@@ -452,3 +452,33 @@ test("poll is a time, and for changes only", function()
   matches(define{ change = "t", poll = 0 }, "option `on.poll`: expected at least 0.001 seconds, got the integer 0")
   matches(define{ every = "5s", poll = "1s" }, "option `on.poll` is for changes")
 end)
+
+test("of thousands of events that come together no more is written than what stays", function()
+  local automation = perilune.automation{
+    name = "a", on = { event = "go" }, keep = 3, run = function() perilune.sleep("1ms") end,
+  }
+  local commits = 0
+  automation:run()
+  perilune.sleep("100ms")
+  db:observe_transactions{ did_commit = function() commits = commits + 1 end }
+  for _ = 1, 5000 do perilune.emit("go") end
+  wait_for(function() return commits > 3 and not automation:is_running() end)
+  equal(#automation:runs(), 3)
+  equal(commits < 10, true)
+end)
+
+test("what cannot begin because too much goes on has failed, and blocks nothing", function()
+  local automation = perilune.automation{ name = "a", on = { event = "go" }, run = function() end }
+  local timers, is_ok, timer = {}, nil, nil
+  repeat
+    is_ok, timer = pcall(perilune.after, "1h", print)
+    if is_ok then timers[#timers + 1] = timer end
+  until not is_ok
+  perilune.emit("go")
+  equal(automation:is_running(), false)
+  for _, one in ipairs(timers) do one:cancel() end
+  perilune.emit("go")
+  wait_for(function() return #automation:runs() == 2 end)
+  equal(outcomes(automation), { "succeeded", "failed" })
+  matches(automation:runs()[2].error, "there are 10000 timers")
+end)
