@@ -31,7 +31,7 @@ import Testing
         """
 
     @Test(arguments: endless) func `a deadline ends a migration, which is rolled back`(source: String) async throws {
-        let host = try testHost { $0.limits = LuaLimits(time: .milliseconds(300)) }
+        let host = try testHost { $0.limits = LuaLimits(time: .seconds(2)) }
         try await host.runChecked(Self.settings)
         let error = await #expect(throws: LuaError.self) {
             try await host.runChecked("\(source) while true do pcall(m.migrate, m, db) end")

@@ -23,7 +23,7 @@ import Testing
             "scenarios/a_scenario.lua": "while true do end",
             "scenarios/b_scenario.lua": "scenario('good', function(t) end)",
         ])
-        let run = try await project.run { $0.timeout = .milliseconds(200) }
+        let run = try await project.run { $0.timeout = .seconds(2) }
         let broken = try run.result("the file does not load")
         #expect(broken.failures[0].kind == "timeout")
         #expect(broken.failures[0].message.hasSuffix("nothing but definitions belongs into its main part"))
@@ -199,7 +199,7 @@ import Testing
 
     @Test func `a worker that does not come back is given up, and another one goes on`() async throws {
         let project = try ScenarioProject("""
-            scenario("stuck", { timeout = "100ms" }, function(t) os.execute("sleep 4") end)
+            scenario("stuck", { timeout = "100ms" }, function(t) os.execute("sleep 20") end)
             scenario("after", function(t) end)
             """)
         let run = try await project.run { $0.grace = .milliseconds(300) }

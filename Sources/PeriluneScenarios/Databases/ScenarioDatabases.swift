@@ -135,11 +135,11 @@ final class ScenarioDatabases: Sendable {
     private func fill(_ template: ScenarioTemplate, on base: DatabaseImage?, in source: Source) throws -> DatabaseImage {
         let stage = try ScenarioStage(.memory, image: base, seed: 0)
         defer { stage.close() }
-        var limits = Self.limits
-        limits.time = template.timeout ?? limits.time
-        let state = try ScenarioState(on: stage, limits: limits, chunks: chunks, modules: options.modules)
+        let state = try ScenarioState(on: stage, limits: Self.limits, chunks: chunks, modules: options.modules)
         defer { state.state.close() }
         try state.load(source.file)
+        // The time that it takes to load its file is none of the template's.
+        if let timeout = template.timeout { state.state.limitTime(to: timeout) }
         do {
             try state.fill(template)
         } catch let timeout as LuaError where timeout.code == .timeout {

@@ -88,7 +88,7 @@ final class ScenarioStage {
 
     /// The statements of the connection that writes whose rows are half read.
     var unfinishedStatements: [String] {
-        let statements = try? writer.unsafeReentrantWrite { db in
+        let statements = writer.unsafeReentrantWrite { db in
             var found: [String] = []
             var statement = sqlite3_next_stmt(db.sqliteConnection, nil)
             while let next = statement {
@@ -97,7 +97,7 @@ final class ScenarioStage {
             }
             return found
         }
-        return (statements ?? []).sorted()
+        return statements.sorted()
     }
 
     /// Ends it: the database is closed, its folder removed.
