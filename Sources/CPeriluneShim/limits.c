@@ -1,6 +1,8 @@
 /* Ending a run from outside: the flag, the clock, the budget and the count hook. */
 #include <errno.h>
+#include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "shim_internal.h"
@@ -105,20 +107,46 @@ void perilune_arm_if_doomed(lua_State *coroutine) {
     lua_sethook(coroutine, count_hook, LUA_MASKCOUNT, 1);
 }
 
-/* The context whose state runs on this thread; read by the signal handler on the same thread. */
-static _Thread_local perilune_context *volatile listening;
+/* Who listens on a thread. These are kept, one for each thread that ever listens: states are closed on other threads too, while
+** a signal is on its way. */
+typedef struct listener {
+    _Atomic(perilune_context *) context;
+    atomic_bool is_handling;
+    struct listener *next;
+} listener;
+
+static _Atomic(listener *) listeners;
+
+/* That of this thread; read by the signal handler on the same thread. */
+static _Thread_local listener *volatile own_listener;
 
 /* As the stand-alone interpreter does it: lua_sethook is written to be called from a signal handler. */
 static void arm_hook(int signal_number) {
     (void)signal_number;
-    perilune_context *context = listening;
-    if (context == NULL || atomic_load(&context->doom) == PERILUNE_DOOM_NONE) return;
-    arm(context->main);
-    if (context->running != context->main) arm(context->running);
+    listener *own = own_listener;
+    if (own == NULL) return;
+    atomic_store(&own->is_handling, true);
+    perilune_context *context = atomic_load(&own->context);
+    if (context != NULL && atomic_load(&context->doom) != PERILUNE_DOOM_NONE) {
+        arm(context->main);
+        if (context->running != context->main) arm(context->running);
+    }
+    atomic_store(&own->is_handling, false);
+}
+
+static listener *make_own_listener(void) {
+    listener *own = calloc(1, sizeof *own);
+    if (own == NULL) return NULL;
+    own->next = atomic_load(&listeners);
+    while (!atomic_compare_exchange_weak(&listeners, &own->next, own)) {}
+    own_listener = own;
+    return own;
 }
 
 int perilune_listen(perilune_context *context, int signal_number) {
-    listening = context;
+    listener *own = own_listener ? own_listener : make_own_listener();
+    if (own == NULL) return ENOMEM;
+    atomic_store(&own->context, context);
     if (context == NULL) return 0;
     struct sigaction action = {.sa_handler = arm_hook, .sa_flags = SA_RESTART};
     sigemptyset(&action.sa_mask);
@@ -135,7 +163,12 @@ int perilune_listen(perilune_context *context, int signal_number) {
 
 void perilune_stop_listening(perilune_context *context) {
     atomic_store(&context->listening_signal, 0);
-    if (listening == context) listening = NULL;
+    for (listener *one = atomic_load(&listeners); one; one = one->next) {
+        perilune_context *expected = context;
+        if (!atomic_compare_exchange_strong(&one->context, &expected, NULL)) continue;
+        /* The handler has seen that it is gone, or is waited for. */
+        while (atomic_load(&one->is_handling)) sched_yield();
+    }
 }
 
 void perilune_wake(perilune_context *context) {

@@ -46,6 +46,21 @@ import Testing
         }
     }
 
+    @Test func `a signal that comes after the state was closed on another thread finds nobody`() throws {
+        let thread = LuaThread()
+        nonisolated(unsafe) var state: LuaState?
+        for _ in 0..<20 {
+            try thread.run {
+                state = try LuaState()
+                state?.listen(for: SIGUSR2)
+            }
+            state?.cancellation.cancel()
+            state?.close()
+            state = nil
+            try thread.run { raise(SIGUSR2) }
+        }
+    }
+
     @Test func `a cancellation before the run ends it as it begins to work`() throws {
         let state = try LuaState(limits: LuaLimits(isCancellable: true))
         state.cancellation.cancel()
