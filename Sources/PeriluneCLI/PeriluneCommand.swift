@@ -47,6 +47,7 @@ enum Main {
         return switch arguments.first {
         case "run": ["run"] + RunArguments.arranged(rest)
         case "query": ["query"] + QueryArguments.arranged(rest)
+        case "test": ["test"] + TestArguments.arranged(rest)
         default: arguments
         }
     }

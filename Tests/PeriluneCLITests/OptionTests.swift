@@ -59,6 +59,16 @@ import Testing
         #expect(RunArguments.arranged(words(given)) == words(arranged))
     }
 
+    @Test(arguments: [
+        ("--bail", "--bail"), ("--bail 3 a", "--max-failures=3 a"), ("--bail=2", "--max-failures=2"), ("--bail scenarios", "--bail scenarios"),
+        ("--coverage", "--coverage=lcov"), ("--coverage scenarios/a", "--coverage=lcov scenarios/a"),
+        ("--coverage lcov:x --bail", "--coverage lcov:x --bail"), ("--coverage=lcov:x", "--coverage=lcov:x"), ("-- --bail 3", "-- --bail 3"),
+    ])
+    func `options of test whose value may be left out`(given: String, arranged: String) {
+        let words = { (text: String) in text.split(separator: " ").map(String.init) }
+        #expect(TestArguments.arranged(words(given)) == words(arranged))
+    }
+
     @Test func `all options of run are known to the order of arguments`() throws {
         let help = RunCommand.helpMessage()
         let inHelp = Set(help.matches(of: #/--[a-z-]{3,}/#).map { String($0.output) })

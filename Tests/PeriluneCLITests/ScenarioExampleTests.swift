@@ -71,7 +71,8 @@ import Testing
 
     @Test func `its scenario passes`() throws {
         let result = try project().perilune("test")
-        #expect((result.status, result.output) == (0, "1 passed, 0 failed, 0 skipped\n"))
+        // Where the machine is busy, a count of slow scenarios follows.
+        #expect(result.status == 0 && result.output.hasPrefix("1 passed, 0 failed, 0 skipped\n"), "\(result.output)")
     }
 
     @Test func `a failure looks as it shows`() throws {

@@ -229,6 +229,10 @@ import Testing
         let path = try #require(result.output.firstMatch(of: /database +([^ ]+\.sqlite)/)).1
         defer { try? FileManager.default.removeItem(atPath: String(path)) }
         #expect(try folder.perilune("query", "--database", String(path), "SELECT title FROM book").output.contains("Typee"))
+        let short = try folder.perilune("test", "--filter", "/ kept$/", "--keep-databases", environment: cache(folder)).output
+        let kept = try #require(short.firstMatch(of: /PASS .*\n  database +([^ ]+\.sqlite)\n  look +perilune (query .*)\n/))
+        defer { try? FileManager.default.removeItem(atPath: String(kept.1)) }
+        #expect(try folder.shell("\"$PERILUNE\" \(kept.2)").output.contains("book"))
     }
 
     @Test(arguments: [

@@ -104,8 +104,19 @@ import Testing
               t.migrate()
               check(#t.db:columns("thing") == 3)
             end)
-            """, ["migrations/2_more.sql": "ALTER TABLE thing ADD COLUMN more TEXT"])
-        #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.map(\.failures))")
+            scenario("by how the name begins", { database = "empty" }, function(t)
+              t.migrate{ to = "1" }
+              check(#t.db:columns("thing") == 2)
+              expect_error(function() t.migrate{ to = "3" } end, { code = "unknown_migration" })
+              local err = expect_error(function() t.migrate{ to = "2" } end, { code = "argument" })
+              expect(err.message):equals("`2` may mean several migrations: 2_least, 2_more")
+            end)
+            """,
+            [
+                "migrations/2_more.sql": "ALTER TABLE thing ADD COLUMN more TEXT",
+                "migrations/2_least.sql": "CREATE TABLE least (id INTEGER PRIMARY KEY)",
+            ])
+        #expect(run.summary.count(.passed) == 2, "\(run.summary.failures.map(\.failures))")
     }
 
     @Test func `the clock stands, can be moved, and goes on by reading, in Lua and in SQL`() async throws {

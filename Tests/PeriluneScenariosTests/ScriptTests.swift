@@ -78,7 +78,7 @@ import Testing
             scenario("refused", function(t) t.run("script.lua") end)
             scenario("granted", { grants = { "files" } }, function(t) t.run("script.lua") end)
             """)
-        #expect(try run.outcome("refused") == .failed)
+        #expect(try run.result("refused").failures[0].details.contains("the option grants = { \"files\" } of the scenario allows it"))
         #expect(try run.outcome("granted") == .passed, "\(run[.pretty])")
     }
 

@@ -23,6 +23,9 @@ import Testing
 
     @Test func `by an expression`() async throws {
         #expect(try await names { $0.selection.filters = [try .init("/price.*two$/")] }.count == 1)
+        #expect(try await names { $0.selection.filters = [try .init("/^closes the month$/")] } == ["closes the month"])
+        #expect(try await names { $0.selection.filters = [try .init("/^billing > closes/")] } == ["closes the month"])
+        #expect(try await names { $0.selection.filters = [try .init("/^month/")] } == [])
     }
 
     @Test func `but not those to be skipped`() async throws {

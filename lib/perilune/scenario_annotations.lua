@@ -19,6 +19,8 @@
 
 -- Definitions
 
+---@alias perilune.grant "files"|"programs"|"effects"
+
 ---@class perilune.group_options
 ---@field tags? string|string[]
 ---@field template? string the layer of data that the database begins with
@@ -29,7 +31,7 @@
 ---@field clock? string the time at which the clock stands
 ---@field seed? integer|string
 ---@field max_queries? integer
----@field grants? string|string[] what the scripts that it runs may do
+---@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and run programs
 
 ---@class perilune.scenario_options: perilune.group_options
 ---@field cases? table[] a scenario for each; `{field}` in the name stands for a value

@@ -11,6 +11,11 @@ local scenario_changes = {}
 
 local metatable = { __name = "changes" }
 
+--- The columns of a change: those that an update has changed, all of a row that was inserted or deleted.
+local function columns_of(change)
+  return change.op == "update" and change.changed or change.columns
+end
+
 function metatable.__tostring(changes)
   if #changes == 0 then return "no changes" end
   local lines = {}
@@ -35,11 +40,6 @@ function scenario_changes.is(value)
 end
 
 local own = { op = true, table = true, key = true }
-
---- The columns of a change: those that an update has changed, all of a row that was inserted or deleted.
-local function columns_of(change)
-  return change.op == "update" and change.changed or change.columns
-end
 
 local function is_changed(change, column)
   for _, name in ipairs(change.changed or {}) do

@@ -127,6 +127,16 @@ local function run(what, path, arguments)
   return setmetatable(result, result_metatable)
 end
 
+--- How a scenario lets its scripts do what they were refused, as a line; nil for other errors.
+local function cure_of(err)
+  if err.kind == "preview" then
+    local name = tostring(err.message):find("program", 1, true) and "programs" or "files"
+    return ('the option grants = { "%s" } of the scenario allows it'):format(name)
+  elseif err.kind == "module_not_found" then
+    return 't.effects.NAME:stub("function", value) stands for a module that only the host has'
+  end
+end
+
 --- Runs a script as the command would, in a state of its own on this database. If it fails, so does the scenario.
 function members.run(path, arguments)
   local result = run("t.run", path, arguments)
@@ -136,6 +146,7 @@ function members.run(path, arguments)
   if failures.is_error_object(result.error) and result.error.sql then
     details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ")
   end
+  details[#details + 1] = failures.is_error_object(result.error) and cure_of(result.error) or nil
   local calls = failures.is_error_object(result.error) and failures.places(tostring(result.error.traceback)) or {}
   if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
   local place = file and ("%s:%s"):format(file, line or "?") or path

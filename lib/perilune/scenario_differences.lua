@@ -37,8 +37,19 @@ local function field(value, key)
   return is_read and inherited or nil
 end
 
+--- What `db:execute` returns as a table of its fields; anything else as it is.
+local function as_table(value)
+  if type(value) ~= "userdata" then return value end
+  local fields = {}
+  local has_pairs = pcall(function()
+    for key, item in pairs(value) do fields[key] = item end
+  end)
+  return has_pairs and next(fields) ~= nil and fields or value
+end
+
 local function compare(actual, expected, path, list, seen, is_part)
   if #list >= most or same_value(actual, expected) then return end
+  if has_fields(expected) then actual = as_table(actual) end
   if not (has_fields(actual) and has_fields(expected)) then return add(list, path, expected, actual) end
   local pair = seen[actual] or {}
   if pair[expected] then return end

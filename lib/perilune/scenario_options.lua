@@ -59,6 +59,16 @@ local function cases(value)
   return value
 end
 
+local known_grants = { files = true, programs = true, effects = true }
+
+local function grants(value)
+  local list = list_of_texts(value)
+  for _, name in ipairs(list or {}) do
+    if not known_grants[name] then return nil end
+  end
+  return list
+end
+
 --- By name: a function that returns the value as it is kept, nil for a wrong one; and what is expected.
 local readers = {
   tags = { list_of_texts, "a name or a list of names" },
@@ -72,7 +82,7 @@ local readers = {
   clock = { instant, 'a date ("2026-03-31T18:00:00Z")' },
   seed = { seed, "an integer or a string" },
   max_queries = { count, "how many, from 0" },
-  grants = { list_of_texts, "a name or a list of names" },
+  grants = { grants, '"files", "programs" or "effects", or a list of these' },
 }
 
 --- Options that groups do not have.

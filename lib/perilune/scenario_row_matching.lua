@@ -48,7 +48,7 @@ local most_alike = 20000
 local function pair_alike(comparison, expected_left, actual_left, is_gap)
   local found, taken = {}, {}
   local are_few = #expected_left * #actual_left <= most_alike
-  if #expected_left == #actual_left and (is_gap or #expected_left == 1) then
+  if #expected_left == #actual_left and (is_gap or #expected_left == 1 and not comparison.is_part) then
     for index, expected in ipairs(expected_left) do found[index] = { expected = expected, actual = actual_left[index] } end
     return found
   end

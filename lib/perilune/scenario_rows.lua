@@ -30,7 +30,7 @@ function scenario_rows.compare(what, value, text, order, names)
   local source = row_source.of(what, value)
   for _, name in ipairs(parsed.names) do source.check(name) end
   if not source.allows_empty then check_cells(what, parsed) end
-  local comparison = { source = source, table = parsed, names = names }
+  local comparison = { source = source, table = parsed, names = names, is_part = order == "part" }
   local found = matching[order == "ordered" and "in_order" or "in_any_order"](comparison)
   local is_equal = true
   for _, pair in ipairs(found) do

@@ -63,6 +63,17 @@ package struct ScriptMigrations {
         return Status(names: lists[0], pending: lists[1], unknown: lists[2])
     }
 
+    /// The name that a text means: itself, or the only one that begins so.
+    package func name(meantBy text: String) throws -> String {
+        let names = try run("return m:names()").map { try [String].fromLua($0) }[0]
+        let candidates = names.filter { $0.hasPrefix(text) }
+        guard !names.contains(text), !text.isEmpty, let first = candidates.first else { return text }
+        guard candidates.count == 1 else {
+            throw BindingError("argument", "`\(text)` may mean several migrations: \(candidates.joined(separator: ", "))")
+        }
+        return first
+    }
+
     /// Runs the migrations that the database has not seen.
     ///
     /// - Parameters:

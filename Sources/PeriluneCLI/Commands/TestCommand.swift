@@ -67,10 +67,10 @@ struct TestCommand: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Run each n times, with other seeds, up to its first failure.", valueName: "n"))
     var stress = 1
 
-    @Flag(help: "Begin no more after the first failure.")
+    @Flag(help: "Begin no more after the first failure; --bail N: after n.")
     var bail = false
 
-    @Option(help: ArgumentHelp("Begin no more after n failures.", valueName: "n"))
+    @Option(help: ArgumentHelp("The same as --bail N.", valueName: "n"))
     var maxFailures: Int?
 
     @Option(
@@ -87,7 +87,7 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Look at snapshots that are new or differ, and take them or not.")
     var review = false
 
-    @Option(help: ArgumentHelp("Note which lines of Lua have run; lcov:FILE writes them.", valueName: "lcov[:file]"))
+    @Option(help: ArgumentHelp("Note which lines of Lua have run, and write them to coverage.info; lcov:FILE says where.", valueName: "lcov[:file]"))
     var coverage: String?
 
     @Option(
@@ -104,7 +104,7 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "With --list: as JSON, one for each line.")
     var json = false
 
-    @Flag(help: "Leave the database of each scenario behind. With --verbose, those of failures stay.")
+    @Flag(help: "Leave the database of each scenario behind, and say where. With --verbose, those of failures stay.")
     var keepDatabases = false
 
     @Option(help: ArgumentHelp("The folder of migrations.", valueName: "folder"))

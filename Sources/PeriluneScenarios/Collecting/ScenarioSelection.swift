@@ -21,8 +21,14 @@ public struct ScenarioSelection: Sendable {
         func matches(_ scenario: Scenario) -> Bool {
             switch self {
             case .text(let text): scenario.id.lowercased().contains(text.lowercased())
-            case .expression(let expression): (try? Regex(expression).firstMatch(in: scenario.id)) ?? nil != nil
+            case .expression(let expression): Self.finds(expression, in: [scenario.id, scenario.title, scenario.name])
             }
+        }
+
+        /// Names are looked at alone, too, so that `^` and `$` can mean their ends.
+        private static func finds(_ expression: String, in texts: [String]) -> Bool {
+            guard let regex = try? Regex(expression) else { return false }
+            return texts.contains { (try? regex.firstMatch(in: $0)) ?? nil != nil }
         }
     }
 

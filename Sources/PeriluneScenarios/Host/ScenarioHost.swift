@@ -159,8 +159,9 @@ final class ScenarioHost {
     private func installMigrations() throws {
         try function("migrate") { host, arguments in
             var names: [String] = []
-            let target: String? = try arguments[1].isNil ? nil : arguments.get(1)
-            try host.migrations(arguments.state).migrate(upTo: target) { name, _ in names.append(name) }
+            let migrations = try host.migrations(arguments.state)
+            let target = try arguments[1].isNil ? nil : migrations.name(meantBy: arguments.get(1))
+            try migrations.migrate(upTo: target) { name, _ in names.append(name) }
             return [try arguments.state.encode(names)]
         }
         try function("migrations_folder") { host, _ in [.string(LuaString(try host.migrationsFolder()))] }

@@ -13,9 +13,16 @@ struct FailureText {
         lines += block("output", result.output)
         for note in result.notes { lines += block("note", note) }
         for attachment in result.attachments { lines += block("attached", "\(attachment.name): \(attachment.text)") }
-        if let database = result.database { lines.append(labelled("database", database)) }
+        lines += kept(result)
         lines.append(labelled("rerun", rerun(result)))
         return lines
+    }
+
+    /// Where the database was left, and how to look into it.
+    func kept(_ result: ScenarioResult) -> [String] {
+        guard let database = result.database else { return [] }
+        let command = "perilune query --database \(Self.quoted(database)) 'SELECT name FROM sqlite_schema'"
+        return [labelled("database", database), labelled("look", command)]
     }
 
     /// The command that runs a scenario again.

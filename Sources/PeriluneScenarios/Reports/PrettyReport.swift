@@ -12,7 +12,7 @@ final class PrettyReport: ScenarioReport {
         switch event {
         case .started(let information) where style.isVerbose:
             let workers = information.workers == 1 ? "1 worker" : "\(information.workers) workers"
-            writeLines([style.dim("\(information.count) scenarios, \(information.order.rawValue) order, seed \(information.seed), \(workers)")])
+            writeLines([style.dim("\(information.count) \(information.count == 1 ? "scenario" : "scenarios"), \(information.order.rawValue) order, seed \(information.seed), \(workers)")])
         case .scenarioEnded(let result): show(result)
         case .ended(let summary):
             writeLines(SummaryText(summary: summary, style: style).lines)
@@ -23,9 +23,11 @@ final class PrettyReport: ScenarioReport {
     private func show(_ result: ScenarioResult) {
         switch result.outcome {
         case .passed where result.isFlaky:
-            writeLines([line(result, style.yellow)] + result.failures.flatMap(failures.lines) + [""])
+            writeLines([line(result, style.yellow)] + result.failures.flatMap(failures.lines) + failures.kept(result) + [""])
         case .passed, .skipped, .interrupted, .notRun:
-            if style.isVerbose { writeLines([line(result, result.outcome == .passed ? style.green : style.yellow)] + details(result)) }
+            let lines = style.isVerbose ? details(result) : failures.kept(result)
+            let colour = result.outcome == .passed ? style.green : style.yellow
+            if style.isVerbose || !lines.isEmpty { writeLines([line(result, colour)] + lines) }
         default: writeLines(failures.lines(of: result) + [""])
         }
     }
@@ -44,8 +46,8 @@ final class PrettyReport: ScenarioReport {
         }
         lines += failures.block("output", result.output)
         for note in result.notes { lines += failures.block("note", note) }
-        if let database = result.database { lines += failures.block("database", database) }
-        return lines
+        for attachment in result.attachments { lines += failures.block("attached", "\(attachment.name): \(attachment.text)") }
+        return lines + failures.kept(result)
     }
 
     private func writeLines(_ lines: [String]) {

@@ -19,7 +19,7 @@ test("a scenario has a name, a place and options", function()
 -- a comment
 scenario("one", {
   tags = "billing", template = "base", database = "file", timeout = "500ms", retry = 2, lock = "port", clock = "2026-03-31",
-  seed = 7, max_queries = 3, grants = { "mail" }, fails = "bug 12",
+  seed = 7, max_queries = 3, grants = { "files" }, fails = "bug 12",
 }, function() end)
 scenario.only("two", function() end)
 scenario.skip("waits for mail", "three", function() end)
@@ -29,7 +29,7 @@ scenario.todo("four")]])
   equal(one.id, "shop/a_scenario.lua > one")
   equal({ one.file, one.line, one.index, one.ordinal }, { "shop/a_scenario.lua", 2, 1, 1 })
   equal({ one.tags, one.database, one.timeout, one.retry, one.lock, one.seed, one.max_queries, one.grants, one.fails },
-    { { "billing" }, "file", 0.5, 2, "port", 7, 3, { "mail" }, "bug 12" })
+    { { "billing" }, "file", 0.5, 2, "port", 7, 3, { "files" }, "bug 12" })
   equal({ list[2].only, list[3].skip, list[4].todo }, { true, "waits for mail", true })
   equal(one.body, nil)
 end)
@@ -111,6 +111,7 @@ test("options of a wrong type say what is expected", function()
   mistake("argument", 'scenario("s", { cases = {} }, function() end)', "a list of tables that is not empty")
   mistake("argument", 'scenario("s", { clock = "noon" }, function() end)', "expected a date")
   mistake("argument", 'scenario("s", { fails = true }, function() end)', "expected the reason")
+  mistake("argument", 'scenario("s", { grants = "mail" }, function() end)', 'option grants: expected "files", "programs" or "effects", or a list')
   mistake("argument", 'scenario("s", 7, function() end)', "expected a table of options")
 end)
 

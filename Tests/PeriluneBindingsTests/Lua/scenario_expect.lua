@@ -47,6 +47,16 @@ test("records and rows are compared by their columns", function()
   equal(failure("expect(t.db.a:get(1)):covers { name = 'y' }").details, { 'name: expected "y", got "x"' })
 end)
 
+test("what execute returns is compared by its fields", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT)")
+  passes([[expect(t.db:execute("INSERT INTO a VALUES (7, 'x')")):covers { changed_rows = 1 }
+    expect(t.db:execute("INSERT INTO a VALUES (8, 'x')")):equals { changed_rows = 1, inserted_rowid = 8 }
+    expect(t.db:execute("UPDATE a SET name = 'y'")):equals { changed_rows = 2 }
+    expect.no(t.db:execute("UPDATE a SET name = 'y'")):covers { changed_rows = 1 }]])
+  equal(failure("expect(t.db:execute('DELETE FROM a')):covers { changed_rows = 3, inserted_rowid = 1 }").details,
+    { "changed_rows: expected 3, got 2", "inserted_rowid: expected 1, got nil" })
+end)
+
 test("is asks for the very same value", function()
   passes("local x = {}\nexpect(x):is(x)")
   equal(failure("expect(1):is(2)").details, { "expected 2", "got      1" })

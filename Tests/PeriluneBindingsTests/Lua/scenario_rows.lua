@@ -146,6 +146,7 @@ test("has_rows asks for these among others", function()
   local found = failure('expect({ { a = 1 }, { a = 2 } }):has_rows "| a |\\n| 3 |"')
   equal(found.message, "expect({ { a = 1 }, { a = 2 } }):has_rows")
   equal(found.details, { "  a", "+ 3     missing", "  1", "  2" })
+  equal(failure('expect({ { a = 1 } }):has_rows "| a |\\n| 3 |"').details, { "  a", "+ 3     missing", "  1" })
 end)
 
 test("a name stands for the same value everywhere", function()
@@ -225,6 +226,16 @@ test("changes are rows with op, table, key, and before -> after", function()
     "! update  1    draft -> sent  ~ -> x      status: expected draft -> paid; sent_at: expected ",
     "- delete  2    paid           ~           unexpected",
   })
+end)
+
+test("changes as text have a line for each", function()
+  local host = changed{
+    change("insert", "invoices", 3, nil, { id = 3, status = "draft" }),
+    change("update", "invoices", 1, { id = 1, status = "draft" }, { id = 1, status = "sent" }, { "status" }),
+  }
+  passes([[check(tostring(t.changes(function() end)) ==
+    "insert invoices 3  id: 3, status: draft, sent_at: ~\nupdate invoices 1  status: draft -> sent")]], host)
+  passes("check(tostring(t.changes(function() end)) == 'no changes')", changed{})
 end)
 
 test("an empty cell of changes is a column that has stayed", function()
