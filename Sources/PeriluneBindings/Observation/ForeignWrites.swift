@@ -53,13 +53,20 @@ final class ForeignWrites {
 
     private func begin(_ database: ScriptDatabase, every seconds: Double, _ key: Key) throws -> Poll {
         // Of no scope: those who share it may be of several.
-        let source = try loop.addSource("poll", keepsAlive: false, scope: 0) { [weak self] in self?.polls[key].map(Self.look) }
+        weak var writes = self
+        // No closure: one that captures weakly would leave the thread of the state.
+        nonisolated(nonsending) func look() async { writes?.look(at: key) }
+        let source = try loop.addSource("poll", keepsAlive: false, scope: 0, body: look)
         let timers = loop.timers
         let timer = timers.add(after: seconds, every: seconds, source.signaller)
         source.onEnd = { timers.remove(timer) }
         let poll = Poll(database, source)
         polls[key] = poll
         return poll
+    }
+
+    private func look(at key: Key) {
+        if let poll = polls[key] { Self.look(poll) }
     }
 
     private static func look(_ poll: Poll) {

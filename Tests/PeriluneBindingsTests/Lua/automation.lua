@@ -482,3 +482,20 @@ test("what cannot begin because too much goes on has failed, and blocks nothing"
   equal(outcomes(automation), { "succeeded", "failed" })
   matches(automation:runs()[2].error, "there are 10000 timers")
 end)
+
+test("looking whether another process has written never meets what the script does", function()
+  local mine, other = two_connections()
+  local seen
+  local observation = mine:observe(function(db) return db:fetch_value("SELECT count(*) FROM t") end, function(count) seen = count end, {
+    poll = "1ms",
+  })
+  for _ = 1, 60 do
+    other:execute("INSERT INTO t VALUES (1)")
+    mine:execute("INSERT INTO t VALUES (2)")
+    perilune.sleep("2ms")
+  end
+  wait_for(function() return seen == 120 end)
+  observation:cancel()
+  mine:close()
+  other:close()
+end)
