@@ -21,19 +21,27 @@ end
 
 local framing = { BEGIN = true, COMMIT = true, END = true, ROLLBACK = true, SAVEPOINT = true, RELEASE = true }
 
-local function line_of(query)
+--- A statement and its arguments.
+-- @tparam ?boolean is_placeless it does not say where
+local function line_of(query, is_placeless)
   local sql = query.sql:gsub("%s+", " ")
-  local place = query.file and ("%s:%s  "):format(query.file, query.line) or ""
+  local place = query.file and not is_placeless and ("%s:%s  "):format(query.file, query.line) or ""
   if query.arguments == nil or #query.arguments == 0 then return place .. sql end
   local arguments = {}
   for index, argument in ipairs(query.arguments) do arguments[index] = tostring(argument) end
   return place .. sql .. "  -- " .. table.concat(arguments, ", ")
 end
 
-function metatable.__tostring(queries)
+--- A line for each.
+-- @tparam ?boolean is_placeless they do not say where: for snapshots, which lines that move do not change
+function scenario_queries.text(queries, is_placeless)
   local lines = {}
-  for index, query in ipairs(queries) do lines[index] = line_of(query) end
+  for index, query in ipairs(queries) do lines[index] = line_of(query, is_placeless) end
   return #lines > 0 and table.concat(lines, "\n") or "no queries"
+end
+
+function metatable.__tostring(queries)
+  return scenario_queries.text(queries)
 end
 
 --- Marks a list of the runner as queries. What begins and ends transactions is left out.

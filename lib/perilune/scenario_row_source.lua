@@ -26,9 +26,14 @@ local function is_record(value)
   return type(value) == "table" and internal.records.class_of(value) ~= nil
 end
 
+--- Whether a value stands for rows of the database: a request, or a record class for all of its table.
+function scenario_row_source.is_request(value)
+  return internal.is_request(value) or class_info(value) ~= nil
+end
+
 --- The list that is meant by a value; nil if it is none.
 local function list_of(value)
-  if internal.is_request(value) or class_info(value) then return value:fetch_all() end
+  if scenario_row_source.is_request(value) then return value:fetch_all() end
   if type(value) ~= "table" then return nil end
   if is_row(value) or is_record(value) then return { value } end
   if getmetatable(value) == nil and next(value) ~= nil and value[1] == nil then return nil end
@@ -111,7 +116,7 @@ function scenario_row_source.count(what, value)
     local source = maker(value)
     if source then return #source.items end
   end
-  if internal.is_request(value) or class_info(value) then return value:fetch_count() end
+  if scenario_row_source.is_request(value) then return value:fetch_count() end
   if type(value) == "string" then return utf8.len(value) or #value end
   if type(value) == "table" and (is_row(value) or is_record(value)) then return 1 end
   if type(value) ~= "table" then

@@ -83,12 +83,13 @@ local function width(text)
 end
 
 --- Rows as columns of even width.
-local function align(names, rows)
+-- @tparam ?boolean is_whole long cells are not shortened
+local function align(names, rows, is_whole)
   local widths, lines = {}, {}
   for index, name in ipairs(names) do widths[index] = width(name) end
   for _, row in ipairs(rows) do
     for index, text in ipairs(row.texts or {}) do
-      row.texts[index] = clip(text)
+      row.texts[index] = is_whole and text or clip(text)
       widths[index] = math.max(widths[index] or 0, width(row.texts[index]))
     end
   end
@@ -149,15 +150,16 @@ function scenario_rows.lines(comparison, found, order)
   return lines
 end
 
---- Rows as an aligned table of text: for snapshots.
-function scenario_rows.text(source)
+--- Rows as an aligned table of text.
+-- @tparam ?boolean is_whole long cells are not shortened: for snapshots
+function scenario_rows.text(source, is_whole)
   local rows = {}
   for index, item in ipairs(source.items) do
     local texts = {}
     for column, name in ipairs(source.columns) do texts[column] = source.show(item, name) end
     rows[index] = { mark = " ", texts = texts }
   end
-  local lines = align(source.columns, rows)
+  local lines = align(source.columns, rows, is_whole)
   for index, line in ipairs(lines) do lines[index] = line:sub(3) end
   return table.concat(lines, "\n")
 end

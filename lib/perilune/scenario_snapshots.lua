@@ -5,11 +5,12 @@ local state = internal.load("scenario_state")
 local display = state.lazily("scenario_display")
 local rows = state.lazily("scenario_rows")
 local row_source = state.lazily("scenario_row_source")
+local queries = state.lazily("scenario_queries")
 
 local scenario_snapshots = {}
 
 local function is_list_of_tables(value)
-  return type(value) == "table" and type(value[1]) == "table" and getmetatable(value) ~= false
+  return type(value) == "table" and type(rawget(value, 1)) == "table" and getmetatable(value) ~= false
 end
 
 --- The text that stands for a value: text as it is, rows as a table, anything else as Lua writes it.
@@ -17,9 +18,10 @@ function scenario_snapshots.text(value)
   local text
   if type(value) == "string" then
     text = value
-  elseif internal.is_request(value) or is_list_of_tables(value) or internal.load("scenario_changes").is(value) then
-    local source = row_source.of("snapshot", value)
-    text = rows.text(source)
+  elseif queries.is(value) then
+    text = queries.text(value, true)
+  elseif row_source.is_request(value) or is_list_of_tables(value) or internal.load("scenario_changes").is(value) then
+    text = rows.text(row_source.of("snapshot", value), true)
   else
     text = display.pretty(value)
   end

@@ -11,6 +11,8 @@ public struct ScenarioPlan: Sendable {
     var broken: [ScenarioResult] = []
     /// Those that were found, chosen or not.
     public private(set) var foundCount = 0
+    /// How many files of scenarios were not looked into, as the selection does not name them.
+    private(set) var unreadCount = 0
     /// Whether some are left out because of `scenario.only`.
     public private(set) var isFocused = false
     /// Where it stands.
@@ -32,7 +34,10 @@ public struct ScenarioPlan: Sendable {
         var wanted: [(path: ScenarioPath, found: ScenarioFiles.Found)] = []
         for path in options.paths {
             for found in try ScenarioFiles.find(path.path) where seen.insert("\(found.path):\(path.line ?? 0)").inserted {
-                if let files = options.selection.files, !files.contains(found.path) { continue }
+                if let files = options.selection.files, !files.contains(found.path) {
+                    unreadCount += 1
+                    continue
+                }
                 wanted.append((path, found))
             }
         }

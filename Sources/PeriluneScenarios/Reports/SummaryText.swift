@@ -19,11 +19,16 @@ struct SummaryText {
         return lines
     }
 
+    /// Why no scenario was run.
+    private var nothing: String {
+        if summary.foundCount > 0 { return "none of the \(summary.foundCount) scenarios was meant" }
+        return summary.unreadCount == 0 ? "there are no scenarios" : "no file of scenarios has changed"
+    }
+
     /// `41 passed, 1 failed, 2 skipped`, and what else there is.
     private var counts: String {
         guard !summary.results.isEmpty || summary.wasInterrupted else {
-            return style.red(
-                summary.foundCount == 0 ? "there are no scenarios" : "none of the \(summary.foundCount) scenarios was meant")
+            return style.red(nothing)
         }
         let parts: [(ScenarioOutcome, String, Bool)] = [
             (.passed, "passed", true), (.failed, "failed", true), (.timedOut, "timed out", false),

@@ -31,6 +31,8 @@ public struct ScenarioSummary: Sendable {
     public var notRun: Int { count(.notRun) }
     /// How many there are, chosen or not.
     public internal(set) var foundCount = 0
+    /// How many files were not looked into, as they were not to be run.
+    var unreadCount = 0
     /// How many lines of Lua have run how often, by file.
     public internal(set) var coverage = LineCoverage()
 

@@ -87,6 +87,7 @@ public final class ScenarioRun: Sendable {
             progress.summary.duration = ContinuousClock.now - start
             progress.summary.focused = plan.focused
             progress.summary.foundCount = plan.foundCount
+            progress.summary.unreadCount = plan.unreadCount
             progress.summary.wasInterrupted = progress.isInterrupted
             return progress.summary
         }

@@ -286,6 +286,21 @@ test("rows are snapshots as tables", function()
   passes("expect(t.db:query(\"SELECT 1 AS id, 'x' AS name UNION SELECT 2, NULL\")):snapshot('a')", snapshot_host(texts))
 end)
 
+test("tables, records, queries and long texts are snapshots, too", function()
+  db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO a VALUES (1, 'x')")
+  local long = ("y"):rep(80)
+  local texts = {
+    class = "id  name\n1   x\n", long = "text\n" .. long .. "\n", queries = "SELECT 1  -- 2\n",
+  }
+  local host = snapshot_host(texts)
+  host.begin_queries = function() return 1 end
+  host.end_queries = function() return { { sql = "SELECT 1", arguments = { 2 }, ms = 7, file = "a.lua", line = 3 } } end
+  passes("expect(t.db.a):snapshot('class')\nexpect(t.db.a:filter{ id = 1 }):snapshot('class')", host)
+  passes("expect({ { text = '" .. long .. "' } }):snapshot('long')\nexpect(t.queries(function() end)):snapshot('queries')", host)
+  local result = run("expect(t.db.a:get(1)):snapshot('record')", host)
+  matches(result.snapshots[1].text, "name")
+end)
+
 test("a snapshot that is new or another fails, and is kept for a review", function()
   local texts = { a = "one\ntwo\n" }
   local result = run("expect('one\\nthree'):snapshot('a')", snapshot_host(texts))
