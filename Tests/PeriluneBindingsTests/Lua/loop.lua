@@ -90,18 +90,21 @@ test("the error of a task is raised where it is waited for", function()
 end)
 
 test("a cancelled task ends where it waits, and closes what it has opened", function()
-  local closed = false
+  local began, closed = false, false
   local task = perilune.spawn(function()
     local guard <close> = setmetatable({}, { __close = function() closed = true end })
+    began = true
     perilune.sleep(60)
     error("goes on")
   end)
-  perilune.sleep(0.01)
+  while not began do perilune.sleep(0.001) end
   equal(task:cancel(), true)
   equal(task:cancel(), false)
   fails("cancelled", task.wait, task)
   equal(task:status(), "cancelled")
-  perilune.sleep(0.02)
+  for _ = 1, 1000 do
+    if not closed then perilune.sleep(0.005) end
+  end
   equal(closed, true)
 end)
 
