@@ -57,7 +57,7 @@ import Testing
             state?.cancellation.cancel()
             state?.close()
             state = nil
-            try thread.run { raise(SIGUSR2) }
+            _ = try thread.run { raise(SIGUSR2) }
         }
     }
 
