@@ -95,10 +95,20 @@ static bool begin_batch(lua_State *L, perilune_insertion *insertion, batch *batc
     return true;
 }
 
+/* Has the records that come after the one at a position fetched: they are in no order in memory. */
+static void prefetch(lua_State *L, lua_Integer position) {
+    enum { fields_ahead = 6, tables_ahead = 12 };
+    int top = lua_gettop(L);
+    if (lua_rawgeti(L, LIST, position + fields_ahead) == LUA_TTABLE) perilune_prefetch_fields(lua_topointer(L, -1));
+    if (lua_rawgeti(L, LIST, position + tables_ahead) == LUA_TTABLE) perilune_prefetch_table(lua_topointer(L, -1));
+    lua_settop(L, top);
+}
+
 /* Pushes the record at a position. Returns false if it is not of the shape of the batch. */
 static bool push_similar(lua_State *L, perilune_insertion *insertion, const batch *batch, lua_Integer position) {
     int record = lua_gettop(L) + 1;
     insertion->position = position;
+    prefetch(L, position);
     if (lua_rawgeti(L, LIST, position) == LUA_TTABLE && lua_getmetatable(L, record)) {
         bool is_plain = lua_topointer(L, -1) == batch->plain;
         lua_settop(L, record);

@@ -35,6 +35,7 @@ static int call_in_lua(lua_State *L, const char *name) {
 static int call_record_verb(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
     perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
+    if (shape) perilune_prefetch_fields(lua_topointer(L, 1));
     bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
                    (count == 1 || lua_isnil(L, 2) || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
     if (!is_fast) {
