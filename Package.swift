@@ -2,7 +2,10 @@
 
 import PackageDescription
 
-let sessionSettings: [CSetting] = [
+/// The C targets name a header by its target and room, as in `"CPeriluneRows/Values/dates.h"`, so that each include says its
+/// direction. SQLite declares its session and pre-update interfaces only where two macros ask for them.
+let roomSettings: [CSetting] = [.headerSearchPath("..")]
+let sqliteSettings: [CSetting] = roomSettings + [
     .define("SQLITE_ENABLE_SESSION"),
     .define("SQLITE_ENABLE_PREUPDATE_HOOK"),
 ]
@@ -32,7 +35,7 @@ let package = Package(
         // Lua, as a library for any Swift program.
         .systemLibrary(
             name: "CPeriluneLua", pkgConfig: "lua5.4", providers: [.apt(["liblua5.4-dev"])]),
-        .target(name: "CPeriluneShim", dependencies: ["CPeriluneLua"]),
+        .target(name: "CPeriluneShim", dependencies: ["CPeriluneLua"], cSettings: roomSettings),
         .target(
             name: "PeriluneLua", dependencies: ["CPeriluneShim"], swiftSettings: swiftSettings),
 
@@ -47,11 +50,21 @@ let package = Package(
 
         // The database, and what joins the two.
         .target(
+            name: "CPeriluneSQLite",
+            dependencies: ["CPeriluneShim", .product(name: "GRDBSQLite", package: "GRDB.swift")],
+            cSettings: sqliteSettings + [.headerSearchPath("../CPeriluneRows/include")]),
+        .target(
             name: "CPeriluneRows",
             dependencies: [
-                "CPeriluneShim", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+                "CPeriluneShim", "CPeriluneSQLite", .product(name: "GRDBSQLite", package: "GRDB.swift"),
             ],
-            cSettings: sessionSettings),
+            cSettings: sqliteSettings),
+        .target(
+            name: "CPeriluneRecords",
+            dependencies: [
+                "CPeriluneRows", "CPeriluneShim", "CPeriluneSQLite", .product(name: "GRDBSQLite", package: "GRDB.swift"),
+            ],
+            cSettings: sqliteSettings),
         .target(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
@@ -60,14 +73,15 @@ let package = Package(
         .target(
             name: "PeriluneBindings",
             dependencies: [
-                "CPeriluneRows", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords", "CPeriluneLibrary",
+                "CPeriluneRecords", "CPeriluneRows", "CPeriluneSQLite", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
+                "CPeriluneLibrary",
                 .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: swiftSettings),
         .target(
             name: "Perilune",
             dependencies: [
-                "CPeriluneRows", "PeriluneBindings", "PeriluneDependencies", "PeriluneRecords",
+                "CPeriluneRows", "CPeriluneSQLite", "PeriluneBindings", "PeriluneDependencies", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: swiftSettings),
@@ -81,7 +95,8 @@ let package = Package(
         .target(
             name: "PeriluneScenarios",
             dependencies: [
-                "CPeriluneRows", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
+                "CPeriluneRows", "CPeriluneSQLite", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneLua",
+                "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings),

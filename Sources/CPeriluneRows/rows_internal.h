@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "include/perilune_rows.h"
+#include <perilune_rows.h>
 
 /* MARK: - The state */
 

@@ -2,7 +2,7 @@
 #ifndef PERILUNE_SHIM_INTERNAL_H
 #define PERILUNE_SHIM_INTERNAL_H
 
-#include "perilune_shim.h"
+#include <perilune_shim.h>
 
 /* Registers the metatable of error objects. [-0, +0, m] */
 void perilune_open_errors(lua_State *L);

@@ -1,3 +1,4 @@
+internal import CPeriluneRecords
 internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords

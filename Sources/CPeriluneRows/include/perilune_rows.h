@@ -16,7 +16,7 @@
 
 #include <perilune_shim.h>
 
-#include "perilune_environment.h"
+#include <perilune_environment.h>
 #include "perilune_observers.h"
 
 typedef struct perilune_rows perilune_rows;             /* what belongs to one Lua state */
@@ -291,9 +291,6 @@ void perilune_push_blob(lua_State *L, const char *bytes, size_t length); /* as p
 
 /* Takes the metatable of dates, whose bytes are the microseconds since 1970. [-1, +0, m] */
 void perilune_set_date_metatable(lua_State *L);
-
-/* A table of functions for the Lua part of records. */
-void perilune_push_record_functions(lua_State *L);
 
 /* The Lua function perilune.blob. */
 int perilune_make_blob(lua_State *L);

@@ -1,4 +1,4 @@
-internal import CPeriluneRows
+internal import CPeriluneSQLite
 package import Foundation
 internal import GRDB
 

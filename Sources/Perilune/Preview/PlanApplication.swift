@@ -1,4 +1,4 @@
-internal import CPeriluneRows
+internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
 

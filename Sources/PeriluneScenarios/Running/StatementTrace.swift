@@ -1,4 +1,4 @@
-internal import CPeriluneRows
+internal import CPeriluneSQLite
 internal import GRDB
 
 /// What statements the database of a scenario has run. Used on the thread that runs the scenario.

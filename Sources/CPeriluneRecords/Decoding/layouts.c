@@ -1,0 +1,250 @@
+/* Layouts: which column of a result is what in records. */
+#include "CPeriluneRecords/Snapshots/chunks.h"
+
+/* MARK: - Which column is what */
+
+/* Pushes the name of a column of the result in lower case, as SQLite compares names: only ASCII letters. */
+static void push_folded(lua_State *L, const char *name) {
+    size_t length = strlen(name);
+    luaL_Buffer buffer;
+    char *lower = luaL_buffinitsize(L, &buffer, length);
+    for (size_t i = 0; i < length; i++) lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
+    luaL_pushresultsize(&buffer, length);
+}
+
+/* The position of a column in the plan, from 0, or NOT_IN_PLAN. `positions` is the plan's table. */
+static int find_position(lua_State *L, int positions, const char *name) {
+    lua_pushstring(L, name);
+    if (lua_rawget(L, positions) == LUA_TNIL) {
+        lua_pop(L, 1);
+        push_folded(L, name);
+        lua_rawget(L, positions);
+    }
+    int position = lua_isnil(L, -1) ? NOT_IN_PLAN : (int)lua_tointeger(L, -1) - 1;
+    lua_pop(L, 1);
+    return position;
+}
+
+int perilune_push_record_key(lua_State *L, const char *name, int positions, int names, int taken) {
+    int position = find_position(L, positions, name);
+    if (position == NOT_IN_PLAN) lua_pushstring(L, name);
+    else lua_rawgeti(L, names, position + 1);
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, taken) != LUA_TNIL) {
+        lua_pop(L, 2);
+        lua_pushboolean(L, false);
+        return NOT_TAKEN;
+    }
+    lua_pop(L, 1);
+    lua_pushvalue(L, -1);
+    lua_pushboolean(L, true);
+    lua_rawset(L, taken);
+    return position;
+}
+
+perilune_shape *perilune_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras) {
+    perilune_plan *plan = lua_touserdata(L, plan_index);
+    bool has_all = !extras && count == plan->column_count;
+    for (int i = 0; has_all && i < count; i++) has_all = order[i] == i;
+    if (has_all) {
+        lua_pop(L, 1);
+        lua_getiuservalue(L, plan_index, PLAN_SHAPE);
+        return lua_touserdata(L, -1);
+    }
+    int names = lua_gettop(L);
+    lua_Integer name_count = (lua_Integer)lua_rawlen(L, names);
+    luaL_Buffer buffer;
+    luaL_buffinit(L, &buffer);
+    for (lua_Integer i = 1; i <= name_count; i++) {
+        lua_rawgeti(L, names, i);
+        luaL_addvalue(&buffer);
+        luaL_addchar(&buffer, '\0');
+    }
+    luaL_pushresult(&buffer);
+    lua_getiuservalue(L, plan_index, PLAN_SHAPES);
+    int key = names + 1, shapes = names + 2;
+    lua_pushvalue(L, key);
+    if (lua_rawget(L, shapes) == LUA_TNIL) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, names);
+        perilune_make_shape(L, plan_index, order, count, extras);
+        lua_pushvalue(L, key);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, shapes);
+    }
+    lua_replace(L, names);
+    lua_settop(L, names);
+    return lua_touserdata(L, names);
+}
+
+/* MARK: - Building */
+
+typedef struct {
+    perilune_call *call;
+    perilune_layout *layout;
+    int index, keys, shapes; /* the layout and its lists on the stack */
+} builder;
+
+/* Adds the fields that hold associated rows to the lists of fields and extras: one without a row is nil. Returns whether there
+** are any. */
+static bool add_association_fields(lua_State *L, int description, int fields, int extras) {
+    if (description == 0 || lua_getfield(L, description, "fields") != LUA_TTABLE) return false;
+    lua_Integer count = (lua_Integer)lua_rawlen(L, -1);
+    for (lua_Integer i = 1; i <= count; i++) {
+        lua_rawgeti(L, -1, i);
+        lua_pushvalue(L, -1);
+        lua_pushboolean(L, true);
+        lua_rawset(L, extras);
+        lua_rawseti(L, fields, (lua_Integer)lua_rawlen(L, fields) + 1);
+    }
+    return count > 0;
+}
+
+/* Fills in the segment, for the class whose plan is at `plan`; its shape goes into the list. `description` is what it was described
+** by, or 0. */
+static void build_segment(lua_State *L, builder *builder, int number, int plan, int description) {
+    perilune_segment *segment = &builder->layout->segments[number];
+    sqlite3_stmt *handle = builder->call->statement->handle;
+    int *order = lua_newuserdatauv(L, (size_t)(segment->count + 1) * sizeof *order, 0), taken_count = 0;
+    int top = lua_gettop(L), positions = top + 1, names = top + 2, taken = top + 3, fields = top + 4, extras = top + 5;
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lua_getiuservalue(L, plan, PLAN_POSITIONS);
+    lua_getiuservalue(L, plan, PLAN_NAMES);
+    lua_newtable(L);
+    lua_newtable(L);
+    lua_newtable(L);
+    bool has_extras = false;
+    for (int column = segment->first; column < segment->first + segment->count; column++) {
+        const char *name = sqlite3_column_name(handle, column);
+        int position = perilune_push_record_key(L, name ? name : "", positions, names, taken);
+        builder->layout->positions[column] = position;
+        if (position >= 0) order[taken_count++] = position;
+        if (position == NOT_IN_PLAN) {
+            has_extras = true;
+            lua_pushvalue(L, -1);
+            lua_pushboolean(L, true);
+            lua_rawset(L, extras);
+        }
+        if (position != NOT_TAKEN) {
+            lua_pushvalue(L, -1);
+            lua_rawseti(L, fields, (lua_Integer)lua_rawlen(L, fields) + 1);
+        }
+        lua_rawseti(L, builder->keys, column + 1);
+    }
+    if (add_association_fields(L, description, fields, extras)) has_extras = true;
+    lua_pushvalue(L, fields);
+    segment->shape = perilune_push_shape_for(L, plan, order, taken_count, has_extras ? extras : 0);
+    segment->tracks_changes = segment->shape->plan->model->tracks_changes;
+    lua_rawseti(L, builder->shapes, number + 1);
+    lua_settop(L, top - 1);
+}
+
+static int integer_field(lua_State *L, int table, const char *name, int other) {
+    lua_getfield(L, table, name);
+    int integer = lua_isinteger(L, -1) ? (int)lua_tointeger(L, -1) : other;
+    lua_pop(L, 1);
+    return integer;
+}
+
+/* From a list of tables with class, first and count (columns, from 1), parent (a position in the list), field and
+** optional, and fields: the names of those that will hold associated rows. */
+static void build_segments(lua_State *L, builder *builder, int list, int fields) {
+    int column_count = builder->layout->column_count;
+    for (int i = 0; i < builder->layout->segment_count; i++) {
+        int top = lua_gettop(L), description = top + 1;
+        lua_rawgeti(L, list, i + 1);
+        perilune_segment *segment = &builder->layout->segments[i];
+        segment->first = integer_field(L, description, "first", 1) - 1;
+        segment->count = integer_field(L, description, "count", column_count);
+        segment->parent = i == 0 ? -1 : integer_field(L, description, "parent", 1) - 1;
+        if (segment->first < 0 || segment->count < 0 || segment->count > column_count - segment->first ||
+            (i > 0 && (segment->parent < 0 || segment->parent >= i))) {
+            perilune_raise(L, "internal", "a layout does not fit its statement");
+        }
+        lua_getfield(L, description, "optional");
+        segment->is_optional = lua_toboolean(L, -1);
+        if (lua_getfield(L, description, "field") == LUA_TNIL) lua_pushboolean(L, false);
+        lua_rawseti(L, fields, i + 1);
+        lua_settop(L, description);
+        lua_getfield(L, description, "class");
+        if (perilune_push_model(L, -1) == NULL) perilune_raise(L, "internal", "a segment of a layout has no class");
+        perilune_push_plan(L, lua_gettop(L), builder->call->access);
+        build_segment(L, builder, i, lua_gettop(L), description);
+        lua_settop(L, top);
+    }
+}
+
+/* The segment of a class alone. */
+static void build_root(lua_State *L, builder *builder, int model, int fields) {
+    builder->layout->segments[0] = (perilune_segment){.count = builder->layout->column_count, .parent = -1};
+    perilune_push_plan(L, model, builder->call->access);
+    build_segment(L, builder, 0, lua_gettop(L), 0);
+    lua_pop(L, 1);
+    lua_pushboolean(L, false);
+    lua_rawseti(L, fields, 1);
+}
+
+/* Pushes a new layout for the class or the list of segments. */
+static perilune_layout *build(lua_State *L, perilune_call *call) {
+    perilune_statement *statement = call->statement;
+    int source = call->class_index, top = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
+    bool is_class = perilune_push_model(L, source) != NULL;
+    if (!is_class) lua_pushnil(L);
+    int segment_count = is_class ? 1 : (int)lua_rawlen(L, source);
+    if (segment_count < 1) perilune_raise(L, "argument", "%s: expected a record class", call->arguments.verb);
+    size_t segments_size = (size_t)segment_count * sizeof(perilune_segment);
+    perilune_layout *layout = lua_newuserdatauv(
+        L, sizeof *layout + segments_size + (size_t)statement->column_count * sizeof(int), LAYOUT_VALUES);
+    int index = lua_gettop(L);
+    memset(layout, 0, sizeof *layout + segments_size);
+    layout->positions = (int *)((char *)layout->segments + segments_size);
+    layout->source = lua_topointer(L, source);
+    layout->prepare_count = statement->prepare_count;
+    layout->column_count = statement->column_count;
+    layout->segment_count = segment_count;
+    for (int i = 0; i < layout->column_count; i++) layout->positions[i] = NOT_TAKEN;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_layout_metatable_key);
+    lua_setmetatable(L, -2);
+    builder builder = {.call = call, .layout = layout, .index = index, .keys = index + 1, .shapes = index + 2};
+    lua_createtable(L, layout->column_count, 0);
+    for (int i = 1; i <= layout->column_count; i++) {
+        lua_pushboolean(L, false);
+        lua_rawseti(L, builder.keys, i);
+    }
+    lua_createtable(L, segment_count, 0);
+    lua_createtable(L, segment_count, 0);
+    if (is_class) build_root(L, &builder, top + 1, index + 3);
+    else build_segments(L, &builder, source, index + 3);
+    /* Reading the schema may have shown that it is another one. */
+    layout->generation = call->database->schema_generation;
+    lua_setiuservalue(L, index, LAYOUT_FIELDS);
+    lua_setiuservalue(L, index, LAYOUT_SHAPES);
+    lua_setiuservalue(L, index, LAYOUT_KEYS);
+    lua_pushvalue(L, source);
+    lua_setiuservalue(L, index, LAYOUT_SOURCE);
+    lua_replace(L, top + 1);
+    lua_settop(L, top + 1);
+    return layout;
+}
+
+perilune_layout *perilune_push_layout(lua_State *L, perilune_call *call) {
+    perilune_statement *statement = call->statement;
+    lua_getiuservalue(L, call->statement_index, PERILUNE_LAYOUT);
+    perilune_layout *layout = lua_touserdata(L, -1);
+    if (layout && layout->source == lua_topointer(L, call->class_index) && layout->prepare_count == statement->prepare_count &&
+        layout->column_count == statement->column_count && layout->generation == call->database->schema_generation) {
+        return layout;
+    }
+    lua_pop(L, 1);
+    layout = build(L, call);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, call->statement_index, PERILUNE_LAYOUT);
+    return layout;
+}
+
+int perilune_raise_stale(lua_State *L, perilune_call *call) {
+    perilune_end_run(call->statement);
+    return perilune_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
+                          "class", call->arguments.verb);
+}

@@ -1,0 +1,283 @@
+/*
+** Rows are inserted many at a time, by statements of many rows, where records follow each other that have plain values, and where
+** what the database makes of them is known beforehand: NULL for what is absent, and row ids that follow each other. Triggers may
+** do anything, and conflict clauses leave rows out, so that tables which have some are written row by row; so are the first rows,
+** to see whether ids follow each other.
+*/
+#include "CPeriluneRecords/Lists/lists.h"
+
+/* Where two rows in a sequence were seen, the next ones follow too: SQLite takes ids at random only when there are no more. */
+enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };
+
+/* Rows for one statement. On the stack from TOP on: a first record with its shape and plan, the names of the plan's columns, the
+** statement in both forms, then each record with its values. */
+typedef struct {
+    perilune_work work;
+    perilune_mask mask; /* all columns, but the row id only if all records have it */
+    const void *plain;  /* the metatable of records of the shape that have no snapshot */
+    perilune_packer packer;
+    bool has_key, tracks_changes;
+    int names, write;      /* on the stack: the first name; the statement */
+    int first_row, stride; /* on the stack: the first record, and how far the next one is */
+    int rows, count;       /* wanted, and there */
+} batch;
+
+/* How many rows the next statement is to have; 0 if records go one by one. (Measured: with more rows, none costs less.) */
+static int rows_of_batch(perilune_insertion *insertion, int columns, lua_Integer left) {
+    static const int sizes[] = {128, 48, fewest_rows};
+    int most = sqlite3_limit(insertion->access->connection->handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
+    int values = most < most_values ? most : most_values;
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        if (columns > 0 && sizes[i] <= left && columns <= values / sizes[i]) return sizes[i];
+    }
+    return 0;
+}
+
+/* Which columns are written. */
+static void mark_all(batch *batch) {
+    perilune_plan *plan = batch->work.block;
+    perilune_begin_mask(&batch->mask, plan->column_count);
+    for (int i = 0; i < plan->column_count; i++) {
+        if (i != plan->rowid || batch->has_key) perilune_add_to_mask(&batch->mask, i);
+    }
+}
+
+/* Puts a draft for the rows of the batch in its place. */
+static void begin_draft(lua_State *L, const batch *batch) {
+    perilune_chunk *draft = lua_touserdata(L, DRAFT);
+    int count = batch->work.block->column_count;
+    if (draft && draft->capacity >= (size_t)batch->rows * perilune_most_packed(count)) {
+        perilune_clear_draft(L, DRAFT);
+        return;
+    }
+    perilune_push_draft(L, batch->rows, count);
+    lua_replace(L, DRAFT);
+}
+
+/* Pushes the names of all columns, and the statement, whose run begins. */
+static void begin_statement(lua_State *L, batch *batch) {
+    perilune_work *work = &batch->work;
+    int count = work->block->column_count;
+    batch->stride = batch->mask.count + 1;
+    luaL_checkstack(L, batch->rows * batch->stride + count + LUA_MINSTACK * 2, "too many values");
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    int list = lua_gettop(L);
+    for (int i = 1; i <= count; i++) lua_rawgeti(L, list, i);
+    batch->names = list + 1;
+    perilune_push_write(L, work, &batch->mask, "i", 0, PLAN_LAST_INSERT, batch->rows);
+    batch->write = lua_gettop(L);
+    perilune_begin_write(L, work, perilune_compile_kept(L, work->call.access, batch->write, WRITE_SQL, WRITE_STATEMENT));
+    batch->first_row = lua_gettop(L) + 1;
+}
+
+/* Pushes the first record, and what the batch needs. Returns false if the record is for a statement of its own. */
+static bool begin_batch(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
+    if (position < insertion->singles) return false;
+    lua_Integer left = (position < insertion->end ? insertion->end : insertion->count + 1) - position;
+    if (left < fewest_rows) return false;
+    batch->work = perilune_begin_element(L, insertion, position);
+    perilune_plan *plan = batch->work.block;
+    perilune_shape *shape = batch->work.shape_block;
+    if (!plan->is_batched || plan->has_generated || shape->plan != plan || !shape->has_all) return false;
+    batch->has_key = perilune_has_rowid(L, &batch->work);
+    if (!batch->has_key && plan->rowid >= 0 && insertion->in_sequence < rows_before_batches) return false;
+    batch->tracks_changes = plan->model->tracks_changes;
+    batch->count = 0;
+    mark_all(batch);
+    batch->rows = rows_of_batch(insertion, batch->mask.count, left);
+    if (batch->rows == 0 || insertion->last_rowid > INT64_MAX - batch->rows) return false;
+    if (batch->tracks_changes) begin_draft(L, batch);
+    lua_getiuservalue(L, batch->work.shape, SHAPE_METATABLE);
+    batch->plain = lua_topointer(L, -1);
+    lua_pop(L, 1);
+    perilune_begin_range(L, &insertion->present, position, batch->has_key);
+    begin_statement(L, batch);
+    return true;
+}
+
+/* Has the records that come after the one at a position fetched: they are in no order in memory. */
+static void prefetch(lua_State *L, lua_Integer position) {
+    enum { fields_ahead = 6, tables_ahead = 12 };
+    int top = lua_gettop(L);
+    if (lua_rawgeti(L, LIST, position + fields_ahead) == LUA_TTABLE) perilune_prefetch_fields(lua_topointer(L, -1));
+    if (lua_rawgeti(L, LIST, position + tables_ahead) == LUA_TTABLE) perilune_prefetch_table(lua_topointer(L, -1));
+    lua_settop(L, top);
+}
+
+/* Pushes the record at a position. Returns false if it is not of the shape of the batch. */
+static bool push_similar(lua_State *L, perilune_insertion *insertion, const batch *batch, lua_Integer position) {
+    int record = lua_gettop(L) + 1;
+    insertion->position = position;
+    prefetch(L, position);
+    if (lua_rawgeti(L, LIST, position) == LUA_TTABLE && lua_getmetatable(L, record)) {
+        bool is_plain = lua_topointer(L, -1) == batch->plain;
+        lua_settop(L, record);
+        if (is_plain) {
+            lua_pushvalue(L, record);
+            lua_rawseti(L, RESULT, position);
+            return true;
+        }
+    }
+    lua_settop(L, record - 1);
+    perilune_push_element(L, insertion, position);
+    if (perilune_shape_at(L, record) != batch->work.shape_block) return false;
+    lua_getmetatable(L, record);
+    if (lua_topointer(L, -1) == batch->plain) lua_pop(L, 1);
+    else lua_rawseti(L, SNAPSHOTS, position);
+    return true;
+}
+
+/* Binds a number or a string on top of the stack, and packs it. Returns false if the column has it another way. */
+static inline bool take_usual(lua_State *L, batch *batch, int parameter, const perilune_record_column *known, int type) {
+    sqlite3_stmt *handle = batch->work.call.statement->handle;
+    perilune_packer *packer = &batch->packer;
+    if (known->is_boolean || known->is_blob) return false;
+    if (type == LUA_TSTRING) {
+        size_t length;
+        const char *bytes = lua_tolstring(L, -1, &length);
+        if (sqlite3_bind_text64(handle, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8) != SQLITE_OK) return false;
+        if (batch->tracks_changes) perilune_pack_string(L, packer, bytes, length);
+    } else if (type == LUA_TNUMBER && lua_isinteger(L, -1)) {
+        lua_Integer integer = lua_tointeger(L, -1);
+        sqlite3_bind_int64(handle, parameter, integer);
+        if (batch->tracks_changes) perilune_pack_integer(packer, integer);
+    } else if (type == LUA_TNUMBER) {
+        lua_Number number = lua_tonumber(L, -1);
+        if (number != number) return false;
+        sqlite3_bind_double(handle, parameter, number);
+        if (batch->tracks_changes) perilune_pack_number(packer, number);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* Binds the value on top of the stack, which stays there, and packs it. Returns false if it is not as simple as that. */
+static inline bool take_value(lua_State *L, batch *batch, int parameter, int column, int type) {
+    const perilune_record_column *known = &batch->work.block->columns[column];
+    if (take_usual(L, batch, parameter, known, type)) return true;
+    if (type == LUA_TUSERDATA || type == LUA_TTABLE || (type == LUA_TNIL && known->has_default)) return false;
+    perilune_bind_column(L, &batch->work, parameter, column, lua_gettop(L));
+    if (batch->tracks_changes) perilune_pack_value(L, &batch->packer, type);
+    return true;
+}
+
+/* Takes the values of the record on top of the stack, and gives it its row id. Returns false, with anything pushed, if it is for
+** a statement of its own. */
+static bool take_row(lua_State *L, perilune_insertion *insertion, batch *batch) {
+    perilune_plan *plan = batch->work.block;
+    int record = lua_gettop(L), parameter = batch->count * batch->mask.count;
+    lua_Integer rowid = insertion->last_rowid + batch->count + 1;
+    batch->work.record = batch->work.values = record;
+    for (int i = 0; i < plan->column_count; i++) {
+        lua_pushvalue(L, batch->names + i);
+        int type = lua_rawget(L, record);
+        if (i != plan->rowid) {
+            if (!take_value(L, batch, ++parameter, i, type)) return false;
+        } else if (batch->has_key) {
+            if (!lua_isinteger(L, -1) || !take_value(L, batch, ++parameter, i, type)) return false;
+        } else {
+            if (type != LUA_TNIL) return false;
+            lua_pop(L, 1);
+            if (batch->tracks_changes) perilune_pack_integer(&batch->packer, rowid);
+        }
+    }
+    insertion->present.last++;
+    if (batch->has_key || plan->rowid < 0) return true;
+    lua_pushvalue(L, batch->names + plan->rowid);
+    lua_pushinteger(L, rowid);
+    lua_rawset(L, record);
+    return true;
+}
+
+/* Takes the records from a position on, as far as they can share a statement. */
+static void fill_batch(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
+    perilune_chunk *draft = lua_touserdata(L, DRAFT);
+    for (; batch->count < batch->rows; batch->count++) {
+        int record = lua_gettop(L) + 1;
+        if (batch->tracks_changes) perilune_begin_packing(&batch->packer, draft, DRAFT, batch->work.block->column_count);
+        if (!push_similar(L, insertion, batch, position + batch->count) || !take_row(L, insertion, batch)) return;
+        if (batch->tracks_changes) perilune_end_packing(&batch->packer, lua_topointer(L, record));
+    }
+}
+
+/* The records are what they were. The next batch is smaller. */
+static void give_up(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
+    perilune_end_run(batch->work.call.statement);
+    lua_settop(L, TOP);
+    for (lua_Integer last = position + batch->count - 1; last >= position; last--) {
+        perilune_put_back_one(L, last, batch->has_key);
+        insertion->present.last--;
+    }
+    insertion->end = position + batch->count;
+}
+
+/* Raises if the rows are not what they are taken for. */
+static void check_batch(lua_State *L, perilune_insertion *insertion, const batch *batch) {
+    sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
+    bool is_known = batch->has_key || batch->work.block->rowid < 0 || rowid == insertion->last_rowid + batch->count;
+    if (batch->work.call.changes != batch->count || !is_known) {
+        perilune_raise(L, "constraint", "insert_all: the table has put other rows in than it was given: insert them one by one");
+    }
+    insertion->last_rowid = rowid;
+    if (batch->has_key) insertion->in_sequence = 0;
+}
+
+/* The records are what their rows are. */
+static void keep_snapshots(lua_State *L, const batch *batch) {
+    perilune_push_metatable_of_draft(L, batch->work.shape, DRAFT);
+    int metatable = lua_gettop(L);
+    for (int i = 0; i < batch->count; i++) {
+        lua_pushvalue(L, metatable);
+        lua_setmetatable(L, batch->first_row + i * batch->stride);
+    }
+}
+
+static int run_batch(lua_State *L) {
+    batch *batch = lua_touserdata(L, 1);
+    perilune_run_bound(L, &batch->work.call, PERILUNE_DISCARD, 0);
+    return 0;
+}
+
+/* Whether the error on top of the stack may come from one of the rows: SQLite does not say which. */
+static bool is_about_row(lua_State *L) {
+    if (!perilune_is_error(L, -1)) return false;
+    perilune_push_error_fields(L, -1);
+    lua_getfield(L, -1, "code");
+    lua_Integer code = lua_tointeger(L, -1);
+    lua_pop(L, 2);
+    return code == SQLITE_CONSTRAINT || code == SQLITE_MISMATCH || code == SQLITE_TOOBIG;
+}
+
+/* Runs the statement. Returns false if it has failed because of a row, and the records have to be inserted one by one. */
+static bool try_batch(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
+    perilune_mark_rowid(batch->work.call.statement);
+    lua_pushcfunction(L, run_batch);
+    lua_pushlightuserdata(L, batch);
+    if (perilune_pcall(L, 1, 0) == LUA_OK) return true;
+    if (!is_about_row(L)) lua_error(L);
+    give_up(L, insertion, batch, position);
+    insertion->singles = position + batch->count;
+    return false;
+}
+
+lua_Integer perilune_insert_some(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
+    batch batch;
+    if (!begin_batch(L, insertion, &batch, position)) {
+        lua_settop(L, TOP);
+        perilune_insert_one(L, insertion, position);
+        return 1;
+    }
+    fill_batch(L, insertion, &batch, position);
+    if (batch.count < batch.rows) {
+        give_up(L, insertion, &batch, position);
+        if (batch.count >= fewest_rows) return 0;
+        perilune_insert_one(L, insertion, position);
+        return 1;
+    }
+    if (!try_batch(L, insertion, &batch, position)) return 0;
+    check_batch(L, insertion, &batch);
+    if (batch.tracks_changes) keep_snapshots(L, &batch);
+    lua_settop(L, TOP);
+    return batch.count;
+}

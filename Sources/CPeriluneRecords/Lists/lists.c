@@ -1,0 +1,92 @@
+/* Inserting many records. */
+#include "CPeriluneRecords/Lists/lists.h"
+
+void perilune_push_element(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
+    insertion->position = position;
+    lua_rawgeti(L, LIST, position);
+    if (perilune_shape_at(L, -1) == NULL || perilune_shape_at(L, -1)->plan->model != perilune_model_at(L, CLASS)) {
+        perilune_push_record_function(L, "element");
+        lua_insert(L, -2);
+        lua_pushvalue(L, CLASS);
+        lua_insert(L, -2);
+        lua_call(L, 2, 1);
+    }
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, RESULT, position);
+}
+
+perilune_work perilune_begin_element(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
+    perilune_push_element(L, insertion, position);
+    perilune_push_shape_of(L, -1);
+    return perilune_begin_work(L, insertion->database, insertion->access, "insert_all", lua_gettop(L) - 1);
+}
+
+bool perilune_has_rowid(lua_State *L, perilune_work *work) {
+    if (work->block->rowid < 0) return false;
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_rawgeti(L, -1, work->block->rowid + 1);
+    bool has_rowid = lua_rawget(L, work->record) != LUA_TNIL;
+    lua_pop(L, 2);
+    return has_rowid;
+}
+
+void perilune_insert_one(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
+    perilune_work work = perilune_begin_element(L, insertion, position);
+    bool has_key = perilune_has_rowid(L, &work);
+    perilune_save_element(L, position, work.record);
+    perilune_insert_row(L, &work, 0);
+    sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
+    bool is_next = insertion->in_sequence > 0 && rowid == insertion->last_rowid + 1;
+    insertion->in_sequence = has_key ? 0 : is_next ? insertion->in_sequence + 1 : 1;
+    insertion->last_rowid = rowid;
+    lua_settop(L, TOP);
+}
+
+/* In a transaction or savepoint. */
+static int insert_all_inside(lua_State *L) {
+    perilune_insertion *insertion = lua_touserdata(L, INSERTION);
+    lua_settop(L, TOP);
+    insertion->database = perilune_resolve_database(L, 2, "insert_all", &insertion->access);
+    insertion->count = (lua_Integer)lua_rawlen(L, LIST);
+    insertion->access->is_taken = true; /* the guard is for all that is done in it */
+    for (lua_Integer i = 1; i <= insertion->count;) i += perilune_insert_some(L, insertion, i);
+    insertion->position = 0;
+    lua_settop(L, RESULT);
+    return 1;
+}
+
+static int insert_all_guarded(lua_State *L) {
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, 2, "insert_all", &access);
+    return perilune_run_guarded(L, database->rows, database, access, insert_all_inside);
+}
+
+/* Raises the error on top of the stack, which tells the element of the list that it is about. */
+static int raise_for_element(lua_State *L, lua_Integer position) {
+    if (position > 0 && perilune_is_error(L, -1)) {
+        perilune_push_record_function(L, "name_element");
+        lua_pushvalue(L, -2);
+        lua_pushinteger(L, position);
+        lua_call(L, 2, 0);
+    }
+    return lua_error(L);
+}
+
+/* Stack: class, database or nil, list. Returns the list of records. */
+int perilune_insert_all(lua_State *L) {
+    perilune_insertion insertion = {.last_rowid = -1, .present = {.first = 1}};
+    lua_settop(L, LIST);
+    if (perilune_model_at(L, CLASS) == NULL || !lua_istable(L, LIST)) {
+        return perilune_argument_error(L, "insert_all", 1, "a list", LIST);
+    }
+    luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
+    lua_Unsigned count = lua_rawlen(L, LIST);
+    for (int i = SAVED; i < RESULT; i++) lua_newtable(L);
+    lua_createtable(L, count < INT32_MAX ? (int)count : 0, 0);
+    lua_pushlightuserdata(L, &insertion);
+    lua_pushcfunction(L, insert_all_guarded);
+    for (int i = CLASS; i <= INSERTION; i++) lua_pushvalue(L, i);
+    if (perilune_pcall(L, INSERTION, 1) == LUA_OK) return 1;
+    perilune_put_back(L, &insertion.present);
+    return raise_for_element(L, insertion.position);
+}

@@ -1,0 +1,64 @@
+/* Inserting many records: what the parts of `insert_all` share. */
+#ifndef PERILUNE_RECORDS_LISTS_H
+#define PERILUNE_RECORDS_LISTS_H
+
+#include "CPeriluneRecords/Snapshots/chunks.h"
+
+/*
+** On the stack.
+** SAVED: of each record that was inserted by itself its position, the record, a copy of it, and its metatable.
+** RANGES: of records that were inserted many at a time: the positions of the first and the last one, whether they had row ids.
+** SNAPSHOTS: position -> metatable, of those that had a snapshot.
+** INSERTION: the insertion itself, as a light userdata.
+*/
+enum { CLASS = 1, LIST = 3, SAVED, RANGES, SNAPSHOTS, RESULT, INSERTION, DRAFT, TOP = DRAFT };
+
+/* Records that were inserted many at a time. */
+typedef struct {
+    lua_Integer first, last;
+    bool has_key;
+    lua_Integer older; /* so many are in the list */
+} perilune_range;
+
+typedef struct {
+    perilune_database *database;
+    perilune_access *access;
+    lua_Integer count;
+    lua_Integer position; /* of the record that is worked on, or 0: an error is about it */
+    sqlite3_int64 last_rowid;
+    int in_sequence;     /* so many row ids have followed each other */
+    lua_Integer end;     /* a record for a statement of its own is here: batches end before it */
+    lua_Integer singles; /* the records before this one are inserted one by one: some statement for many of them has failed */
+    perilune_range present; /* that is worked on */
+} perilune_insertion;
+
+/* Pushes the record at a position of the list, which may be a plain table: a record is made of it then. */
+void perilune_push_element(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+
+/* Pushes the record at a position, its shape and its plan. */
+perilune_work perilune_begin_element(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+
+/* Whether the record has a value for the column that is the row id. */
+bool perilune_has_rowid(lua_State *L, perilune_work *work);
+
+/* Inserts the record at a position. */
+void perilune_insert_one(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+
+/* Inserts the records from a position on that one statement can take; returns how many. */
+lua_Integer perilune_insert_some(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+
+/* MARK: - What is put back if a later record fails */
+
+/* Keeps what the record is. */
+void perilune_save_element(lua_State *L, lua_Integer position, int record);
+
+/* Makes the range one that the record at a position can be added to. */
+void perilune_begin_range(lua_State *L, perilune_range *range, lua_Integer position, bool has_key);
+
+/* Makes a record that was inserted with others what it was: its metatable is the one that it had, or that of its shape. */
+void perilune_put_back_one(lua_State *L, lua_Integer position, bool has_key);
+
+/* Makes all records what they were, from the last to the first: one may be in the list twice. */
+void perilune_put_back(lua_State *L, perilune_range *range);
+
+#endif

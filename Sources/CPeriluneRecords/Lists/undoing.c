@@ -1,0 +1,115 @@
+/* What insert_all puts back if a later record fails. */
+#include "CPeriluneRecords/Lists/lists.h"
+
+enum { SAVED_POSITION = 1, SAVED_RECORD, SAVED_COPY, SAVED_METATABLE, saved_size = SAVED_METATABLE };
+
+/* Has the snapshot that the record gets be in another chunk than the one it has, so that it finds that one again. */
+static void leave_chunk(lua_State *L, int record) {
+    int top = lua_gettop(L), shape = top + 1;
+    perilune_push_shape_of(L, record);
+    lua_getmetatable(L, record);
+    lua_getiuservalue(L, shape, SHAPE_OPEN);
+    if (lua_rawequal(L, -1, -2)) {
+        lua_pushnil(L);
+        lua_setiuservalue(L, shape, SHAPE_OPEN);
+    }
+    lua_settop(L, top);
+}
+
+void perilune_save_element(lua_State *L, lua_Integer position, int record) {
+    lua_Integer count = (lua_Integer)lua_rawlen(L, SAVED);
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, record);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, -4);
+    }
+    lua_pushinteger(L, position);
+    lua_rawseti(L, SAVED, count + SAVED_POSITION);
+    lua_pushvalue(L, record);
+    lua_rawseti(L, SAVED, count + SAVED_RECORD);
+    lua_rawseti(L, SAVED, count + SAVED_COPY);
+    lua_getmetatable(L, record);
+    lua_rawseti(L, SAVED, count + SAVED_METATABLE);
+    leave_chunk(L, record);
+}
+
+/* Makes the record what it was that was saved behind `count` others. */
+static void put_back_saved(lua_State *L, lua_Integer count) {
+    int top = lua_gettop(L), record = top + 1, copy = top + 2, metatable = top + 3;
+    for (int i = SAVED_RECORD; i <= SAVED_METATABLE; i++) lua_rawgeti(L, SAVED, count + i);
+    for (lua_pushnil(L); lua_istable(L, metatable) && lua_next(L, record);) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        lua_pushnil(L);
+        lua_rawset(L, record);
+    }
+    lua_settop(L, metatable);
+    for (lua_pushnil(L); lua_istable(L, metatable) && lua_next(L, copy);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, record);
+    }
+    lua_settop(L, metatable);
+    if (lua_istable(L, metatable)) lua_setmetatable(L, record);
+    lua_settop(L, top);
+}
+
+void perilune_put_back_one(lua_State *L, lua_Integer position, bool has_key) {
+    int top = lua_gettop(L), record = top + 1, shape = top + 2;
+    lua_rawgeti(L, RESULT, position);
+    perilune_shape *block = perilune_push_shape_of(L, record);
+    if (block) {
+        if (!has_key && block->plan->rowid >= 0) {
+            lua_getiuservalue(L, shape, SHAPE_PLAN);
+            lua_getiuservalue(L, -1, PLAN_NAMES);
+            lua_rawgeti(L, -1, block->plan->rowid + 1);
+            lua_pushnil(L);
+            lua_rawset(L, record);
+        }
+        if (lua_rawgeti(L, SNAPSHOTS, position) == LUA_TNIL) lua_getiuservalue(L, shape, SHAPE_METATABLE);
+        lua_setmetatable(L, record);
+    }
+    lua_settop(L, top);
+}
+
+/* Sets the range to the last one in the list, and takes it out. */
+static void take_range(lua_State *L, perilune_range *range) {
+    if (range->older == 0) return;
+    lua_Integer at = --range->older * 3;
+    for (int i = 1; i <= 3; i++) lua_rawgeti(L, RANGES, at + i);
+    range->first = lua_tointeger(L, -3);
+    range->last = lua_tointeger(L, -2);
+    range->has_key = lua_toboolean(L, -1);
+    lua_pop(L, 3);
+}
+
+void perilune_put_back(lua_State *L, perilune_range *range) {
+    lua_Integer saved = (lua_Integer)lua_rawlen(L, SAVED) / saved_size;
+    for (lua_Integer position = (lua_Integer)lua_rawlen(L, LIST); position > 0; position--) {
+        if (position < range->first) take_range(L, range);
+        if (position >= range->first && position <= range->last) perilune_put_back_one(L, position, range->has_key);
+        lua_rawgeti(L, SAVED, (saved - 1) * saved_size + SAVED_POSITION);
+        bool is_saved = saved > 0 && lua_tointeger(L, -1) == position;
+        lua_pop(L, 1);
+        if (is_saved) put_back_saved(L, --saved * saved_size);
+    }
+}
+
+void perilune_begin_range(lua_State *L, perilune_range *range, lua_Integer position, bool has_key) {
+    bool is_empty = range->last < range->first;
+    if (!is_empty && range->last == position - 1 && range->has_key == has_key) return;
+    if (!is_empty) {
+        lua_Integer at = range->older * 3;
+        lua_pushinteger(L, range->first);
+        lua_rawseti(L, RANGES, at + 1);
+        lua_pushinteger(L, range->last);
+        lua_rawseti(L, RANGES, at + 2);
+        lua_pushboolean(L, range->has_key);
+        lua_rawseti(L, RANGES, at + 3);
+        range->older++;
+    }
+    range->first = position;
+    range->last = position - 1;
+    range->has_key = has_key;
+}

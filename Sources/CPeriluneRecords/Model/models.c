@@ -1,0 +1,203 @@
+/* Models of record classes, and what the Lua part of records is given. */
+#include <perilune_records.h>
+
+#include "CPeriluneRows/Queries/verbs.h"
+
+static const char functions_key, model_metatable_key;
+
+/* MARK: - Databases */
+
+static int is_database(lua_State *L) {
+    lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->database_metatable) != NULL);
+    return 1;
+}
+
+static int is_row(lua_State *L) {
+    lua_pushboolean(L, perilune_is_row(L, 1));
+    return 1;
+}
+
+static int is_statement(lua_State *L) {
+    lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->statement_metatable) != NULL);
+    return 1;
+}
+
+static int schema_generation(lua_State *L) {
+    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 1, "schema_generation");
+    lua_pushinteger(L, handle->database->schema_generation);
+    return 1;
+}
+
+/* touch_schema(db): it may be another one than is known. */
+static int touch_schema(lua_State *L) {
+    perilune_touch_schema(perilune_check_handle(L, perilune_rows_of(L), 1, "touch_schema")->database);
+    return 0;
+}
+
+static int database_id(lua_State *L) {
+    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 1, "database_id");
+    lua_pushinteger(L, (lua_Integer)handle->database->id);
+    return 1;
+}
+
+/* Arguments: function, arguments. */
+static int call_in_access(lua_State *L) {
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+/* with_access(db, mode, function, ...): calls the function in an access of its own, or in the one that is open. The mode is "read",
+** "write", or "guard": what fails is undone. */
+static int with_access(lua_State *L) {
+    static const char *const names[] = {"read", "write", "guard", NULL};
+    int mode = luaL_checkoption(L, 2, NULL, names);
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, 1, "with_access", &access);
+    lua_remove(L, 2);
+    lua_remove(L, 1);
+    perilune_rows *rows = perilune_rows_of(L);
+    if (mode == 2) return perilune_run_guarded(L, rows, database, access, call_in_access);
+    if (access) return call_in_access(L);
+    return perilune_run_in_access(L, rows, database, false, call_in_access);
+}
+
+/* MARK: - Functions of the Lua part */
+
+void perilune_push_record_function(lua_State *L, const char *name) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &functions_key);
+    lua_getfield(L, -1, name);
+    lua_remove(L, -2);
+}
+
+static int set_record_functions(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &functions_key);
+    return 0;
+}
+
+/* MARK: - Models */
+
+perilune_model *perilune_push_model(lua_State *L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
+    lua_rawgeti(L, -1, 1);
+    lua_remove(L, -2);
+    perilune_model *model = perilune_block_of(L, -1, perilune_rows_of(L)->model_metatable);
+    if (model == NULL) lua_pop(L, 1);
+    return model;
+}
+
+perilune_model *perilune_model_at(lua_State *L, int index) {
+    perilune_model *model = perilune_push_model(L, index);
+    if (model) lua_pop(L, 1);
+    return model;
+}
+
+perilune_model *perilune_check_model(lua_State *L, int index) {
+    perilune_model *model = perilune_block_of(L, index, perilune_rows_of(L)->model_metatable);
+    if (model == NULL) luaL_typeerror(L, index, "model");
+    return model;
+}
+
+/* new_model(class, members, known, base model or nil, tracks changes) */
+static int new_model(lua_State *L) {
+    lua_settop(L, 5);
+    perilune_model *base = lua_isnil(L, 4) ? NULL : perilune_check_model(L, 4);
+    perilune_model *model = lua_newuserdatauv(L, sizeof *model, MODEL_VALUES);
+    *model = (perilune_model){.base = base, .tracks_changes = lua_toboolean(L, 5)};
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &model_metatable_key);
+    lua_setmetatable(L, -2);
+    static const int sources[] = {1, 2, 3, 0, 4};
+    for (int i = 0; i < 5; i++) {
+        if (sources[i]) lua_pushvalue(L, sources[i]);
+        else lua_newtable(L);
+        lua_setiuservalue(L, 6, i + 1);
+    }
+    perilune_push_found(L, 6);
+    lua_setiuservalue(L, 6, MODEL_FOUND);
+    return 1;
+}
+
+/* set_model(model, writes in Lua or nil, awakens or nil) */
+static int set_model(lua_State *L) {
+    perilune_model *model = perilune_check_model(L, 1);
+    if (!lua_isnoneornil(L, 2)) model->writes_in_lua = lua_toboolean(L, 2);
+    if (!lua_isnoneornil(L, 3)) model->awakens = lua_toboolean(L, 3);
+    return 0;
+}
+
+/* Whether the Lua part has to see the writes of the class, or its fetches. */
+static int model_flags(lua_State *L) {
+    perilune_model *model = perilune_check_model(L, 1);
+    lua_pushboolean(L, perilune_writes_in_lua(model));
+    lua_pushboolean(L, perilune_awakens(model));
+    return 2;
+}
+
+/* The class of a record; nil for any other value. */
+static int class_of(lua_State *L) {
+    lua_settop(L, 1);
+    if (perilune_push_shape_of(L, 1) == NULL) return 0;
+    lua_getiuservalue(L, -1, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_MODEL);
+    lua_getiuservalue(L, -1, MODEL_CLASS);
+    return 1;
+}
+
+/* The model of a class; nil for any other value. */
+static int model_of(lua_State *L) {
+    return perilune_push_model(L, 1) != NULL;
+}
+
+/* MARK: - Opening */
+
+void perilune_push_record_functions(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"default_database", perilune_default_database},
+        {"with_default_database", perilune_with_default_database},
+        {"is_database", is_database},
+        {"is_statement", is_statement},
+        {"is_row", is_row},
+        {"schema_generation", schema_generation},
+        {"database_id", database_id},
+        {"touch_schema", touch_schema},
+        {"with_access", with_access},
+        {"set_record_functions", set_record_functions},
+        {"new_model", new_model},
+        {"set_model", set_model},
+        {"model_flags", model_flags},
+        {"model_of", model_of},
+        {"class_of", class_of},
+        {"record_from", perilune_record_from},
+        {"snapshot", perilune_snapshot},
+        {"knows_row", perilune_knows_row},
+        {"changed_columns", perilune_changed_columns},
+        {"set_snapshot", perilune_set_snapshot},
+        {NULL, NULL},
+    };
+    lua_createtable(L, 0, 48);
+    luaL_setfuncs(L, functions, 0);
+    luaL_setfuncs(L, perilune_record_fetches, 0);
+    luaL_setfuncs(L, perilune_plan_functions, 0);
+    luaL_setfuncs(L, perilune_shape_functions, 0);
+    luaL_setfuncs(L, perilune_record_writes, 0);
+    luaL_setfuncs(L, perilune_request_functions, 0);
+    luaL_setfuncs(L, perilune_prefetch_functions, 0);
+}
+
+const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,
+    perilune_write_metatable_key;
+
+static const void *new_plain_metatable(lua_State *L, const void *key, const char *name) {
+    const void *metatable = perilune_new_metatable(L, key, name, (luaL_Reg[]){{NULL, NULL}});
+    lua_pop(L, 1);
+    return metatable;
+}
+
+void perilune_open_records(lua_State *L, perilune_rows *rows) {
+    rows->model_metatable = new_plain_metatable(L, &model_metatable_key, "model");
+    rows->plan_metatable = new_plain_metatable(L, &perilune_plan_metatable_key, "plan");
+    rows->shape_metatable = new_plain_metatable(L, &perilune_shape_metatable_key, "shape");
+    rows->layout_metatable = new_plain_metatable(L, &perilune_layout_metatable_key, "layout");
+    rows->write_metatable = new_plain_metatable(L, &perilune_write_metatable_key, "write");
+}

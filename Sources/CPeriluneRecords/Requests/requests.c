@@ -1,0 +1,158 @@
+/*
+** Requests of records of one class alone, the usual ones: once the Lua part has compiled one, it is fetched without it.
+**
+** A request is a table with its values in order, and at `node` what all requests of its form share. There the Lua part leaves, under
+** the name of each verb, a compiled request: a userdata with its SQL. Scripts can reach both tables: nothing that is found there is
+** trusted.
+*/
+#include "CPeriluneRows/Queries/verbs.h"
+
+typedef struct {
+    perilune_model *model;
+    int64_t generation; /* of the schema that it was compiled for */
+    int count;          /* of the parameters of its SQL */
+    int slots[];        /* for each parameter the position of its value in the request; 0 for a constant */
+} compiled_request;
+
+enum { REQUEST_SQL = 1, REQUEST_STATEMENT, REQUEST_CLASS, REQUEST_CONSTANTS, REQUEST_VALUES = REQUEST_CONSTANTS };
+
+static const char metatable_key; /* in the registry */
+
+static void push_metatable(lua_State *L) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key) == LUA_TTABLE) return;
+    lua_pop(L, 1);
+    perilune_new_metatable(L, &metatable_key, "compiled request", (luaL_Reg[]){{NULL, NULL}});
+}
+
+/* compiled_request(SQL, class, generation, list of slots, constants by their position among the slots) */
+static int make_compiled_request(lua_State *L) {
+    lua_settop(L, 5);
+    luaL_checktype(L, 1, LUA_TSTRING);
+    perilune_model *model = perilune_model_at(L, 2);
+    if (model == NULL) luaL_typeerror(L, 2, "record class");
+    luaL_checktype(L, 4, LUA_TTABLE);
+    luaL_checktype(L, 5, LUA_TTABLE);
+    int count = (int)lua_rawlen(L, 4);
+    compiled_request *request = lua_newuserdatauv(L, sizeof *request + (size_t)count * sizeof(int), REQUEST_VALUES);
+    *request = (compiled_request){model, luaL_checkinteger(L, 3), count};
+    for (int i = 0; i < count; i++) {
+        lua_rawgeti(L, 4, i + 1);
+        request->slots[i] = (int)lua_tointeger(L, -1);
+        lua_pop(L, 1);
+    }
+    static const int sources[] = {[REQUEST_SQL] = 1, [REQUEST_CLASS] = 2, [REQUEST_CONSTANTS] = 5};
+    for (int i = REQUEST_SQL; i <= REQUEST_CONSTANTS; i++) {
+        if (i == REQUEST_STATEMENT) continue;
+        lua_pushvalue(L, sources[i]);
+        lua_setiuservalue(L, 6, i);
+    }
+    push_metatable(L);
+    lua_setmetatable(L, 6);
+    return 1;
+}
+
+/* MARK: - Verbs */
+
+/* Upvalues of a verb: its name, the function of the Lua part, the name of the field `node`, the metatable. */
+enum { NAME = 1, FALLBACK, NODE, METATABLE, UPVALUES = METATABLE };
+
+/* Pushes the compiled request of the request at 1; NULL, with anything pushed, if there is none. */
+static compiled_request *push_compiled(lua_State *L) {
+    if (lua_type(L, 1) != LUA_TTABLE) return NULL;
+    lua_pushvalue(L, lua_upvalueindex(NODE));
+    if (lua_rawget(L, 1) != LUA_TTABLE) return NULL;
+    lua_pushvalue(L, lua_upvalueindex(NAME));
+    lua_rawget(L, -2);
+    return perilune_block_of(L, -1, lua_topointer(L, lua_upvalueindex(METATABLE)));
+}
+
+/* Whether the argument behind the request is a database, or none is given. */
+static bool has_usual_arguments(lua_State *L, int count) {
+    return count == 1 || (count == 2 && (lua_isnil(L, 2) || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable)));
+}
+
+/* Whether the request is good for the database, and is to be run in an access that is open: one that is opened for a statement
+** alone may have to be another one for this statement. */
+static bool is_runnable(const compiled_request *request, const perilune_database *database, const perilune_access *access) {
+    return access && access->mode != PERILUNE_READ_STATEMENT && request->generation == database->schema_generation &&
+           !perilune_awakens(request->model);
+}
+
+static int finish(lua_State *L, int status, lua_KContext context) {
+    (void)status, (void)context;
+    return lua_gettop(L);
+}
+
+static int call_fallback(lua_State *L, int count) {
+    lua_settop(L, count);
+    lua_pushvalue(L, lua_upvalueindex(FALLBACK));
+    lua_insert(L, 1);
+    lua_callk(L, count, LUA_MULTRET, 0, finish);
+    return finish(L, LUA_OK, 0);
+}
+
+/* Pushes the values for the parameters. */
+static void push_values(lua_State *L, const compiled_request *request, int index) {
+    for (int i = 0; i < request->count; i++) {
+        if (request->slots[i] > 0) {
+            lua_rawgeti(L, 1, request->slots[i]);
+        } else {
+            lua_getiuservalue(L, index, REQUEST_CONSTANTS);
+            lua_rawgeti(L, -1, i + 1);
+            lua_remove(L, -2);
+        }
+    }
+}
+
+/* Stack: request, database or nothing. */
+static int fetch_request(lua_State *L, int (*fetch)(lua_State *, perilune_call *)) {
+    int count = lua_gettop(L);
+    compiled_request *request = has_usual_arguments(L, count) ? push_compiled(L) : NULL;
+    if (request == NULL) return call_fallback(L, count);
+    int index = lua_gettop(L);
+    const char *name = lua_tostring(L, lua_upvalueindex(NAME));
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, count == 2 ? 2 : 0, name, &access);
+    if (!is_runnable(request, database, access)) return call_fallback(L, count);
+    luaL_checkstack(L, request->count + LUA_MINSTACK * 2, "too many arguments");
+    perilune_call call = {.rows = database->rows, .database = database, .access = access, .class_index = index + 1};
+    lua_getiuservalue(L, index, REQUEST_CLASS);
+    push_values(L, request, index);
+    call.arguments = (perilune_arguments){
+        .verb = name, .first = index + 2, .count = request->count, .list_count = request->count};
+    call.statement = perilune_compile_kept(L, access, index, REQUEST_SQL, REQUEST_STATEMENT);
+    call.statement_index = lua_gettop(L);
+    return fetch(L, &call);
+}
+
+static int fetch_all(lua_State *L) { return fetch_request(L, perilune_fetch_records); }
+static int fetch_one(lua_State *L) { return fetch_request(L, perilune_fetch_record); }
+
+/* request_verb(name, function): `fetch_all` or `fetch_one`, which calls the function for requests that are not compiled. */
+static int make_verb(lua_State *L) {
+    static const char *const names[] = {"fetch_all", "fetch_one", NULL};
+    int verb = luaL_checkoption(L, 1, NULL, names);
+    lua_settop(L, 2);
+    lua_pushliteral(L, "node");
+    push_metatable(L);
+    lua_pushcclosure(L, verb == 0 ? fetch_all : fetch_one, UPVALUES);
+    return 1;
+}
+
+/* MARK: - The schema */
+
+/* The generation of the schema of the innermost access, or of the default database; nil if there is none. */
+static int current_generation(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_database *database = perilune_implied_database(rows);
+    if (database == NULL) return 0;
+    lua_pushinteger(L, database->schema_generation);
+    return 1;
+}
+
+const luaL_Reg perilune_request_functions[] = {
+    {"compiled_request", make_compiled_request},
+    {"request_verb", make_verb},
+    {"current_generation", current_generation},
+    {NULL, NULL},
+};

@@ -1,0 +1,180 @@
+/* Chunks: their making, and the taking of snapshots. */
+#include "CPeriluneRecords/Snapshots/chunks.h"
+
+/* MARK: - Making chunks */
+
+/* Pushes a chunk that holds nothing. */
+static perilune_chunk *push_empty(lua_State *L, size_t capacity) {
+    size_t unit = sizeof(perilune_entry_of_chunk);
+    capacity = (capacity + unit - 1) / unit * unit;
+    perilune_chunk *chunk = lua_newuserdatauv(L, sizeof *chunk + capacity, 1);
+    *chunk = (perilune_chunk){.capacity = capacity, .found = -1};
+    return chunk;
+}
+
+/* Pushes a copy of the metatable of the shape at `shape`. */
+static void push_metatable(lua_State *L, int shape) {
+    lua_createtable(L, 1, 8);
+    int metatable = lua_gettop(L);
+    lua_getiuservalue(L, shape, SHAPE_METATABLE);
+    for (lua_pushnil(L); lua_next(L, -2);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, metatable);
+    }
+    lua_settop(L, metatable);
+}
+
+void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
+    shape = lua_absindex(L, shape);
+    size_t least = perilune_most_packed(((perilune_shape *)lua_touserdata(L, shape))->count);
+    push_metatable(L, shape);
+    push_empty(L, capacity < least ? least : capacity);
+    lua_pushvalue(L, -1);
+    lua_rawseti(L, -3, 1);
+}
+
+perilune_chunk *perilune_push_draft(lua_State *L, int records, int count) {
+    return push_empty(L, (size_t)records * perilune_most_packed(count));
+}
+
+void perilune_clear_draft(lua_State *L, int index) {
+    perilune_chunk *chunk = lua_touserdata(L, index);
+    *chunk = (perilune_chunk){.capacity = chunk->capacity, .found = -1};
+    lua_pushnil(L);
+    lua_setiuservalue(L, index, 1);
+}
+
+void perilune_push_metatable_of_draft(lua_State *L, int shape, int index) {
+    perilune_chunk *draft = lua_touserdata(L, index);
+    size_t entries = (size_t)draft->count * sizeof(perilune_entry_of_chunk);
+    push_metatable(L, shape);
+    perilune_chunk *chunk = push_empty(L, draft->used + entries);
+    chunk->used = draft->used;
+    chunk->count = draft->count;
+    chunk->long_count = draft->long_count;
+    memcpy(chunk->bytes, draft->bytes, draft->used);
+    memcpy(perilune_chunk_entry(chunk, chunk->count - 1), perilune_chunk_entry(draft, draft->count - 1), entries);
+    lua_getiuservalue(L, index, 1);
+    lua_setiuservalue(L, -2, 1);
+    lua_rawseti(L, -2, 1);
+}
+
+void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) {
+    perilune_shape *block = lua_touserdata(L, shape);
+    if (lua_getiuservalue(L, shape, SHAPE_OPEN) == LUA_TTABLE) {
+        lua_rawgeti(L, -1, 1);
+        perilune_chunk *chunk = lua_touserdata(L, -1);
+        if (perilune_begin_packing(packer, chunk, lua_gettop(L), block->count)) return;
+        lua_pop(L, 1);
+    }
+    lua_pop(L, 1);
+    /* Small at first: one record that is kept keeps those that were read or written near it. */
+    if (block->next_capacity == 0) block->next_capacity = perilune_first_chunk;
+    else if (block->next_capacity < perilune_next_chunk) block->next_capacity *= 2;
+    perilune_push_chunk(L, shape, block->next_capacity);
+    lua_pushvalue(L, -2);
+    lua_setiuservalue(L, shape, SHAPE_OPEN);
+    perilune_chunk *chunk = lua_touserdata(L, -1);
+    perilune_begin_packing(packer, chunk, lua_gettop(L), block->count);
+}
+
+void perilune_pack_long(lua_State *L, perilune_packer *packer) {
+    int string = lua_gettop(L);
+    if (lua_getiuservalue(L, packer->index, 1) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_newtable(L);
+        lua_pushvalue(L, -1);
+        lua_setiuservalue(L, packer->index, 1);
+    }
+    lua_Integer position = packer->chunk->long_count + 1;
+    lua_pushvalue(L, string);
+    lua_rawseti(L, -2, position);
+    packer->chunk->long_count = position;
+    lua_settop(L, string);
+    perilune_pack_word(packer, TAG_LONG, &position);
+}
+
+/* MARK: - Taking snapshots */
+
+void perilune_make_plain(lua_State *L) {
+    int type = lua_type(L, -1);
+    if (type != LUA_TUSERDATA && type != LUA_TTABLE) return;
+    perilune_push_plain(L, lua_gettop(L));
+    lua_remove(L, -2);
+    if (perilune_is_blob(L, -1)) {
+        lua_getiuservalue(L, -1, 1);
+        lua_remove(L, -2);
+    } else if (perilune_is_null(L, -1)) {
+        lua_pop(L, 1);
+        lua_pushnil(L);
+    }
+}
+
+/* Pushes the plain values of a record of that shape: one after the other. */
+static void push_values(lua_State *L, int shape, int values) {
+    perilune_shape *block = lua_touserdata(L, shape);
+    luaL_checkstack(L, block->count + LUA_MINSTACK, "too many columns");
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_NAMES);
+    lua_replace(L, -2);
+    int names = lua_gettop(L);
+    for (int i = 0; i < block->count; i++) {
+        lua_rawgeti(L, names, block->order[i] + 1);
+        lua_rawget(L, values);
+        perilune_make_plain(L);
+    }
+    lua_remove(L, names);
+}
+
+/* Packs the fields as they are. Returns false, with nothing kept, if one of them has to be converted. */
+static bool pack_fields(lua_State *L, perilune_shape *block, int names, int values, perilune_packer *packer) {
+    for (int i = 0; i < block->count; i++) {
+        lua_rawgeti(L, names, block->order[i] + 1);
+        if (!perilune_pack_value(L, packer, lua_rawget(L, values))) return false;
+        lua_settop(L, names);
+    }
+    return true;
+}
+
+/* The usual case of a snapshot: plain values. */
+static bool take_plain_snapshot(lua_State *L, int shape, int record, int values) {
+    int top = lua_gettop(L), names = top + 4;
+    perilune_packer packer;
+    perilune_push_open_chunk(L, shape, &packer);
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_NAMES);
+    bool is_plain = pack_fields(L, lua_touserdata(L, shape), names, values, &packer);
+    if (is_plain) {
+        perilune_end_packing(&packer, lua_topointer(L, record));
+        lua_settop(L, top + 1);
+        lua_setmetatable(L, record);
+    } else {
+        perilune_drop_packing(&packer);
+    }
+    lua_settop(L, top);
+    return is_plain;
+}
+
+void perilune_keep_values(lua_State *L, int shape, int record, int first) {
+    int count = ((perilune_shape *)lua_touserdata(L, shape))->count;
+    perilune_packer packer;
+    perilune_push_open_chunk(L, shape, &packer);
+    int metatable = lua_gettop(L) - 1;
+    for (int i = 0; i < count; i++) {
+        lua_pushvalue(L, first + i);
+        if (!perilune_pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
+        lua_pop(L, 1);
+    }
+    perilune_end_packing(&packer, lua_topointer(L, record));
+    lua_pushvalue(L, metatable);
+    lua_setmetatable(L, record);
+}
+
+void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
+    if (take_plain_snapshot(L, shape, record, values)) return;
+    int top = lua_gettop(L);
+    push_values(L, shape, values);
+    perilune_keep_values(L, shape, record, top + 1);
+    lua_settop(L, top);
+}

@@ -1,0 +1,261 @@
+/* What records are compared with: the reading of chunks, and what differs. */
+#include "CPeriluneRecords/Snapshots/chunks.h"
+
+/* MARK: - Reading */
+
+/* The last entry of the record; NULL if there is none. */
+static perilune_entry_of_chunk *search(perilune_chunk *chunk, const void *record) {
+    if (chunk->found >= 0 && perilune_chunk_entry(chunk, chunk->found)->record == record) {
+        return perilune_chunk_entry(chunk, chunk->found);
+    }
+    for (int i = chunk->count - 1; i >= 0; i--) {
+        perilune_entry_of_chunk *entry = perilune_chunk_entry(chunk, i);
+        if (entry->record != record) continue;
+        chunk->found = i;
+        return entry;
+    }
+    return NULL;
+}
+
+/* Pushes the chunk of a record and finds its entry; NULL, with nothing pushed, if there is none. */
+static perilune_entry_of_chunk *find_entry(lua_State *L, int record) {
+    if (!lua_getmetatable(L, record)) return NULL;
+    lua_rawgeti(L, -1, 1);
+    lua_replace(L, -2);
+    perilune_chunk *chunk = lua_touserdata(L, -1);
+    perilune_entry_of_chunk *entry = chunk ? search(chunk, lua_topointer(L, record)) : NULL;
+    if (entry == NULL) lua_pop(L, 1);
+    return entry;
+}
+
+bool perilune_has_snapshot(lua_State *L, int record) {
+    bool has_snapshot = find_entry(L, record) != NULL;
+    if (has_snapshot) lua_pop(L, 1);
+    return has_snapshot;
+}
+
+/* The same for its packed values, of which it pushes a copy behind the chunk: whatever runs while they are read may change them. */
+static const char *find_packed(lua_State *L, int record) {
+    perilune_entry_of_chunk *entry = find_entry(L, record);
+    if (entry == NULL) return NULL;
+    perilune_chunk *chunk = lua_touserdata(L, -1);
+    return lua_pushlstring(L, chunk->bytes + entry->start, entry->size);
+}
+
+/* Pushes the value that is packed there; returns where the next one is. `chunk` is on the stack. */
+static const char *push_packed(lua_State *L, const char *at, int chunk) {
+    lua_Integer integer;
+    lua_Number number;
+    switch (*at++) {
+        case TAG_INTEGER:
+            memcpy(&integer, at, sizeof integer);
+            lua_pushinteger(L, integer);
+            return at + sizeof integer;
+        case TAG_NUMBER:
+            memcpy(&number, at, sizeof number);
+            lua_pushnumber(L, number);
+            return at + sizeof number;
+        case TAG_FALSE: lua_pushboolean(L, false); return at;
+        case TAG_TRUE: lua_pushboolean(L, true); return at;
+        case TAG_SHORT: {
+            size_t length = (unsigned char)*at++;
+            lua_pushlstring(L, at, length);
+            return at + length;
+        }
+        case TAG_LONG:
+            memcpy(&integer, at, sizeof integer);
+            lua_getiuservalue(L, chunk, 1);
+            lua_rawgeti(L, -1, integer);
+            lua_remove(L, -2);
+            return at + sizeof integer;
+        default: lua_pushnil(L); return at;
+    }
+}
+
+/* snapshot(record) -> the values by column, the list of the columns that it has; nothing if there is no snapshot. */
+int perilune_snapshot(lua_State *L) {
+    enum { shape = 2, chunk, packed, plan, names, values, columns };
+    lua_settop(L, 1);
+    perilune_shape *block = perilune_push_shape_of(L, 1);
+    if (block == NULL) return 0;
+    const char *at = find_packed(L, 1);
+    if (at == NULL) return 0;
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, plan, PLAN_NAMES);
+    lua_createtable(L, 0, block->count);
+    lua_createtable(L, block->count, 0);
+    for (int i = 0; i < block->count; i++) {
+        lua_rawgeti(L, names, block->order[i] + 1);
+        lua_pushvalue(L, -1);
+        lua_rawseti(L, columns, i + 1);
+        at = push_packed(L, at, chunk);
+        lua_rawset(L, values);
+    }
+    lua_settop(L, columns);
+    return 2;
+}
+
+/* knows_row(record) -> whether there is a snapshot. */
+int perilune_knows_row(lua_State *L) {
+    lua_settop(L, 1);
+    bool knows_row = perilune_shape_at(L, 1) && perilune_has_snapshot(L, 1);
+    lua_pushboolean(L, knows_row);
+    return 1;
+}
+
+/* Whether two plain values are the same for the database: true is 1, and 1 is 1.0. */
+static bool are_same(lua_State *L, int left, int right) {
+    if (lua_type(L, left) == LUA_TBOOLEAN && lua_type(L, right) == LUA_TNUMBER) {
+        return lua_tonumber(L, right) == lua_toboolean(L, left);
+    }
+    if (lua_type(L, left) == LUA_TNUMBER && lua_type(L, right) == LUA_TBOOLEAN) return are_same(L, right, left);
+    return lua_rawequal(L, left, right);
+}
+
+/* MARK: - What differs */
+
+typedef enum { IS_SAME, IS_OTHER, IS_UNCLEAR } comparison;
+
+static size_t packed_size(const char *at) {
+    switch (*at) {
+        case TAG_INTEGER:
+        case TAG_NUMBER:
+        case TAG_LONG: return 9;
+        case TAG_SHORT: return 2 + (size_t)(unsigned char)at[1];
+        default: return 1;
+    }
+}
+
+/* Compares a packed value that is no string with the one on top of the stack. */
+static comparison compare_plain(lua_State *L, const char *at, int chunk, int type) {
+    int new = lua_gettop(L), old = new + 1;
+    push_packed(L, at, chunk);
+    bool is_same = are_same(L, old, new), is_comparable = lua_type(L, old) == type;
+    lua_settop(L, new);
+    return is_same ? IS_SAME : is_comparable ? IS_OTHER : IS_UNCLEAR;
+}
+
+static comparison compare_short(lua_State *L, const char *at) {
+    size_t length;
+    const char *bytes = lua_tolstring(L, -1, &length);
+    return length == (unsigned char)at[1] && memcmp(bytes, at + 2, length) == 0 ? IS_SAME : IS_OTHER;
+}
+
+/* Compares a packed value with the one on top of the stack. It is unclear whether they are the same for the database if they are
+** of different types: the column may convert one to the other. Allocates nothing, so that nothing else runs meanwhile. */
+static comparison compare(lua_State *L, const char *at, int chunk) {
+    int type = lua_type(L, -1);
+    if (type == LUA_TUSERDATA || type == LUA_TTABLE) return IS_UNCLEAR;
+    if (*at == TAG_NULL || type == LUA_TNIL) return *at == TAG_NULL && type == LUA_TNIL ? IS_SAME : IS_OTHER;
+    if (*at == TAG_SHORT) return type == LUA_TSTRING ? compare_short(L, at) : IS_UNCLEAR;
+    if (*at != TAG_INTEGER || !lua_isinteger(L, -1)) return compare_plain(L, at, chunk, type);
+    lua_Integer old;
+    memcpy(&old, at + 1, sizeof old);
+    return old == lua_tointeger(L, -1) ? IS_SAME : IS_OTHER;
+}
+
+/* Adds to the patch what the value on top of the stack is packed as: `at`, if it is the same as before. */
+static void add_to_patch(lua_State *L, perilune_patch *patch, const char *at, comparison comparison) {
+    bool is_long = comparison == IS_OTHER && lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > perilune_longest_short;
+    if (is_long || patch->size + perilune_largest_value > sizeof patch->bytes) patch->is_whole = false;
+    if (!patch->is_whole) return;
+    perilune_packer packer = {.next = patch->bytes + patch->size};
+    if (comparison == IS_SAME) {
+        size_t size = packed_size(at);
+        memcpy(packer.next, at, size);
+        packer.next += size;
+    } else {
+        perilune_pack_value(L, &packer, lua_type(L, -1));
+    }
+    patch->size = (size_t)(packer.next - patch->bytes);
+}
+
+bool perilune_mark_changed(lua_State *L, const perilune_work *work, perilune_mask *mask, perilune_patch *patch) {
+    perilune_shape *shape = work->shape_block;
+    perilune_plan *plan = work->block;
+    patch->entry = find_entry(L, work->record);
+    /* Columns that were not fetched may have got values. */
+    if (patch->entry == NULL || shape->plan != plan || shape->count < plan->column_count) return false;
+    patch->chunk = lua_gettop(L);
+    patch->size = 0;
+    patch->is_whole = true;
+    perilune_begin_mask(mask, plan->column_count);
+    const char *at = ((perilune_chunk *)lua_touserdata(L, patch->chunk))->bytes + patch->entry->start;
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    int names = lua_gettop(L);
+    for (int i = 0; i < shape->count; i++, at += packed_size(at)) {
+        int column = shape->order[i];
+        lua_rawgeti(L, names, column + 1);
+        lua_rawget(L, work->record);
+        comparison comparison = compare(L, at, patch->chunk);
+        if (comparison == IS_UNCLEAR || (comparison == IS_OTHER && plan->columns[column].is_generated)) return false;
+        if (comparison == IS_OTHER) perilune_add_to_mask(mask, column);
+        add_to_patch(L, patch, at, comparison);
+        lua_settop(L, names);
+    }
+    lua_settop(L, patch->chunk);
+    return true;
+}
+
+bool perilune_apply_patch(lua_State *L, const perilune_patch *patch) {
+    if (!patch->is_whole || patch->size > patch->entry->size) return false;
+    perilune_chunk *chunk = lua_touserdata(L, patch->chunk);
+    memcpy(chunk->bytes + patch->entry->start, patch->bytes, patch->size);
+    return true;
+}
+
+/* changed_columns(record[, values]) -> list of the columns whose values are others than in the snapshot; nil if there is none. */
+int perilune_changed_columns(lua_State *L) {
+    enum { values = 2, shape, chunk, packed, plan, names, columns, name, old, new };
+    lua_settop(L, 2);
+    if (lua_isnil(L, values)) {
+        lua_pushvalue(L, 1);
+        lua_replace(L, values);
+    }
+    luaL_checktype(L, values, LUA_TTABLE);
+    perilune_shape *block = perilune_push_shape_of(L, 1);
+    if (block == NULL) return 0;
+    const char *at = find_packed(L, 1);
+    if (at == NULL) return 0;
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, plan, PLAN_NAMES);
+    lua_newtable(L);
+    for (int i = 0; i < block->count; i++) {
+        lua_rawgeti(L, names, block->order[i] + 1);
+        at = push_packed(L, at, chunk);
+        lua_pushvalue(L, name);
+        lua_rawget(L, values);
+        perilune_make_plain(L);
+        if (!are_same(L, old, new)) {
+            lua_pushvalue(L, name);
+            lua_rawseti(L, columns, (lua_Integer)lua_rawlen(L, columns) + 1);
+        }
+        lua_settop(L, columns);
+    }
+    return 1;
+}
+
+/* set_snapshot(record, values or nil): takes the values as those of the row; without values the record has no snapshot any more. */
+int perilune_set_snapshot(lua_State *L) {
+    lua_settop(L, 2);
+    if (perilune_push_shape_of(L, 1) == NULL) return 0;
+    if (lua_type(L, 2) == LUA_TTABLE) {
+        perilune_take_snapshot(L, 3, 1, 2);
+        return 0;
+    }
+    lua_getiuservalue(L, 3, SHAPE_METATABLE);
+    lua_setmetatable(L, 1);
+    return 0;
+}
+
+/* Gives the record at `copy` the snapshot of another one of the shape at `shape`. */
+void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy) {
+    int top = lua_gettop(L), count = ((perilune_shape *)lua_touserdata(L, shape))->count;
+    const char *at = find_packed(L, record);
+    if (at == NULL) return;
+    int packed = lua_gettop(L), chunk = packed - 1;
+    luaL_checkstack(L, count + LUA_MINSTACK, "too many columns");
+    for (int i = 0; i < count; i++) at = push_packed(L, at, chunk);
+    perilune_keep_values(L, shape, copy, packed + 1);
+    lua_settop(L, top);
+}

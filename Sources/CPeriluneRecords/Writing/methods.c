@@ -1,0 +1,323 @@
+/* The verbs of records and classes that need no Lua. */
+#include "CPeriluneRecords/Snapshots/chunks.h"
+
+/* MARK: - The verbs of records */
+
+/*
+** A verb is fast if it is called on a record alone, or with a database, and the Lua part need not see it: then it is done here.
+** Anything else goes to the function of the same name in Lua, which may come back for each record.
+*/
+typedef struct {
+    const char *name;
+    int (*run)(lua_State *L, perilune_work *work); /* in an access */
+    lua_CFunction body; /* the same for a function of its own. Stack: record or class, database or nothing, ... */
+    bool is_read;
+} record_verb;
+
+/* Runs the body in the access that is open or in one of its own. */
+static int run_body(lua_State *L, const record_verb *verb, perilune_database *database, perilune_access *access) {
+    if (!verb->is_read && perilune_needs_guard(L, database)) {
+        return perilune_run_guarded(L, database->rows, database, access, verb->body);
+    }
+    if (access) return verb->body(L);
+    return perilune_run_in_access(L, database->rows, database, verb->is_read, verb->body);
+}
+
+static int call_in_lua(lua_State *L, const char *name) {
+    int count = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    perilune_push_record_function(L, name);
+    lua_insert(L, 1);
+    lua_call(L, count, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static int call_record_verb(lua_State *L, const record_verb *verb) {
+    int count = lua_gettop(L);
+    perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
+    if (shape) perilune_prefetch_fields(lua_topointer(L, 1));
+    bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
+                   (count == 1 || lua_isnil(L, 2) || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
+    if (!is_fast) {
+        lua_settop(L, count);
+        return call_in_lua(L, verb->name);
+    }
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
+    if (access && !database->has_collations) {
+        perilune_work work = perilune_begin_work(L, database, access, verb->name, 1);
+        return verb->run(L, &work);
+    }
+    lua_settop(L, count);
+    return run_body(L, verb, database, access);
+}
+
+/* The same inside an access that was opened for it. Stack: record, database or nothing. */
+static int run_inside(lua_State *L, const record_verb *verb) {
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, lua_gettop(L) >= 2 ? 2 : 0, verb->name, &access);
+    perilune_push_shape_of(L, 1);
+    perilune_work work = perilune_begin_work(L, database, access, verb->name, 1);
+    return verb->run(L, &work);
+}
+
+/* Pushes the record; false if a conflict clause of the table has kept it from being written. */
+static int push_written(lua_State *L, bool is_written) {
+    lua_settop(L, 1);
+    if (!is_written) lua_pushboolean(L, false);
+    return 1;
+}
+
+static int run_insert(lua_State *L, perilune_work *work) {
+    return push_written(L, perilune_insert_row(L, work, 0) > 0);
+}
+
+static int run_update(lua_State *L, perilune_work *work) {
+    bool is_written = perilune_update_row(L, work, 0, 0);
+    if (!is_written && !perilune_row_exists(L, work)) perilune_raise_row_not_found(L, work);
+    return push_written(L, is_written);
+}
+
+static int run_save(lua_State *L, perilune_work *work) {
+    return push_written(L, perilune_save_row(L, work));
+}
+
+static int run_delete(lua_State *L, perilune_work *work) {
+    lua_pushboolean(L, perilune_delete_row(L, work));
+    perilune_forget_row(L, work);
+    return 1;
+}
+
+static int run_exists(lua_State *L, perilune_work *work) {
+    lua_pushboolean(L, perilune_row_exists(L, work));
+    return 1;
+}
+
+/* Writes what differs from the row of a record that knows it: pushes whether anything did. */
+static int run_write_changes(lua_State *L, perilune_work *work) {
+    perilune_mask mask;
+    perilune_patch patch;
+    if (!perilune_mark_changed(L, work, &mask, &patch)) {
+        lua_settop(L, 1);
+        return call_in_lua(L, "write_changes");
+    }
+    bool is_written = false;
+    if (mask.count > 0) {
+        is_written = perilune_update_columns(L, work, &mask, 0);
+        if (!is_written && !perilune_row_exists(L, work)) perilune_raise_row_not_found(L, work);
+        if (is_written && (work->has_rows || !perilune_apply_patch(L, &patch))) perilune_keep_snapshot(L, work, false);
+    }
+    lua_pushboolean(L, is_written);
+    return 1;
+}
+
+/* MARK: - One write, for the Lua part. Arguments: record, database or nil, values or nil, clause or nil, columns or nil. */
+
+/* Runs the body for the database at 2, in the access that is open or in one of its own. */
+static int run_raw(lua_State *L, const record_verb *verb) {
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, 2, verb->name, &access);
+    return run_body(L, verb, database, access);
+}
+
+/* Takes the arguments beyond the database. */
+static perilune_work begin_raw(lua_State *L, const char *verb, int *conflict, int *columns) {
+    perilune_access *access;
+    lua_settop(L, 5);
+    perilune_database *database = perilune_resolve_database(L, 2, verb, &access);
+    if (perilune_push_shape_of(L, 1) == NULL) perilune_argument_error(L, verb, 1, "a record", 1);
+    perilune_work work = perilune_begin_work(L, database, access, verb, 1);
+    if (lua_istable(L, 3)) work.values = 3;
+    *conflict = lua_type(L, 4) == LUA_TSTRING ? 4 : 0;
+    *columns = lua_istable(L, 5) ? 5 : 0;
+    return work;
+}
+
+static int insert_raw_body(lua_State *L) {
+    int conflict, columns;
+    perilune_work work = begin_raw(L, "insert", &conflict, &columns);
+    lua_pushinteger(L, perilune_insert_row(L, &work, conflict));
+    return 1;
+}
+
+static int update_raw_body(lua_State *L) {
+    int conflict, columns;
+    perilune_work work = begin_raw(L, "update", &conflict, &columns);
+    lua_pushboolean(L, perilune_update_row(L, &work, columns, conflict));
+    return 1;
+}
+
+static int delete_raw_body(lua_State *L) {
+    int conflict, columns;
+    perilune_work work = begin_raw(L, "delete", &conflict, &columns);
+    lua_pushboolean(L, perilune_delete_row(L, &work));
+    return 1;
+}
+
+static int exists_raw_body(lua_State *L) {
+    int conflict, columns;
+    perilune_work work = begin_raw(L, "exists", &conflict, &columns);
+    lua_pushboolean(L, perilune_row_exists(L, &work));
+    return 1;
+}
+
+/* MARK: - find and fetch_one by a key */
+
+/* Stack: class, database or nil, key. Tables whose key has several columns are for the Lua part. */
+static int find_with(lua_State *L, const char *verb, bool is_required) {
+    perilune_access *access;
+    perilune_database *database = perilune_resolve_database(L, 2, verb, &access);
+    perilune_work work = {.call = {.rows = database->rows, .database = database, .access = access, .class_index = 1}, .verb = verb};
+    work.call.arguments.verb = verb;
+    luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
+    perilune_push_model(L, 1);
+    work.block = perilune_push_plan(L, lua_gettop(L), access);
+    work.plan = lua_gettop(L);
+    if (work.block->key_count != 1) {
+        lua_settop(L, 3);
+        if (lua_isnil(L, 2)) lua_remove(L, 2);
+        return call_in_lua(L, verb);
+    }
+    perilune_begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);
+    bool is_there = perilune_step(L, &work.call);
+    if (is_there) {
+        perilune_check_columns(work.call.statement);
+        perilune_push_layout(L, &work.call);
+        perilune_push_record(L, work.call.statement, lua_gettop(L));
+        if (work.call.rows->has_pending_error) perilune_raise_failure(L, work.call.statement);
+    }
+    perilune_end_run(work.call.statement);
+    if (is_there) {
+        perilune_check_fit(L, work.call.rows);
+        return 1;
+    }
+    if (lua_type(L, 3) == LUA_TSTRING) {
+        perilune_push_record_function(L, "check_key");
+        lua_pushstring(L, verb);
+        lua_pushvalue(L, 3);
+        lua_call(L, 2, 0);
+    }
+    if (!is_required) return 0;
+    perilune_push_record_function(L, "raise_key_not_found");
+    lua_getiuservalue(L, work.plan, PLAN_SCHEMA);
+    lua_pushvalue(L, 3);
+    lua_call(L, 2, 0);
+    return 0;
+}
+
+static int find_body(lua_State *L) { return find_with(L, "find", true); }
+static int fetch_one_body(lua_State *L) { return find_with(L, "fetch_one", false); }
+
+static const record_verb find_verb = {"find", NULL, find_body, true}, fetch_one_verb = {"fetch_one", NULL, fetch_one_body, true};
+
+/* Stack: class, key; or class, database, key. */
+static int call_find(lua_State *L, const record_verb *verb) {
+    int count = lua_gettop(L);
+    perilune_model *model = count == 2 || count == 3 ? perilune_model_at(L, 1) : NULL;
+    int type = model ? lua_type(L, count) : LUA_TNONE;
+    bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && model->is_described && !perilune_awakens(model) &&
+                   (count == 2 || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
+    if (!is_fast) return call_in_lua(L, verb->name);
+    if (count == 2) {
+        lua_pushnil(L);
+        lua_insert(L, 2);
+    }
+    return run_raw(L, verb);
+}
+
+/* MARK: - Functions */
+
+#define RECORD_VERB(name, is_read)                                                       \
+    static const record_verb name##_verb;                                                \
+    static int name##_body(lua_State *L) { return run_inside(L, &name##_verb); }         \
+    static const record_verb name##_verb = {#name, run_##name, name##_body, is_read};    \
+    static int record_##name(lua_State *L) { return call_record_verb(L, &name##_verb); }
+
+#define RAW_VERB(name, is_read)                                                         \
+    static const record_verb name##_raw_verb = {#name, NULL, name##_raw_body, is_read}; \
+    static int raw_##name(lua_State *L) {                                               \
+        if (lua_gettop(L) < 2) lua_settop(L, 2);                                        \
+        return run_raw(L, &name##_raw_verb);                                            \
+    }
+
+RECORD_VERB(insert, false)
+RECORD_VERB(update, false)
+RECORD_VERB(save, false)
+RECORD_VERB(delete, false)
+RECORD_VERB(exists, true)
+RECORD_VERB(write_changes, false)
+RAW_VERB(insert, false)
+RAW_VERB(update, false)
+RAW_VERB(delete, false)
+RAW_VERB(exists, true)
+
+/* MARK: - update_changes with a table of columns, or with nothing */
+
+/* Whether all keys of the table at 2 are fields of the record, whose shape is at `shape`. Leaves the stack. */
+static bool are_fields(lua_State *L, int shape) {
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, -1, PLAN_MODEL);
+    lua_getiuservalue(L, -1, MODEL_KNOWN);
+    int known = lua_gettop(L);
+    bool are_known = true;
+    for (lua_pushnil(L); are_known && lua_next(L, 2);) {
+        lua_pop(L, 1);
+        lua_pushvalue(L, -1);
+        are_known = lua_rawget(L, known) != LUA_TNIL;
+        lua_pop(L, 1);
+    }
+    lua_settop(L, shape);
+    return are_known;
+}
+
+/* Gives the record at 1 the fields of the table at 2. */
+static void set_fields(lua_State *L) {
+    int top = lua_gettop(L);
+    for (lua_pushnil(L); lua_next(L, 2);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        if (perilune_is_null(L, -1)) {
+            lua_pop(L, 1);
+            lua_pushnil(L);
+        }
+        lua_rawset(L, 1);
+    }
+    lua_settop(L, top);
+}
+
+/* Stack: record, change. Anything that is not usual is for the Lua part. */
+static int record_update_changes(lua_State *L) {
+    int count = lua_gettop(L), type = lua_type(L, 2);
+    perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
+    bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
+                   perilune_has_snapshot(L, 1) &&
+                   (count == 1 || type == LUA_TNIL || (type == LUA_TTABLE && are_fields(L, count + 1)));
+    if (!is_fast) {
+        lua_settop(L, count);
+        return call_in_lua(L, "update_changes");
+    }
+    if (type == LUA_TTABLE) set_fields(L);
+    lua_settop(L, 1);
+    return record_write_changes(L);
+}
+
+static int class_find(lua_State *L) { return call_find(L, &find_verb); }
+static int class_fetch_one(lua_State *L) { return call_find(L, &fetch_one_verb); }
+
+const luaL_Reg perilune_record_writes[] = {
+    {"record_insert", record_insert},
+    {"record_update", record_update},
+    {"record_save", record_save},
+    {"record_delete", record_delete},
+    {"record_exists", record_exists},
+    {"write_changes", record_write_changes},
+    {"record_update_changes", record_update_changes},
+    {"class_find", class_find},
+    {"class_fetch_one", class_fetch_one},
+    {"raw_insert_all", perilune_insert_all},
+    {"raw_insert", raw_insert},
+    {"raw_update", raw_update},
+    {"raw_delete", raw_delete},
+    {"raw_exists", raw_exists},
+    {NULL, NULL},
+};

@@ -1,0 +1,175 @@
+/* Writing one record: what its verbs share, and those that go by the key alone. */
+#include "CPeriluneRecords/Snapshots/chunks.h"
+
+/* Takes the plan for the table as it is now. */
+static void renew_plan(lua_State *L, perilune_work *work) {
+    int top = lua_gettop(L);
+    lua_getiuservalue(L, work->plan, PLAN_MODEL);
+    work->block = perilune_push_plan(L, lua_gettop(L), work->call.access);
+    lua_replace(L, work->plan);
+    lua_settop(L, top);
+}
+
+perilune_work perilune_begin_work(lua_State *L, perilune_database *database, perilune_access *access, const char *verb,
+                                  int record) {
+    perilune_work work = {.call = {.rows = database->rows, .database = database, .access = access}, .verb = verb,
+                          .record = record, .values = record, .shape = lua_gettop(L)};
+    luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
+    work.call.arguments.verb = verb;
+    work.shape_block = lua_touserdata(L, work.shape);
+    work.plan = work.shape + 1;
+    work.block = work.shape_block->plan;
+    lua_getiuservalue(L, work.shape, SHAPE_PLAN);
+    if (work.block->database != database->id || work.block->generation != database->schema_generation) renew_plan(L, &work);
+    return work;
+}
+
+/* Whether the fields of the record are columns of the table. With `raises`, raises if they are not. */
+static bool has_known_fields(lua_State *L, perilune_work *work, bool raises) {
+    perilune_push_record_function(L, "check_fields");
+    lua_pushvalue(L, work->record);
+    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_pushboolean(L, raises);
+    lua_call(L, 3, 1);
+    bool are_known = lua_toboolean(L, -1);
+    lua_pop(L, 1);
+    return are_known;
+}
+
+/* A record that was made for other columns than the table has in this database: its fields must be columns of it. */
+void perilune_check_fields(lua_State *L, perilune_work *work) {
+    if (work->shape_block->plan == work->block || has_known_fields(L, work, false)) return;
+    /* Somebody else may have changed the table. */
+    perilune_touch_schema(work->call.database);
+    renew_plan(L, work);
+    if (work->shape_block->plan != work->block) has_known_fields(L, work, true);
+}
+
+bool perilune_push_key_of(lua_State *L, perilune_work *work) {
+    int top = lua_gettop(L);
+    luaL_checkstack(L, work->block->key_count + LUA_MINSTACK, NULL);
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    for (int i = 0; i < work->block->key_count; i++) {
+        lua_rawgeti(L, top + 1, work->block->keys[i] + 1);
+        lua_rawget(L, work->values);
+        if (!lua_isnil(L, -1) && !perilune_is_null(L, -1)) continue;
+        lua_settop(L, top);
+        return false;
+    }
+    lua_remove(L, top + 1);
+    return true;
+}
+
+int perilune_raise_no_key(lua_State *L, perilune_work *work) {
+    perilune_push_record_function(L, "raise_no_key");
+    lua_pushstring(L, work->verb);
+    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_pushvalue(L, work->record);
+    lua_call(L, 3, 0);
+    return perilune_raise(L, "argument", "%s: there is no key", work->verb);
+}
+
+int perilune_raise_row_not_found(lua_State *L, perilune_work *work) {
+    perilune_push_record_function(L, "raise_not_found");
+    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_pushvalue(L, work->values);
+    lua_call(L, 2, 0);
+    return 0;
+}
+
+/* The record now is what its row is. After an insert, it has all columns; after an update, those that it had and that were written,
+** which the Lua part finds out where they are not all. */
+void perilune_keep_snapshot(lua_State *L, perilune_work *work, bool has_all) {
+    bool is_whole = work->shape_block->plan == work->block && work->shape_block->count == work->block->column_count;
+    int top = lua_gettop(L), shape = work->shape;
+    if (!is_whole && !has_all) {
+        perilune_push_record_function(L, "widen");
+        lua_pushvalue(L, work->record);
+        lua_pushvalue(L, work->plan);
+        lua_pushvalue(L, work->values);
+        lua_call(L, 3, 0);
+        return;
+    }
+    if (!is_whole) {
+        lua_getiuservalue(L, work->plan, PLAN_SHAPE);
+        shape = top + 1;
+        lua_getiuservalue(L, shape, SHAPE_METATABLE);
+        lua_setmetatable(L, work->record);
+    }
+    if (work->block->model->tracks_changes) perilune_take_snapshot(L, shape, work->record, work->values);
+    lua_settop(L, top);
+}
+
+void perilune_set_column(lua_State *L, perilune_work *work, int names, int column) {
+    if (work->block->columns[column].is_boolean && lua_isinteger(L, -1)) {
+        lua_pushboolean(L, lua_tointeger(L, -1) != 0);
+        lua_replace(L, -2);
+    }
+    lua_rawgeti(L, names, column + 1);
+    lua_insert(L, -2);
+    if (work->values != work->record) {
+        lua_pushvalue(L, -2);
+        lua_pushvalue(L, -2);
+        lua_rawset(L, work->values);
+    }
+    lua_rawset(L, work->record);
+}
+
+void perilune_drop_nulls(lua_State *L, perilune_work *work, int names, const perilune_write *write, int first_value) {
+    for (int i = 0; i < write->parameter_count; i++) {
+        if (!perilune_is_null(L, first_value + i)) continue;
+        lua_pushnil(L);
+        perilune_set_column(L, work, names, write->parameters[i]);
+    }
+}
+
+/* MARK: - By key */
+
+/* Binds the values of the key, which begin at `first`, and marks nothing: only rows of that key are read or changed. */
+void perilune_begin_by_key(lua_State *L, perilune_work *work, int first, int sql_value, int kept_value) {
+    luaL_checkstack(L, work->block->key_count + LUA_MINSTACK, NULL);
+    perilune_begin_write(L, work, perilune_compile_kept(L, work->call.access, work->plan, sql_value, kept_value));
+    for (int i = 0; i < work->block->key_count; i++) perilune_bind_column(L, work, i + 1, work->block->keys[i], first + i);
+    if (work->call.rows->is_recording && work->call.statement->is_direct) perilune_record_read(L, &work->call);
+}
+
+bool perilune_row_exists(lua_State *L, perilune_work *work) {
+    int top = lua_gettop(L);
+    if (work->block->key_count == 0) perilune_raise_no_key(L, work);
+    if (!perilune_push_key_of(L, work)) return false;
+    perilune_begin_by_key(L, work, top + 1, PLAN_EXISTS_SQL, PLAN_EXISTS);
+    bool is_there = perilune_step(L, &work->call);
+    if (is_there) perilune_check_columns(work->call.statement);
+    perilune_end_run(work->call.statement);
+    lua_settop(L, top);
+    return is_there;
+}
+
+bool perilune_delete_row(lua_State *L, perilune_work *work) {
+    int top = lua_gettop(L);
+    if (work->block->key_count == 0 || !perilune_push_key_of(L, work)) perilune_raise_no_key(L, work);
+    perilune_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
+    perilune_run_write(L, work, PERILUNE_DISCARD, 0);
+    lua_settop(L, top);
+    return work->call.changes > 0 || work->block->is_view;
+}
+
+/* The record stands for no row any more. */
+void perilune_forget_row(lua_State *L, perilune_work *work) {
+    lua_getiuservalue(L, work->shape, SHAPE_METATABLE);
+    lua_setmetatable(L, work->record);
+}
+
+/* Updates, or inserts where there is no key or no row. */
+bool perilune_save_row(lua_State *L, perilune_work *work) {
+    int top = lua_gettop(L);
+    bool has_key = work->block->key_count > 0 && perilune_push_key_of(L, work);
+    lua_settop(L, top);
+    if (has_key) {
+        if (perilune_update_row(L, work, 0, 0)) return true;
+        lua_settop(L, top);
+        if (perilune_row_exists(L, work)) return false;
+        lua_settop(L, top);
+    }
+    return perilune_insert_row(L, work, 0) > 0;
+}

@@ -1,0 +1,94 @@
+/* Which database is used where scripts name none. */
+#include "CPeriluneRecords/Model/records.h"
+#include "CPeriluneRows/Queries/verbs.h"
+
+static const char default_database_key;
+
+void perilune_set_default_database(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *handle = perilune_block_of(L, -1, rows->database_metatable);
+    rows->default_database = handle ? handle->database : NULL;
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &default_database_key);
+}
+
+/* The innermost access, unless what overrides the default database is further inside; or NULL. */
+static perilune_access *implied_access(const perilune_rows *rows) {
+    return rows->access == rows->overridden_access ? NULL : rows->access;
+}
+
+perilune_database *perilune_implied_database(const perilune_rows *rows) {
+    perilune_access *access = implied_access(rows);
+    return access ? access->database : rows->default_database;
+}
+
+perilune_database *perilune_resolve_database(lua_State *L, int index, const char *verb, perilune_access **access) {
+    perilune_rows *rows = perilune_rows_of(L);
+    if (index && !lua_isnoneornil(L, index)) {
+        perilune_handle *handle = perilune_check_handle(L, rows, index, verb);
+        *access = perilune_find_access(L, rows, handle->database, handle->token);
+        return handle->database;
+    }
+    perilune_database *database = perilune_implied_database(rows);
+    if (database == NULL) perilune_raise(L, "argument", "%s: there is no default database: give one as first argument", verb);
+    *access = perilune_find_access(L, rows, database, 0);
+    return database;
+}
+
+/* The handle of the innermost access, or the default database. */
+int perilune_default_database(lua_State *L) {
+    perilune_access *access = implied_access(perilune_rows_of(L));
+    if (access) perilune_push_handle(L, access);
+    else lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
+    if (lua_isnil(L, -1)) perilune_raise(L, "argument", "there is no default database: give one as first argument");
+    return 1;
+}
+
+/* Puts `to` where a script finds the default database, in the table at `holder`, if that is still `from`. [0, 0, m] */
+static void rename_default(lua_State *L, int holder, const char *name, int from, int to) {
+    lua_pushstring(L, name);
+    lua_rawget(L, holder);
+    bool is_ours = lua_rawequal(L, -1, from);
+    lua_pop(L, 1);
+    if (!is_ours) return;
+    lua_pushstring(L, name);
+    lua_pushvalue(L, to);
+    lua_rawset(L, holder);
+}
+
+/*
+** with_default_database(db, perilune, function, ...): calls the function with the database and what else is given; meanwhile it is the
+** default one, for scripts too: `db` and `perilune.database`. Nothing can yield out of the function, so that nobody else sees it.
+*/
+int perilune_with_default_database(lua_State *L) {
+    enum { database = 1, library, body, globals, former };
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_check_handle(L, rows, database, "with");
+    luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
+    perilune_push_database_object(L, database);
+    lua_replace(L, database);
+    lua_pushglobaltable(L);
+    lua_insert(L, globals);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
+    lua_insert(L, former);
+    perilune_access *former_access = rows->overridden_access;
+
+    int argument_count = lua_gettop(L) - former;
+    lua_pushvalue(L, body);
+    lua_insert(L, former + 1);
+    lua_pushvalue(L, database);
+    lua_insert(L, former + 2);
+    rename_default(L, globals, "db", former, database);
+    rename_default(L, library, "database", former, database);
+    lua_pushvalue(L, database);
+    perilune_set_default_database(L);
+    rows->overridden_access = rows->access;
+
+    int status = perilune_pcall(L, argument_count + 1, LUA_MULTRET);
+    rows->overridden_access = former_access;
+    lua_pushvalue(L, former);
+    perilune_set_default_database(L);
+    rename_default(L, library, "database", database, former);
+    rename_default(L, globals, "db", database, former);
+    if (status != LUA_OK) return lua_error(L);
+    return lua_gettop(L) - former;
+}

@@ -1,0 +1,182 @@
+/* Databases, their connections and handles. */
+#include "CPeriluneRows/rows_internal.h"
+
+/* MARK: - Finding */
+
+perilune_handle *perilune_check_handle(lua_State *L, perilune_rows *rows, int index, const char *verb) {
+    perilune_handle *handle = perilune_block_of(L, index, rows->database_metatable);
+    if (handle == NULL) {
+        perilune_raise(L, "argument", "%s: expected a database before the colon (db:%s(...)), got %s", verb, verb,
+                       perilune_type_name(L, index));
+    }
+    return handle;
+}
+
+static perilune_access *access_with_token(perilune_rows *rows, uint64_t token) {
+    perilune_access *access = rows->access;
+    while (access && access->token != token) access = access->outer;
+    return access;
+}
+
+perilune_access *perilune_access_to(perilune_rows *rows, perilune_database *database) {
+    perilune_access *access = rows->access;
+    while (access && database && access->database != database) access = access->outer;
+    return access;
+}
+
+perilune_access *perilune_find_access(lua_State *L, perilune_rows *rows, perilune_database *database, uint64_t token) {
+    if (rows->forbidden_place) {
+        perilune_raise(L, "nested_access", "a database cannot be used inside %s", rows->forbidden_place);
+    }
+    if (token == 0) return perilune_access_to(rows, database);
+    perilune_access *access = access_with_token(rows, token);
+    if (access == NULL) perilune_raise(L, "dead_handle", "this database handle was used after its block ended");
+    return access;
+}
+
+perilune_database *perilune_database_at(lua_State *L, int index) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *handle = perilune_block_of(L, index, rows->database_metatable);
+    if (handle == NULL || (handle->token != 0 && !access_with_token(rows, handle->token))) return NULL;
+    return handle->database->owner ? handle->database : NULL;
+}
+
+bool perilune_is_database(lua_State *L, int index) {
+    return perilune_block_of(L, index, perilune_rows_of(L)->database_metatable) != NULL;
+}
+
+bool perilune_database_is_closable(perilune_database *database) {
+    return database->flags & PERILUNE_DATABASE_CLOSABLE;
+}
+
+int64_t perilune_schema_generation(perilune_database *database) { return database->schema_generation; }
+
+void perilune_forget_schema(perilune_database *database) { perilune_touch_schema(database); }
+
+void *perilune_database_owner(perilune_database *database) { return database->owner; }
+
+perilune_access *perilune_current_access(lua_State *L, perilune_database *database) {
+    return perilune_access_to(perilune_rows_of(L), database);
+}
+
+void *perilune_access_grdb(perilune_access *access) { return access->connection->grdb; }
+
+sqlite3 *perilune_access_handle(perilune_access *access) { return access->connection->handle; }
+
+void perilune_push_database_object(lua_State *L, int index) {
+    if (lua_getiuservalue(L, index, 1) == LUA_TUSERDATA) return;
+    lua_pop(L, 1);
+    lua_pushvalue(L, index);
+}
+
+/* MARK: - Databases and connections */
+
+int perilune_release_add(perilune_release_list *list, void *object) {
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity ? list->capacity * 2 : 16;
+        void **grown = realloc(list->objects, capacity * sizeof *grown);
+        if (grown == NULL) return -1; /* the object leaks, which is all that can be done in a collector */
+        list->objects = grown;
+        list->capacity = capacity;
+    }
+    list->objects[list->count++] = object;
+    return 0;
+}
+
+void perilune_push_database(lua_State *L, void *owner, perilune_release_list *leftover, unsigned flags) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(perilune_database), 1);
+    perilune_database *database = (perilune_database *)(handle + 1);
+    *database = (perilune_database){.rows = rows, .id = ++rows->last_database, .owner = owner, .flags = flags, .leftover = leftover};
+    *handle = (perilune_handle){.owner = owner, .database = database};
+    perilune_touch_schema(database);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_database_metatable_key);
+    lua_setmetatable(L, -2);
+}
+
+/* The release list is Swift's: the statements go when Swift drains it. The database's own memory stays as long as anything
+** refers to the userdata: handles, statements and cursors that are finalized later find that the owner is gone. */
+static int collect_database(lua_State *L) {
+    perilune_handle *handle = lua_touserdata(L, 1);
+    if (handle->owner == NULL) return 0;
+    perilune_drop_connections(L, handle->database);
+    handle->database->owner = NULL;
+    return perilune_collect_object(L);
+}
+
+static void refuse_tokenizer(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count, (void)values;
+    sqlite3_result_error(context, "fts3_tokenizer is not available to scripts", -1);
+}
+
+/*
+** SQLite calls through pointers that fts3_tokenizer is given, and hands out its own: no script may have it. To switch it off
+** by configuration is not enough, since bound arguments pass. It is put in place of the function itself.
+*/
+static void replace_tokenizer(sqlite3 *handle) {
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, 0, NULL);
+    for (int count = 1; count <= 2; count++) {
+        sqlite3_create_function_v2(handle, "fts3_tokenizer", count, SQLITE_UTF8, NULL, refuse_tokenizer, NULL, NULL, NULL);
+    }
+}
+
+perilune_connection *perilune_connection_for(perilune_database *database, sqlite3 *handle) {
+    perilune_connection *connection = database->connections;
+    while (connection && connection->handle != handle) connection = connection->next;
+    if (connection) return connection;
+    connection = calloc(1, sizeof *connection);
+    if (connection == NULL) abort(); /* Swift, whose frame this is called from, would do the same */
+    connection->database = database;
+    connection->handle = handle;
+    connection->young = connection->old = LUA_NOREF;
+    /* No PRAGMA of a script may make a later rollback, or the next program, destroy the file. */
+    sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    replace_tokenizer(handle);
+    connection->next = database->connections;
+    database->connections = connection;
+    return connection;
+}
+
+bool perilune_database_detach(lua_State *L, perilune_database *database) {
+    if (perilune_access_to(database->rows, database)) return false;
+    perilune_remove_observers(L, database);
+    perilune_drop_connections(L, database);
+    return true;
+}
+
+/* MARK: - Metamethods */
+
+static int database_to_string(lua_State *L) {
+    perilune_handle *handle = lua_touserdata(L, 1);
+    if (handle->token == 0) lua_pushliteral(L, "database");
+    else if (access_with_token(perilune_rows_of(L), handle->token)) lua_pushliteral(L, "database handle");
+    else lua_pushliteral(L, "database handle (its block has ended)");
+    return 1;
+}
+
+/* A handle and its database are the same thing to talk to. */
+static int database_equal(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_handle *left = perilune_block_of(L, 1, rows->database_metatable);
+    perilune_handle *right = perilune_block_of(L, 2, rows->database_metatable);
+    lua_pushboolean(L, left && right && left->database == right->database);
+    return 1;
+}
+
+void perilune_push_database_methods(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_database_metatable_key);
+    lua_getfield(L, -1, "__index");
+    lua_remove(L, -2);
+}
+
+void perilune_open_databases(lua_State *L, perilune_rows *rows) {
+    static const luaL_Reg metamethods[] = {
+        {"__gc", collect_database}, {"__tostring", database_to_string}, {"__eq", database_equal}, {NULL, NULL}};
+    rows->database_metatable =
+        perilune_new_metatable(L, &perilune_database_metatable_key, "database", metamethods);
+    lua_createtable(L, 0, 32);
+    luaL_setfuncs(L, perilune_database_blocks, 0);
+    luaL_setfuncs(L, perilune_database_verbs, 0);
+    lua_setfield(L, -2, "__index");
+    lua_pop(L, 1);
+}

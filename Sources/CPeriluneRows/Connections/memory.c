@@ -1,0 +1,59 @@
+/*
+** What scripts make SQLite take of the machine's memory, which Lua's allocator does not see.
+*/
+#include <limits.h>
+
+#include "CPeriluneRows/rows_internal.h"
+
+enum {
+    least_growth = 16 << 20, /* a file's cache alone may be 2 MB for each connection */
+    least_longest_value = 1 << 20,
+};
+
+static size_t cache_of(perilune_connection *connection) {
+    int used, highest;
+    if (sqlite3_db_status(connection->handle, SQLITE_DBSTATUS_CACHE_USED, &used, &highest, 0) != SQLITE_OK) return 0;
+    return used < 0 ? (size_t)INT_MAX : (size_t)used;
+}
+
+/* Counts from now on, if this run has not been here before. */
+static void begin_counting(perilune_rows *rows, perilune_connection *connection, size_t used) {
+    uint64_t run = rows->context->run_count;
+    if (rows->cache_run != run) rows->cache_growth = 0;
+    rows->cache_run = run;
+    if (connection->cache_run == run) return;
+    connection->cache_run = run;
+    connection->cache_base = used;
+    connection->cache_growth = 0;
+}
+
+void perilune_watch_memory(perilune_connection *connection) {
+    perilune_rows *rows = connection->database->rows;
+    size_t limit = rows->context->limit;
+    if (limit == 0) return;
+    size_t used = cache_of(connection);
+    begin_counting(rows, connection, used);
+    size_t growth = used > connection->cache_base ? used - connection->cache_base : 0;
+    rows->cache_growth += growth - connection->cache_growth;
+    connection->cache_growth = growth;
+    if (rows->cache_growth > (limit > least_growth ? limit : least_growth)) {
+        perilune_doom_run(rows->context, PERILUNE_DOOM_MEMORY);
+    }
+}
+
+void perilune_begin_bounds(perilune_connection *connection) {
+    size_t limit = connection->database->rows->context->limit;
+    if (limit == 0) return;
+    /* A value that does not fit into Lua is not made in SQLite either. */
+    size_t longest = limit > least_longest_value ? limit : least_longest_value;
+    int former = sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, -1);
+    connection->former_longest_value = former;
+    if (longest < (size_t)former) sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, (int)longest);
+    perilune_watch_memory(connection);
+}
+
+void perilune_end_bounds(perilune_connection *connection) {
+    if (connection->database->rows->context->limit == 0) return;
+    perilune_watch_memory(connection);
+    sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, connection->former_longest_value);
+}

@@ -1,0 +1,185 @@
+/* SQLite's errors as error objects. */
+#include "CPeriluneRows/rows_internal.h"
+
+/* Beyond this, the values bound to a failed statement are not put into its text. */
+enum { longest_expansion = 64 * 1024 };
+
+typedef struct {
+    int code;
+    const char *name, *kind;
+} result_code;
+
+#define CODE(name, kind) {SQLITE_##name, "SQLITE_" #name, kind}
+
+/* The kind is what scripts decide by: it is finer than the primary code only for constraints. */
+static const result_code codes[] = {
+    CODE(ERROR, "sql"), CODE(INTERNAL, "internal"), CODE(PERM, "perm"), CODE(ABORT, "abort"), CODE(BUSY, "busy"),
+    CODE(LOCKED, "locked"), CODE(NOMEM, "nomem"), CODE(READONLY, "readonly"), CODE(INTERRUPT, "interrupt"),
+    CODE(IOERR, "ioerr"), CODE(CORRUPT, "corrupt"), CODE(NOTFOUND, "notfound"), CODE(FULL, "full"),
+    CODE(CANTOPEN, "cantopen"), CODE(PROTOCOL, "protocol"), CODE(EMPTY, "empty"), CODE(SCHEMA, "schema"),
+    CODE(TOOBIG, "toobig"), CODE(CONSTRAINT, "constraint"), CODE(MISMATCH, "mismatch"), CODE(MISUSE, "misuse"),
+    CODE(NOLFS, "nolfs"), CODE(AUTH, "auth"), CODE(FORMAT, "format"), CODE(RANGE, "range"), CODE(NOTADB, "notadb"),
+    CODE(ERROR_MISSING_COLLSEQ, "sql"), CODE(ERROR_RETRY, "sql"),
+    CODE(ERROR_SNAPSHOT, "sql"), CODE(ABORT_ROLLBACK, "abort"),
+    CODE(BUSY_RECOVERY, "busy"), CODE(BUSY_SNAPSHOT, "busy"), CODE(BUSY_TIMEOUT, "busy"),
+    CODE(LOCKED_SHAREDCACHE, "locked"), CODE(LOCKED_VTAB, "locked"),
+    CODE(READONLY_RECOVERY, "readonly"), CODE(READONLY_CANTLOCK, "readonly"),
+    CODE(READONLY_ROLLBACK, "readonly"), CODE(READONLY_DBMOVED, "readonly"),
+    CODE(READONLY_CANTINIT, "readonly"), CODE(READONLY_DIRECTORY, "readonly"),
+    CODE(CANTOPEN_NOTEMPDIR, "cantopen"), CODE(CANTOPEN_ISDIR, "cantopen"),
+    CODE(CANTOPEN_FULLPATH, "cantopen"), CODE(CANTOPEN_CONVPATH, "cantopen"),
+    CODE(CANTOPEN_SYMLINK, "cantopen"), CODE(CORRUPT_VTAB, "corrupt"),
+    CODE(CORRUPT_SEQUENCE, "corrupt"), CODE(CORRUPT_INDEX, "corrupt"),
+    CODE(CONSTRAINT_CHECK, "constraint_check"), CODE(CONSTRAINT_COMMITHOOK, "constraint_commit_hook"),
+    CODE(CONSTRAINT_FOREIGNKEY, "constraint_foreign_key"), CODE(CONSTRAINT_FUNCTION, "constraint_function"),
+    CODE(CONSTRAINT_NOTNULL, "constraint_not_null"), CODE(CONSTRAINT_PRIMARYKEY, "constraint_primary_key"),
+    CODE(CONSTRAINT_TRIGGER, "constraint_trigger"), CODE(CONSTRAINT_UNIQUE, "constraint_unique"),
+    CODE(CONSTRAINT_VTAB, "constraint_vtab"), CODE(CONSTRAINT_ROWID, "constraint_rowid"),
+    CODE(CONSTRAINT_PINNED, "constraint_pinned"), CODE(CONSTRAINT_DATATYPE, "constraint_datatype"),
+    CODE(IOERR_READ, "ioerr"), CODE(IOERR_SHORT_READ, "ioerr"), CODE(IOERR_WRITE, "ioerr"),
+    CODE(IOERR_FSYNC, "ioerr"), CODE(IOERR_DIR_FSYNC, "ioerr"),
+    CODE(IOERR_TRUNCATE, "ioerr"), CODE(IOERR_FSTAT, "ioerr"), CODE(IOERR_UNLOCK, "ioerr"),
+    CODE(IOERR_RDLOCK, "ioerr"), CODE(IOERR_DELETE, "ioerr"), CODE(IOERR_NOMEM, "ioerr"),
+    CODE(IOERR_ACCESS, "ioerr"), CODE(IOERR_CHECKRESERVEDLOCK, "ioerr"),
+    CODE(IOERR_LOCK, "ioerr"), CODE(IOERR_CLOSE, "ioerr"), CODE(IOERR_SHMOPEN, "ioerr"),
+    CODE(IOERR_SHMSIZE, "ioerr"), CODE(IOERR_SHMLOCK, "ioerr"), CODE(IOERR_SHMMAP, "ioerr"),
+    CODE(IOERR_SEEK, "ioerr"), CODE(IOERR_DELETE_NOENT, "ioerr"), CODE(IOERR_MMAP, "ioerr"),
+    CODE(IOERR_GETTEMPPATH, "ioerr"), CODE(IOERR_VNODE, "ioerr"), CODE(IOERR_AUTH, "ioerr"),
+    CODE(IOERR_DATA, "ioerr"), CODE(IOERR_CORRUPTFS, "ioerr"),
+};
+
+/* The row for the code, or for the primary code of one that we do not know. */
+static const result_code *find_code(int code) {
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++) {
+        if (codes[i].code == code) return &codes[i];
+    }
+    return code == (code & 0xFF) ? &codes[0] : find_code(code & 0xFF);
+}
+
+const char *perilune_sqlite_kind(int code) { return find_code(code)->kind; }
+const char *perilune_sqlite_name(int code) { return find_code(code)->name; }
+
+static void set_integer(lua_State *L, const char *field, lua_Integer value) {
+    lua_pushinteger(L, value);
+    perilune_set_error_field(L, field);
+}
+
+/* From "UNIQUE constraint failed: book.title, book.year" the table and the columns. A CHECK names an expression there. */
+static void set_columns(lua_State *L, const char *message) {
+    const char *names = strstr(message, "constraint failed: ");
+    bool has_columns = strncmp(message, "UNIQUE ", 7) == 0 || strncmp(message, "NOT NULL ", 9) == 0;
+    if (names == NULL || !has_columns) return;
+    names += strlen("constraint failed: ");
+    const char *dot = strchr(names, '.');
+    if (dot == NULL || strncmp(names, "index ", 6) == 0) return;
+    size_t table_length = (size_t)(dot - names);
+    lua_pushlstring(L, names, table_length);
+    perilune_set_error_field(L, "table");
+    lua_newtable(L);
+    for (lua_Integer i = 1; names; i++) {
+        const char *next = strstr(names, ", ");
+        size_t length = next ? (size_t)(next - names) : strlen(names);
+        if (length > table_length + 1 && names[table_length] == '.') {
+            lua_pushlstring(L, names + table_length + 1, length - table_length - 1);
+            lua_rawseti(L, -2, i);
+        }
+        names = next ? next + 2 : NULL;
+    }
+    perilune_set_error_field(L, "columns");
+}
+
+void perilune_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
+    const result_code *known = find_code(code);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    /* What is said of the last call on the connection, which may have been another one. */
+    bool has_message = message && *message && strcmp(message, "not an error") != 0;
+    perilune_push_error(L, known->kind, "%s", has_message ? message : sqlite3_errstr(code));
+    lua_pushstring(L, known->name);
+    perilune_set_error_field(L, "name");
+    set_integer(L, "code", code & 0xFF);
+    set_integer(L, "extended_code", code);
+    if (sql) {
+        lua_pushstring(L, sql);
+        perilune_set_error_field(L, "sql");
+    }
+    if (offset >= 0) set_integer(L, "offset", offset + 1);
+    if ((code & 0xFF) == SQLITE_CONSTRAINT && message) set_columns(L, message);
+}
+
+/* MARK: - With what is known of the statement */
+
+/* err:expanded(): the text of the statement with the values that were bound to it. */
+static int expanded(lua_State *L) {
+    lua_pushvalue(L, lua_upvalueindex(1));
+    return 1;
+}
+
+/* Sets `expanded`, for the error object on top of the stack. A script has to ask for it: values may be secret. */
+static void set_expanded(lua_State *L, perilune_statement *statement) {
+    int former = sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, longest_expansion);
+    char *text = sqlite3_expanded_sql(statement->handle);
+    sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, former);
+    lua_pushstring(L, text ? text : sqlite3_sql(statement->handle));
+    sqlite3_free(text);
+    lua_pushcclosure(L, expanded, 1);
+    perilune_set_error_field(L, "expanded");
+}
+
+static bool has_field(lua_State *L, const char *name) {
+    perilune_push_error_fields(L, -1);
+    bool is_there = lua_getfield(L, -1, name) != LUA_TNIL;
+    lua_pop(L, 2);
+    return is_there;
+}
+
+/* A statement that fails because of its text may have been made for a table that somebody else has changed. */
+static void suspect_schema(lua_State *L, perilune_statement *statement) {
+    perilune_push_error_fields(L, -1);
+    bool is_text = lua_getfield(L, -1, "code") != LUA_TNIL && lua_tointeger(L, -1) == SQLITE_ERROR;
+    lua_pop(L, 2);
+    if (is_text && statement->connection) perilune_touch_schema(statement->connection->database);
+}
+
+int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
+    perilune_rows *rows = perilune_rows_of(L);
+    if (perilune_is_doomed(rows)) {
+        perilune_drop_pending_error(L);
+        if (statement) perilune_end_run(statement);
+        return perilune_raise_doom(L);
+    }
+    if (rows->has_pending_error) {
+        perilune_take_pending_error(L);
+        if (statement) perilune_end_run(statement);
+        return lua_error(L);
+    }
+    if (perilune_is_error(L, -1)) {
+        if (statement && statement->handle && has_field(L, "extended_code")) {
+            if (!has_field(L, "sql")) {
+                lua_pushstring(L, sqlite3_sql(statement->handle));
+                perilune_set_error_field(L, "sql");
+            }
+            set_expanded(L, statement);
+            suspect_schema(L, statement);
+        }
+        perilune_add_position(L);
+    }
+    if (statement) {
+        perilune_end_run(statement);
+        perilune_explain_failure(L, rows, statement);
+    }
+    return lua_error(L);
+}
+
+int perilune_raise_sqlite(lua_State *L, perilune_connection *connection, perilune_statement *statement, int code) {
+    perilune_rows *rows = connection->database->rows;
+    sqlite3 *handle = connection->handle;
+    int extended = sqlite3_extended_errcode(handle);
+    if ((extended & 0xFF) != (code & 0xFF)) extended = code;
+    if ((code & 0xFF) == SQLITE_ERROR || (code & 0xFF) == SQLITE_SCHEMA) perilune_touch_schema(connection->database);
+    const char *sql = statement ? sqlite3_sql(statement->handle) : NULL;
+    perilune_push_sqlite_error(L, extended, sqlite3_errmsg(handle), sql, sqlite3_error_offset(handle));
+    bool may_refuse = perilune_leave_lua(rows);
+    rows->callbacks.attach_error(L, extended, sqlite3_errmsg(handle), sql);
+    perilune_return_to_lua(rows, may_refuse);
+    return perilune_raise_failure(L, statement);
+}

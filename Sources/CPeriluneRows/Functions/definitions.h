@@ -1,0 +1,53 @@
+/* What SQL functions, aggregates and collations in Lua share. */
+#ifndef PERILUNE_DEFINITIONS_H
+#define PERILUNE_DEFINITIONS_H
+
+#include "CPeriluneRows/rows_internal.h"
+
+/*
+** What the functions of one Lua state share. Databases may outlive the state, and with them the functions that SQLite keeps:
+** so they reach the state through a record of its own, which says whether it is still there.
+*/
+typedef struct {
+    _Atomic(int) owners; /* the state, and each function that SQLite keeps */
+    perilune_rows *rows; /* NULL once the state is closed */
+} perilune_liveness;
+
+/* What SQLite keeps for each function; freed by it. */
+typedef struct {
+    perilune_liveness *state;
+    sqlite3 *handle;
+    int body; /* reference to the function, or to the table of an aggregate */
+} perilune_definition;
+
+/* What a protected call of a body gets, as light userdata below its other arguments. */
+typedef struct {
+    sqlite3_context *context; /* NULL where no result is wanted */
+    sqlite3_value **values;
+    int count;
+    perilune_definition *self;
+    int state; /* of an aggregate: a reference */
+    const char *field; /* of an aggregate: which function */
+    int comparison; /* of a collation */
+    const char *texts[2];
+    int lengths[2];
+} perilune_invocation;
+
+/* The coroutine on which the function may run, or NULL: another thread steps a statement that uses it, or the state is
+** closed. Databases are out of reach until perilune_leave_callback. */
+lua_State *perilune_enter_callback(perilune_definition *self, const char **forbidden_place);
+void perilune_leave_callback(perilune_definition *self, const char *forbidden_place);
+
+/* Runs `body` protected; a failure becomes the statement's, and the pending error. */
+bool perilune_invoke(lua_State *L, lua_CFunction body, perilune_invocation *call);
+
+/* MARK: - What SQLite calls */
+
+void perilune_call_function(sqlite3_context *context, int count, sqlite3_value **values);
+void perilune_step_aggregate(sqlite3_context *context, int count, sqlite3_value **values);
+void perilune_reverse_aggregate(sqlite3_context *context, int count, sqlite3_value **values);
+void perilune_value_of_aggregate(sqlite3_context *context);
+void perilune_finish_aggregate(sqlite3_context *context);
+int perilune_call_collation(void *user_data, int left_length, const void *left, int right_length, const void *right);
+
+#endif

@@ -1,0 +1,256 @@
+/*
+** Calling the functions of observers.
+**
+** on_change and will_commit run inside SQLite, protected, with all databases out of reach; did_commit and did_rollback afterwards, on
+** the connection that the transaction was on, when no frame of Swift's or SQLite's is between them and the script.
+*/
+#include "CPeriluneRows/Observers/observers.h"
+
+/* Ends of transactions that an observer's own transactions may bring about, one in the other. */
+enum { deepest_settling = 16 };
+
+typedef struct {
+    perilune_observer *observer;
+    int function;
+} settlement;
+
+struct perilune_settlements {
+    settlement *list;
+    size_t count, capacity;
+    int depth;
+};
+
+bool perilune_is_own(const perilune_observer *observer) { return perilune_running_context() == observer->context; }
+
+/* The coroutine on which an observer can be called, or NULL: it is not its state that runs, or the run is to end. */
+static lua_State *coroutine_for(const perilune_observer *observer) {
+    perilune_context *context = perilune_running_context();
+    if (context == NULL || context != observer->context || perilune_doom_of(context) != PERILUNE_DOOM_NONE) return NULL;
+    return lua_checkstack(context->running, LUA_MINSTACK * 2) ? context->running : NULL;
+}
+
+static void push_function(lua_State *L, const perilune_observer *observer, int function) {
+    perilune_push_observer(L, observer);
+    lua_getiuservalue(L, -1, function);
+    lua_remove(L, -2);
+}
+
+/* MARK: - on_change */
+
+static void push_plain_value(lua_State *L, sqlite3_value *value, bool is_boolean) {
+    int type = sqlite3_value_type(value);
+    if (type == SQLITE_INTEGER && is_boolean) {
+        lua_pushboolean(L, sqlite3_value_int64(value) != 0);
+    } else if (type == SQLITE_INTEGER) {
+        lua_pushinteger(L, sqlite3_value_int64(value));
+    } else if (type == SQLITE_FLOAT) {
+        lua_pushnumber(L, sqlite3_value_double(value));
+    } else {
+        const char *bytes = type == SQLITE_TEXT ? (const char *)sqlite3_value_text(value) : sqlite3_value_blob(value);
+        lua_pushlstring(L, bytes ? bytes : "", bytes ? (size_t)sqlite3_value_bytes(value) : 0);
+    }
+}
+
+/* Sets a field of the event to a table of the columns that are not NULL. */
+static void set_values(lua_State *L, const perilune_observed_table *table, sqlite3_value **values, const char *field) {
+    if (values == NULL) return;
+    lua_createtable(L, 0, table->count);
+    for (int i = 0; i < table->count; i++) {
+        if (table->columns[i] == NULL || values[i] == NULL || sqlite3_value_type(values[i]) == SQLITE_NULL) continue;
+        lua_pushstring(L, table->columns[i]);
+        push_plain_value(L, values[i], table->booleans[i]);
+        lua_rawset(L, -3);
+    }
+    lua_setfield(L, -2, field);
+}
+
+static const char *name_of(int kind) {
+    return kind == SQLITE_INSERT ? "insert" : kind == SQLITE_UPDATE ? "update" : kind == SQLITE_DELETE ? "delete" : "unknown";
+}
+
+void perilune_push_event(lua_State *L, const perilune_change *change) {
+    const perilune_observed_table *table = change->table;
+    lua_createtable(L, 0, 5);
+    lua_pushstring(L, name_of(change->kind));
+    lua_setfield(L, -2, "kind");
+    lua_pushstring(L, table->name);
+    lua_setfield(L, -2, "table");
+    if (strcmp(table->schema, "main") != 0) {
+        lua_pushstring(L, table->schema);
+        lua_setfield(L, -2, "schema");
+    }
+    if (table->has_rowid) {
+        lua_pushinteger(L, change->rowid);
+        lua_setfield(L, -2, "row_id");
+        if (change->rowid != change->former_rowid) {
+            lua_pushinteger(L, change->former_rowid);
+            lua_setfield(L, -2, "old_row_id");
+        }
+    }
+    if (change->is_indirect) {
+        lua_pushboolean(L, true);
+        lua_setfield(L, -2, "is_indirect");
+    }
+    set_values(L, table, change->former, "old");
+    set_values(L, table, change->current, "new");
+}
+
+/* Arguments: observer, change. */
+static int call_on_change(lua_State *L) {
+    push_function(L, lua_touserdata(L, 1), PERILUNE_ON_CHANGE);
+    perilune_push_event(L, lua_touserdata(L, 2));
+    lua_call(L, 1, 0);
+    return 0;
+}
+
+bool perilune_call_on_change(perilune_observer *observer, const perilune_change *change) {
+    lua_State *L = coroutine_for(observer);
+    if (L == NULL) return true;
+    perilune_rows *rows = perilune_rows_of(L);
+    const char *place = rows->forbidden_place;
+    if (rows->has_pending_error) return false;
+    rows->forbidden_place = "on_change of an observer: the change is being made at this moment";
+    lua_pushcfunction(L, call_on_change);
+    lua_pushlightuserdata(L, observer);
+    lua_pushlightuserdata(L, (void *)change);
+    int status = perilune_pcall(L, 2, 0);
+    rows->forbidden_place = place;
+    if (status != LUA_OK) perilune_keep_pending_error(L);
+    return status == LUA_OK;
+}
+
+/* MARK: - will_commit */
+
+int perilune_call_will_commit(perilune_observer *observer) {
+    bool is_asked = !atomic_load(&observer->is_removed) && perilune_observer_has(observer, PERILUNE_WILL_COMMIT);
+    lua_State *L = is_asked ? coroutine_for(observer) : NULL;
+    if (L == NULL) return LUA_OK;
+    perilune_rows *rows = perilune_rows_of(L);
+    const char *place = rows->forbidden_place;
+    rows->forbidden_place = "will_commit of an observer: the transaction is being committed at this moment";
+    push_function(L, observer, PERILUNE_WILL_COMMIT);
+    int status = perilune_pcall(L, 0, 0);
+    rows->forbidden_place = place;
+    return status;
+}
+
+/* MARK: - did_commit and did_rollback */
+
+void perilune_add_settlement(perilune_observer *observer, int function) {
+    lua_State *L = coroutine_for(observer);
+    if (L == NULL || (!observer->is_once && !perilune_observer_has(observer, function))) return;
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_settlements *settlements = rows->settlements;
+    if (settlements == NULL) settlements = rows->settlements = calloc(1, sizeof *settlements);
+    if (settlements == NULL) return;
+    if (settlements->count == settlements->capacity) {
+        size_t capacity = settlements->capacity ? settlements->capacity * 2 : 8;
+        settlement *grown = realloc(settlements->list, capacity * sizeof *grown);
+        if (grown == NULL) return;
+        settlements->list = grown;
+        settlements->capacity = capacity;
+    }
+    atomic_fetch_add(&observer->owners, 1);
+    settlements->list[settlements->count++] = (settlement){observer, function};
+}
+
+static settlement take_first(perilune_settlements *settlements) {
+    settlement first = settlements->list[0];
+    memmove(settlements->list, settlements->list + 1, --settlements->count * sizeof first);
+    return first;
+}
+
+void perilune_free_settlements(perilune_settlements *settlements) {
+    if (settlements == NULL) return;
+    while (settlements->count > 0) perilune_release_observer(take_first(settlements).observer);
+    free(settlements->list);
+    free(settlements);
+}
+
+bool perilune_has_settlements(perilune_rows *rows) { return rows->settlements && rows->settlements->count > 0; }
+
+/* Pushes a function that is to be called, unless the observer has been removed. */
+static bool push_settlement(lua_State *L, settlement taken) {
+    perilune_observer *observer = taken.observer;
+    bool is_alive = !atomic_load(&observer->is_removed);
+    bool is_called = is_alive && perilune_observer_has(observer, taken.function);
+    if (is_called) push_function(L, observer, taken.function);
+    if (is_alive && observer->is_once) perilune_remove_observer(L, observer);
+    perilune_release_observer(observer);
+    return is_called;
+}
+
+/* Runs in an access. All are called; raises what the first that failed has raised. */
+static int settle(lua_State *L) {
+    perilune_rows *rows = perilune_rows_of(L);
+    perilune_settlements *settlements = rows->settlements;
+    lua_settop(L, 0);
+    if (settlements->depth >= deepest_settling) {
+        while (settlements->count > 0) perilune_release_observer(take_first(settlements).observer);
+        return perilune_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
+                              "%d transactions, one after the end of the other", deepest_settling);
+    }
+    settlements->depth++;
+    while (settlements->count > 0) {
+        int top = lua_gettop(L);
+        if (!push_settlement(L, take_first(settlements))) continue;
+        perilune_push_handle(L, rows->access);
+        if (perilune_pcall(L, 1, 0) != LUA_OK && top > 0) lua_settop(L, top);
+        if (perilune_is_doomed(rows)) break;
+    }
+    settlements->depth--;
+    if (perilune_is_doomed(rows)) return perilune_raise_doom(L);
+    return lua_gettop(L) > 0 ? lua_error(L) : 0;
+}
+
+/* [-0, +(0|1)] */
+static int run_settling(lua_State *L, perilune_connection *connection) {
+    perilune_entry entry = {.L = L, .database = connection->database, .mode = PERILUNE_WITHOUT_TRANSACTION, .connection = connection};
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    int top = lua_gettop(L);
+    lua_pushcfunction(L, settle);
+    /* It is the writer's, who asks for it afterwards. */
+    sqlite3_int64 rowid = sqlite3_last_insert_rowid(connection->handle);
+    int status = perilune_rows_run_settling(&entry);
+    sqlite3_set_last_insert_rowid(connection->handle, rowid);
+    if (status == LUA_OK) lua_settop(L, top);
+    return status;
+}
+
+void perilune_settle(lua_State *L, perilune_connection *connection) {
+    if (run_settling(L, connection) != LUA_OK) lua_error(L);
+}
+
+/* Warns of the error on top of the stack. Raises nothing. [-0, +0] */
+static void warn(lua_State *L) {
+    int top = lua_gettop(L);
+    if (perilune_is_error(L, -1)) {
+        perilune_push_error_fields(L, -1);
+        lua_pushliteral(L, "message");
+        lua_rawget(L, -2);
+    }
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : perilune_type_name(L, top);
+    lua_warning(L, "an observer has failed in did_rollback: ", 1);
+    lua_warning(L, message, 0);
+    lua_settop(L, top);
+}
+
+void perilune_settle_failed(lua_State *L, perilune_connection *connection) {
+    perilune_rows *rows = perilune_rows_of(L);
+    bool is_pending = perilune_take_pending_error(L);
+    if (run_settling(L, connection) != LUA_OK) {
+        /* What the transaction has failed with counts. */
+        warn(L);
+        lua_pop(L, 1);
+    }
+    if (is_pending && !rows->has_pending_error) perilune_keep_pending_error(L);
+}
+
+void perilune_rows_settle(perilune_entry *entry, sqlite3 *handle, void *grdb, bool has_failed) {
+    perilune_rows *rows = entry->database->rows;
+    if (!perilune_has_settlements(rows)) return;
+    perilune_connection *connection = perilune_begin_connection(entry->database, handle, grdb);
+    if (has_failed) perilune_settle_failed(entry->L, connection);
+    else if (run_settling(entry->L, connection) != LUA_OK) perilune_keep_pending_error(entry->L);
+    connection->grdb = NULL;
+}

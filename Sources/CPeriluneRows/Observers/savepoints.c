@@ -1,0 +1,160 @@
+/*
+** What is changed inside of savepoints: as in GRDB, it is told when the outermost one is released, and not at all if it is rolled
+** back. Savepoints are opened by blocks of scripts and by SQL that scripts run.
+*/
+#include "CPeriluneRows/Observers/observers.h"
+
+static sqlite3_value **copy_values(sqlite3_value **values, int count, size_t *bytes) {
+    sqlite3_value **copies = values ? calloc((size_t)count + 1, sizeof *copies) : NULL;
+    for (int i = 0; copies && i < count; i++) {
+        copies[i] = values[i] ? sqlite3_value_dup(values[i]) : NULL;
+        *bytes += sizeof *copies + 64 + (values[i] ? (size_t)sqlite3_value_bytes(values[i]) : 0);
+    }
+    return copies;
+}
+
+static void free_values(sqlite3_value **values, int count) {
+    for (int i = 0; values && i < count; i++) sqlite3_value_free(values[i]);
+    free(values);
+}
+
+void perilune_free_change(perilune_change *change) {
+    free_values(change->former, change->table->count);
+    free_values(change->current, change->table->count);
+    perilune_release_observed_table(change->table);
+}
+
+/* Drops the changes from a position on. */
+static void drop_changes(perilune_hub *hub, size_t count) {
+    while (hub->change_count > count) perilune_free_change(&hub->changes[--hub->change_count]);
+    if (count == 0) hub->changed_bytes = 0;
+}
+
+/* Makes room for one more in a list. Returns false without memory. */
+static bool make_room(void **list, size_t count, size_t *capacity, size_t size) {
+    if (count < *capacity) return true;
+    size_t grown = *capacity ? *capacity * 2 : 16;
+    void *larger = realloc(*list, grown * size);
+    if (larger == NULL) return false;
+    *list = larger;
+    *capacity = grown;
+    return true;
+}
+
+perilune_change perilune_copy_change(const perilune_change *change, size_t *bytes) {
+    perilune_change copy = *change;
+    copy.table->owners++;
+    copy.former = copy_values(change->former, change->table->count, bytes);
+    copy.current = copy_values(change->current, change->table->count, bytes);
+    return copy;
+}
+
+static void keep_change(perilune_hub *hub, const perilune_change *change) {
+    if (!make_room((void **)&hub->changes, hub->change_count, &hub->change_capacity, sizeof *hub->changes)) return;
+    hub->changes[hub->change_count++] = perilune_copy_change(change, &hub->changed_bytes);
+    perilune_context *context = perilune_running_context();
+    if (context && context->limit && hub->changed_bytes > context->limit) perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
+}
+
+void perilune_hub_tell(perilune_hub *hub, const perilune_change *change) {
+    if (hub->savepoint_count == 0) perilune_call_observers(hub, change);
+    else keep_change(hub, change);
+}
+
+/* Tells of what was changed inside of savepoints that are there no more. */
+static void flush(perilune_hub *hub) {
+    perilune_change *changes = hub->changes;
+    size_t count = hub->change_count;
+    hub->changes = NULL;
+    hub->change_count = hub->change_capacity = hub->changed_bytes = 0;
+    for (size_t i = 0; i < count; i++) {
+        perilune_call_observers(hub, &changes[i]);
+        perilune_free_change(&changes[i]);
+    }
+    free(changes);
+}
+
+static void forget_savepoints(perilune_hub *hub, size_t count) {
+    while (hub->savepoint_count > count) free(hub->savepoints[--hub->savepoint_count].name);
+}
+
+size_t perilune_hub_begin_savepoint(perilune_hub *hub, const char *name) {
+    if (!make_room((void **)&hub->savepoints, hub->savepoint_count, &hub->savepoint_capacity, sizeof *hub->savepoints)) abort();
+    hub->savepoints[hub->savepoint_count++] = (perilune_observed_savepoint){
+        .name = name ? strdup(name) : NULL, .first_change = hub->change_count};
+    return hub->savepoint_count;
+}
+
+void perilune_hub_end_savepoint(perilune_hub *hub, size_t depth, bool is_kept) {
+    if (depth == 0 || hub->savepoint_count < depth) return; /* the transaction has ended */
+    if (!is_kept) drop_changes(hub, hub->savepoints[depth - 1].first_change);
+    forget_savepoints(hub, depth - 1);
+    if (hub->savepoint_count == 0) flush(hub);
+    hub->has_failed = false;
+}
+
+void perilune_flush_savepoints(perilune_hub *hub) {
+    forget_savepoints(hub, 0);
+    flush(hub);
+}
+
+void perilune_forget_savepoints(perilune_hub *hub) {
+    forget_savepoints(hub, 0);
+    drop_changes(hub, 0);
+}
+
+/* MARK: - By SQL */
+
+/* Takes the next word or quoted name of a statement. Returns it, to be freed; NULL at the end, or without memory. */
+static char *take_word(const char **sql) {
+    const char *start = *sql + perilune_blank_length(*sql, strlen(*sql));
+    char quote = *start == '[' ? ']' : *start == '"' || *start == '`' || *start == '\'' ? *start : '\0';
+    const char *end = start + (quote != '\0');
+    char *word = malloc(strlen(start) + 1), *next = word;
+    if (word == NULL) return NULL;
+    while (*end && (quote ? *end != quote || (quote != ']' && end[1] == quote && end++) : !strchr(" \t\r\n\f;-/", *end))) *next++ = *end++;
+    *next = '\0';
+    *sql = end + (quote && *end == quote);
+    if (next > word) return word;
+    free(word);
+    return NULL;
+}
+
+/* Takes the last word: the name of the savepoint. */
+static char *take_name(const char *sql, bool *has_to) {
+    char *name = NULL;
+    for (char *word; (word = take_word(&sql)) != NULL; name = word) {
+        if (name && sqlite3_stricmp(name, "TO") == 0) *has_to = true;
+        free(name);
+    }
+    return name;
+}
+
+/* The number of the innermost savepoint of that name, from 1; 0 if there is none. */
+static size_t depth_of(perilune_hub *hub, const char *name) {
+    size_t depth = hub->savepoint_count;
+    while (depth > 0 && (hub->savepoints[depth - 1].name == NULL || sqlite3_stricmp(hub->savepoints[depth - 1].name, name) != 0)) {
+        depth--;
+    }
+    return depth;
+}
+
+static void roll_back_to(perilune_hub *hub, size_t depth) {
+    if (depth == 0) return;
+    drop_changes(hub, hub->savepoints[depth - 1].first_change);
+    forget_savepoints(hub, depth);
+}
+
+void perilune_hub_take_control(perilune_hub *hub, const char *sql) {
+    bool has_to = false;
+    char *verb = take_word(&sql), *name = verb ? take_name(sql, &has_to) : NULL;
+    if (name && sqlite3_stricmp(verb, "SAVEPOINT") == 0) {
+        perilune_hub_begin_savepoint(hub, name);
+    } else if (name && sqlite3_stricmp(verb, "RELEASE") == 0) {
+        perilune_hub_end_savepoint(hub, depth_of(hub, name), true);
+    } else if (name && has_to) {
+        roll_back_to(hub, depth_of(hub, name));
+    }
+    free(name);
+    free(verb);
+}

@@ -1,0 +1,319 @@
+/* Arguments: from the stack or a table of the script to the parameters of a statement. */
+#include <stdarg.h>
+
+#include "CPeriluneRecords/Model/records.h"
+
+/* Longer strings are refused before SQLite is asked: it would refuse them too, at its own limit. */
+static const size_t longest_string = 1u << 30;
+
+/* MARK: - One value */
+
+static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
+    size_t length;
+    const char *bytes = lua_tolstring(L, index, &length);
+    if (length >= longest_string) return "a string of less than 1 GiB";
+    int code = is_blob
+        ? sqlite3_bind_blob64(statement, parameter, length ? bytes : "", length, SQLITE_STATIC)
+        : sqlite3_bind_text64(statement, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8);
+    return code == SQLITE_OK ? NULL : "a string that SQLite can take; this one is too long";
+}
+
+static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
+
+/* Answered in place of what was expected: the error is on top of the stack. */
+const char perilune_conversion_failed[] = "a value that can be converted";
+
+/* Binds what a value's own __to_database makes of it; the result stays on the stack. */
+static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
+    static const char expected[] =
+        "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
+    if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return expected;
+    lua_pushvalue(L, index);
+    if (perilune_pcall(L, 1, 1) != LUA_OK) return perilune_conversion_failed;
+    int type = lua_type(L, -1);
+    bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || perilune_is_blob(L, -1) || perilune_is_null(L, -1));
+    return is_plain ? bind_plain(L, statement, parameter, lua_gettop(L)) : "a plain value from __to_database";
+}
+
+static const char *bind_object(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
+    if (perilune_is_null(L, index)) {
+        sqlite3_bind_null(statement, parameter);
+        return NULL;
+    }
+    if (!perilune_is_blob(L, index)) return bind_converted(L, statement, parameter, index);
+    lua_getiuservalue(L, index, 1);
+    return bind_string(L, statement, parameter, lua_gettop(L), true);
+}
+
+/* Returns what was expected if the value cannot be bound. Otherwise NULL. */
+static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
+    switch (lua_type(L, index)) {
+        case LUA_TNIL:
+            sqlite3_bind_null(statement, parameter);
+            return NULL;
+        case LUA_TBOOLEAN:
+            sqlite3_bind_int64(statement, parameter, lua_toboolean(L, index));
+            return NULL;
+        case LUA_TNUMBER: {
+            if (lua_isinteger(L, index)) {
+                sqlite3_bind_int64(statement, parameter, lua_tointeger(L, index));
+                return NULL;
+            }
+            double number = lua_tonumber(L, index);
+            if (number != number) return "a number that is not NaN, which SQLite would store as NULL";
+            sqlite3_bind_double(statement, parameter, number);
+            return NULL;
+        }
+        case LUA_TSTRING: return bind_string(L, statement, parameter, index, false);
+        case LUA_TUSERDATA: return bind_object(L, statement, parameter, index);
+        default: return bind_converted(L, statement, parameter, index);
+    }
+}
+
+const char *perilune_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
+    if (is_blob) return bind_string(L, statement, parameter, index, true);
+    return bind_plain(L, statement, parameter, index);
+}
+
+void perilune_push_plain(lua_State *L, int index) {
+    int type = lua_type(L, index);
+    bool is_object = type == LUA_TTABLE || (type == LUA_TUSERDATA && !perilune_is_null(L, index) && !perilune_is_blob(L, index));
+    lua_pushvalue(L, index);
+    if (!is_object || luaL_getmetafield(L, -1, "__to_database") == LUA_TNIL) return;
+    lua_insert(L, -2);
+    lua_call(L, 1, 1);
+}
+
+int perilune_plain_value(lua_State *L) {
+    perilune_push_plain(L, 1);
+    return 1;
+}
+
+void perilune_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
+    index = lua_absindex(L, index);
+    const char *expected = bind_plain(L, statement, parameter, index);
+    if (expected == perilune_conversion_failed) lua_error(L);
+    if (expected) perilune_raise(L, "argument", "%s: expected %s, got %s", what, expected, perilune_type_name(L, index));
+}
+
+/* MARK: - The arguments of a call */
+
+/* A list is as long as its field `n` says, as table.pack leaves it, else as # says. */
+static lua_Integer list_length(lua_State *L, int table) {
+    lua_pushliteral(L, "n");
+    lua_rawget(L, table);
+    lua_Integer count = lua_isinteger(L, -1) ? lua_tointeger(L, -1) : -1;
+    lua_pop(L, 1);
+    return count >= 0 ? count : (lua_Integer)lua_rawlen(L, table);
+}
+
+static bool holds_arguments(lua_State *L, int index) {
+    if (lua_type(L, index) != LUA_TTABLE) return false;
+    if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return true;
+    lua_pop(L, 1);
+    return false;
+}
+
+perilune_arguments perilune_arguments_at(lua_State *L, const char *verb, int first) {
+    perilune_arguments arguments = {.verb = verb, .first = first, .count = lua_gettop(L) - first + 1};
+    arguments.list_count = arguments.count;
+    if (arguments.count == 1 && holds_arguments(L, first)) {
+        arguments.table = first;
+        arguments.list_count = list_length(L, first);
+    }
+    return arguments;
+}
+
+/* Ends the run that the arguments are for, so that its statement is free again, and raises. */
+static int fail(lua_State *L, const perilune_arguments *arguments, const char *format, ...) {
+    va_list list;
+    va_start(list, format);
+    const char *message = lua_pushvfstring(L, format, list);
+    va_end(list);
+    if (arguments->statement) perilune_end_run(arguments->statement);
+    return perilune_raise(L, "argument", "%s", message);
+}
+
+/* The same with the error on top of the stack, which a conversion has raised. */
+static int fail_conversion(lua_State *L, const perilune_arguments *arguments) {
+    if (arguments->statement) perilune_end_run(arguments->statement);
+    return lua_error(L);
+}
+
+static int raise_count(lua_State *L, const perilune_arguments *arguments, lua_Integer expected) {
+    const char *hint = "";
+    if (arguments->table && perilune_shape_at(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
+    else if (arguments->table && arguments->list_count < expected) {
+        hint = " (a nil ends a list: write perilune.null, or give the list a field n)";
+    }
+    return fail(L, arguments, "%s: expected %I argument%s for the statement, got %I%s", arguments->verb, expected,
+                expected == 1 ? "" : "s", arguments->list_count, hint);
+}
+
+static int fail_value(lua_State *L, const perilune_arguments *arguments, lua_Integer position, const char *expected,
+                      int index) {
+    if (expected == perilune_conversion_failed) return fail_conversion(L, arguments);
+    return fail(L, arguments, "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
+                perilune_type_name(L, index));
+}
+
+static void bind_list_value(lua_State *L, perilune_statement *statement, int parameter, perilune_arguments *arguments) {
+    lua_Integer position = ++arguments->taken;
+    if (arguments->table) lua_rawgeti(L, arguments->table, position);
+    int index = arguments->table ? lua_gettop(L) : arguments->first + (int)position - 1;
+    const char *expected = bind_plain(L, statement->handle, parameter, index);
+    if (expected) fail_value(L, arguments, position, expected, index);
+}
+
+/* Pushes the argument of that name, which is on top of the stack. For a row, a column that is NULL is there, as nil.
+** Returns false if there is none. [-1, +1] */
+static bool push_named(lua_State *L, int table) {
+    lua_pushvalue(L, -1);
+    if (lua_rawget(L, table) != LUA_TNIL) {
+        lua_remove(L, -2);
+        return true;
+    }
+    bool has_column = perilune_row_has(L, table, -2);
+    lua_remove(L, -2);
+    return has_column;
+}
+
+static void check_names(lua_State *L, const perilune_arguments *arguments, int names);
+
+/* Raises, naming every parameter of the statement that the table lacks; or a name that may be one of them misspelt. */
+static int raise_missing(lua_State *L, perilune_statement *statement, const perilune_arguments *arguments, int parameters) {
+    if (arguments->used == 0) check_names(L, arguments, parameters);
+    luaL_Buffer names;
+    luaL_buffinit(L, &names);
+    int count = 0;
+    for (int i = 1; i <= statement->parameter_count; i++) {
+        const char *name = sqlite3_bind_parameter_name(statement->handle, i);
+        if (name == NULL || *name == '?') continue;
+        lua_pushstring(L, name + 1);
+        bool is_there = push_named(L, arguments->table);
+        lua_pop(L, 1);
+        if (is_there) continue;
+        if (count++ > 0) luaL_addstring(&names, ", ");
+        luaL_addstring(&names, name + 1);
+    }
+    luaL_pushresult(&names);
+    return fail(L, arguments, "%s: missing argument%s: %s (write perilune.null for NULL)", arguments->verb,
+                count == 1 ? "" : "s", lua_tostring(L, -1));
+}
+
+/* Binds from the name on top of the stack, in a table. Leaves the value. `parameters` is the index of the list of names. */
+static void bind_named_value(lua_State *L, perilune_statement *statement, int parameter, int parameters,
+                             perilune_arguments *arguments) {
+    if (arguments->used) {
+        lua_pushvalue(L, -1);
+        lua_pushboolean(L, true);
+        lua_rawset(L, arguments->used);
+    }
+    if (!push_named(L, arguments->table)) {
+        lua_pop(L, 1);
+        if (arguments->taken < arguments->list_count) bind_list_value(L, statement, parameter, arguments);
+        else raise_missing(L, statement, arguments, parameters);
+        return;
+    }
+    arguments->named++;
+    int index = lua_gettop(L);
+    const char *expected = bind_plain(L, statement->handle, parameter, index);
+    if (expected == perilune_conversion_failed) fail_conversion(L, arguments);
+    if (expected) {
+        fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
+             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, perilune_type_name(L, index));
+    }
+}
+
+/* The fast case: one value for each parameter, all on the stack. */
+static void bind_stack(lua_State *L, perilune_statement *statement, perilune_arguments *arguments) {
+    int count = statement->parameter_count, next = arguments->first + (int)arguments->taken;
+    if (arguments->list_count - arguments->taken < count) raise_count(L, arguments, count);
+    for (int i = 1; i <= count; i++, next++) {
+        const char *expected = bind_plain(L, statement->handle, i, next);
+        if (expected) fail_value(L, arguments, next - arguments->first + 1, expected, next);
+    }
+    arguments->taken += count;
+}
+
+static void bind_table(lua_State *L, perilune_statement *statement, int statement_index, perilune_arguments *arguments) {
+    lua_getiuservalue(L, statement_index, PERILUNE_PARAMETERS);
+    int names = lua_gettop(L);
+    /* For a statement with a parameter of that name, `n` is an argument like others. */
+    bool is_argument = lua_getfield(L, names, "n") != LUA_TNIL;
+    lua_pop(L, 1);
+    if (is_argument) arguments->list_count = (lua_Integer)lua_rawlen(L, arguments->table);
+    for (int i = 1; i <= statement->parameter_count; i++) {
+        if (lua_rawgeti(L, names, i) == LUA_TSTRING) {
+            bind_named_value(L, statement, i, names, arguments);
+            continue;
+        }
+        lua_pop(L, 1);
+        if (arguments->taken >= arguments->list_count) raise_count(L, arguments, statement->parameter_count);
+        bind_list_value(L, statement, i, arguments);
+    }
+}
+
+void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int statement_index,
+                             perilune_arguments *arguments) {
+    arguments->statement = statement;
+    if (statement->parameter_count == 0) return;
+    /* Each value, and what it was converted to, stays on the stack: SQLite does not copy its bytes. */
+    int most = statement->parameter_count * (arguments->table ? 3 : 2);
+    if (most > LUA_MINSTACK / 2) luaL_checkstack(L, most + LUA_MINSTACK, "too many arguments");
+    if (arguments->table) bind_table(L, statement, statement_index, arguments);
+    else bind_stack(L, statement, arguments);
+}
+
+/* MARK: - Arguments left over */
+
+/* Raises for a name that no parameter has. `names` is the stack index of the table of names, or 0 if there are none. */
+static void raise_unknown(lua_State *L, const perilune_arguments *arguments, int names, const char *name) {
+    const char *nearest = names ? perilune_nearest(L, names, name) : NULL;
+    if (nearest) {
+        fail(L, arguments, "%s: the statement has no parameter \"%s\" (did you mean \"%s\"?)", arguments->verb, name,
+             nearest);
+    }
+    fail(L, arguments, "%s: the statement has no parameter \"%s\"", arguments->verb, name);
+}
+
+static bool is_list_length(lua_State *L, const char *name, int value) {
+    return strcmp(name, "n") == 0 && lua_isinteger(L, value);
+}
+
+static int count_names(lua_State *L, int table) {
+    int count = 0;
+    for (lua_pushnil(L); lua_next(L, table); lua_pop(L, 1)) count += lua_type(L, -2) == LUA_TSTRING;
+    return count;
+}
+
+/* A row may have more columns than the statement has parameters; any other table may not have more names. */
+static void check_names(lua_State *L, const perilune_arguments *arguments, int names) {
+    if (perilune_is_row(L, arguments->table) || count_names(L, arguments->table) == arguments->named) return;
+    for (lua_pushnil(L); lua_next(L, arguments->table); lua_pop(L, 1)) {
+        if (lua_type(L, -2) != LUA_TSTRING) continue;
+        bool is_known = false;
+        if (names) {
+            lua_pushvalue(L, -2);
+            is_known = lua_rawget(L, names) != LUA_TNIL;
+            lua_pop(L, 1);
+        }
+        if (is_known || is_list_length(L, lua_tostring(L, -2), -1)) continue;
+        raise_unknown(L, arguments, names, lua_tostring(L, -2));
+    }
+}
+
+void perilune_check_all_used(lua_State *L, perilune_statement *statement, int statement_index,
+                             perilune_arguments *arguments) {
+    arguments->statement = statement;
+    bool is_row = arguments->table && perilune_is_row(L, arguments->table);
+    if (arguments->taken < arguments->list_count && !is_row) raise_count(L, arguments, arguments->taken);
+    if (arguments->table == 0) return;
+    int names = arguments->used, top = lua_gettop(L);
+    if (statement && statement->parameter_count > 0) {
+        lua_getiuservalue(L, statement_index, PERILUNE_PARAMETERS);
+        names = lua_gettop(L);
+    }
+    check_names(L, arguments, names);
+    lua_settop(L, top);
+}

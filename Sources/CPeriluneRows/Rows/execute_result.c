@@ -1,0 +1,103 @@
+/*
+** What execute returns: an object with the fields changed_rows and inserted_rowid.
+**
+** Scripts insert rows by the thousand and seldom look at it. So it costs nothing where it can: for one inserted row it is a
+** light userdata, whose pointer is the row id, with the topmost bit set, which no address of a process has. For anything
+** else it is a full userdata with the same metatable.
+*/
+#include "CPeriluneRows/rows_internal.h"
+
+typedef struct {
+    lua_Integer changed_rows, inserted_rowid;
+    bool has_inserted;
+} changes;
+
+static const char metatable_key;
+
+#if UINTPTR_MAX == UINT64_MAX
+static const uintptr_t light_tag = (uintptr_t)1 << 63;
+#else
+static const uintptr_t light_tag = 0; /* a row id does not fit */
+#endif
+
+void perilune_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid) {
+    if (light_tag && changed_rows == 1 && inserted_rowid && *inserted_rowid >= 0) {
+        lua_pushlightuserdata(L, (void *)(light_tag | (uintptr_t)*inserted_rowid));
+        return;
+    }
+    changes *result = lua_newuserdatauv(L, sizeof *result, 0);
+    *result = (changes){changed_rows, inserted_rowid ? *inserted_rowid : 0, inserted_rowid != NULL};
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
+    lua_setmetatable(L, -2);
+}
+
+/* Only Lua calls the metamethods, scripts cannot reach them: the value is a changes object, or a light userdata that is none
+** of ours, for which the answer is false. */
+static bool read_changes(lua_State *L, int index, changes *result) {
+    if (lua_type(L, index) == LUA_TUSERDATA) {
+        *result = *(const changes *)lua_touserdata(L, index);
+        return true;
+    }
+    uintptr_t bits = (uintptr_t)lua_touserdata(L, index);
+    *result = (changes){1, (lua_Integer)(bits & ~light_tag), true};
+    return (bits & light_tag) != 0;
+}
+
+static int changes_index(lua_State *L) {
+    changes self;
+    const char *name = lua_type(L, 2) == LUA_TSTRING ? lua_tostring(L, 2) : "";
+    if (!read_changes(L, 1, &self)) {
+        lua_pushnil(L);
+    } else if (strcmp(name, "changed_rows") == 0) {
+        lua_pushinteger(L, self.changed_rows);
+    } else if (strcmp(name, "inserted_rowid") == 0 && self.has_inserted) {
+        lua_pushinteger(L, self.inserted_rowid);
+    } else {
+        lua_pushnil(L);
+    }
+    return 1;
+}
+
+static int changes_to_string(lua_State *L) {
+    changes self;
+    if (!read_changes(L, 1, &self)) {
+        lua_pushliteral(L, "userdata");
+    } else if (self.has_inserted) {
+        lua_pushfstring(L, "{changed_rows = %I, inserted_rowid = %I}", self.changed_rows, self.inserted_rowid);
+    } else {
+        lua_pushfstring(L, "{changed_rows = %I}", self.changed_rows);
+    }
+    return 1;
+}
+
+/* Upvalues: the object; how many fields it has given. Scripts can call it with anything, so that it looks at no argument. */
+static int next_change(lua_State *L) {
+    static const char *const names[] = {"changed_rows", "inserted_rowid"};
+    changes self;
+    int position = (int)lua_tointeger(L, lua_upvalueindex(2));
+    bool is_ours = read_changes(L, lua_upvalueindex(1), &self);
+    if (!is_ours || position == 2 || (position == 1 && !self.has_inserted)) return 0;
+    lua_pushinteger(L, position + 1);
+    lua_replace(L, lua_upvalueindex(2));
+    lua_pushstring(L, names[position]);
+    lua_pushinteger(L, position == 0 ? self.changed_rows : self.inserted_rowid);
+    return 2;
+}
+
+static int changes_pairs(lua_State *L) {
+    lua_pushvalue(L, 1);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, next_change, 2);
+    return 1;
+}
+
+void perilune_open_changes(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"__index", changes_index}, {"__tostring", changes_to_string}, {"__pairs", changes_pairs}, {NULL, NULL}};
+    perilune_new_metatable(L, &metatable_key, "changes", functions);
+    /* All light userdata of a state share one metatable. */
+    lua_pushlightuserdata(L, NULL);
+    lua_insert(L, -2);
+    lua_setmetatable(L, -2);
+    lua_pop(L, 1);
+}

@@ -1,0 +1,381 @@
+/* Rows: plain tables, with one metatable for each statement. */
+#include "CPeriluneRows/rows_internal.h"
+
+/*
+** The shape of a statement's rows is a list of keys: a column's name; for a name that an earlier column has too, the position.
+** At 0 it has the metatable of rows, at -1 the list of names.
+** The metatable has, by address: the keys; the lookup, lower-case name -> position; the exact names, name -> true.
+*/
+static const char keys_key, lookup_key, exact_key;
+
+/* MARK: - Values and rows */
+
+void perilune_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean) {
+    switch (sqlite3_column_type(statement, column)) {
+        case SQLITE_INTEGER: {
+            lua_Integer integer = sqlite3_column_int64(statement, column);
+            if (is_boolean) lua_pushboolean(L, integer != 0);
+            else lua_pushinteger(L, integer);
+            break;
+        }
+        case SQLITE_FLOAT: lua_pushnumber(L, sqlite3_column_double(statement, column)); break;
+        case SQLITE_TEXT: {
+            const char *bytes = (const char *)sqlite3_column_text(statement, column);
+            if (bytes == NULL) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
+            lua_pushlstring(L, bytes, (size_t)sqlite3_column_bytes(statement, column));
+            break;
+        }
+        case SQLITE_BLOB: {
+            const char *bytes = sqlite3_column_blob(statement, column);
+            lua_pushlstring(L, bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement, column));
+            break;
+        }
+        default: lua_pushnil(L); break;
+    }
+}
+
+void perilune_push_row(lua_State *L, perilune_statement *statement, int keys) {
+    int count = statement->column_count;
+    lua_createtable(L, 0, count);
+    for (int i = 0; i < count; i++) {
+        if (sqlite3_column_type(statement->handle, i) == SQLITE_NULL) continue;
+        lua_rawgeti(L, keys, i + 1);
+        perilune_push_value(L, statement, i);
+        lua_rawset(L, -3);
+    }
+    lua_rawgeti(L, keys, 0);
+    lua_setmetatable(L, -2);
+}
+
+/* MARK: - What a row knows of its columns */
+
+/* Pushes a field of the row's metatable, or nothing if the value is no row. */
+static bool push_shape(lua_State *L, int row, const char *field) {
+    if (lua_type(L, row) != LUA_TTABLE || !lua_getmetatable(L, row)) return false;
+    bool is_row = lua_rawgetp(L, -1, field) == LUA_TTABLE;
+    lua_remove(L, -2);
+    if (!is_row) lua_pop(L, 1);
+    return is_row;
+}
+
+bool perilune_is_row(lua_State *L, int index) {
+    bool is_row = push_shape(L, index, &keys_key);
+    if (is_row) lua_pop(L, 1);
+    return is_row;
+}
+
+/* Whether the row has a column of the name at `name`, be it NULL. */
+bool perilune_row_has(lua_State *L, int row, int name) {
+    name = lua_absindex(L, name);
+    if (!push_shape(L, row, &exact_key)) return false;
+    lua_pushvalue(L, name);
+    bool has_column = lua_rawget(L, -2) != LUA_TNIL;
+    lua_pop(L, 2);
+    return has_column;
+}
+
+/* Pushes the name in lower case, as SQLite compares names: only ASCII letters. */
+static void push_lower(lua_State *L, int index) {
+    size_t length;
+    const char *name = lua_tolstring(L, index, &length);
+    luaL_Buffer buffer;
+    char *lower = luaL_buffinitsize(L, &buffer, length);
+    for (size_t i = 0; i < length; i++) lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
+    luaL_pushresultsize(&buffer, length);
+}
+
+/* The position of a column by name in any case, or by position; 0 if there is none. `lookup` is a stack index. */
+static lua_Integer position_of(lua_State *L, int lookup, int key) {
+    lua_Integer position = 0;
+    if (lua_type(L, key) == LUA_TSTRING) {
+        push_lower(L, key);
+        lua_rawget(L, lookup);
+        position = lua_tointeger(L, -1);
+        lua_pop(L, 1);
+    } else if (lua_isinteger(L, key)) {
+        position = lua_tointeger(L, key);
+    }
+    return position;
+}
+
+/* Pushes the value at a position; `columns` is the stack index of the list of keys. Nil if there is no such column. */
+static void push_at(lua_State *L, int row, int columns, lua_Integer position) {
+    if (lua_rawgeti(L, columns, position) == LUA_TNIL || position <= 0) {
+        lua_pop(L, 1);
+        lua_pushnil(L);
+        return;
+    }
+    lua_rawget(L, row);
+}
+
+/* Asked for what the table itself does not have: a NULL, a method, a name in another case, a position.
+** Upvalues: keys, lookup, exact names, methods. */
+static int row_index(lua_State *L) {
+    enum { keys = lua_upvalueindex(1), lookup = lua_upvalueindex(2), exact = lua_upvalueindex(3),
+           methods = lua_upvalueindex(4) };
+    if (lua_type(L, 2) == LUA_TSTRING) {
+        lua_pushvalue(L, 2);
+        if (lua_rawget(L, exact) != LUA_TNIL) return 0;
+        lua_pushvalue(L, 2);
+        if (lua_rawget(L, methods) != LUA_TNIL) return 1;
+    }
+    push_at(L, 1, keys, position_of(L, lookup, 2));
+    return 1;
+}
+
+/* MARK: - What the library needs for the methods of rows */
+
+static void check_row(lua_State *L) {
+    if (!perilune_is_row(L, 1)) perilune_raise(L, "argument", "expected a row, got %s", perilune_type_name(L, 1));
+}
+
+/* Pushes the list of the names of its columns. */
+static void push_column_names(lua_State *L, int row) {
+    push_shape(L, row, &keys_key);
+    lua_rawgeti(L, -1, -1);
+    lua_remove(L, -2);
+}
+
+int perilune_row_columns(lua_State *L) {
+    check_row(L);
+    push_column_names(L, 1);
+    return 1;
+}
+
+int perilune_row_metatable(lua_State *L) {
+    check_row(L);
+    lua_getmetatable(L, 1);
+    return 1;
+}
+
+/* MARK: - Metamethods */
+
+/* Pushes the next field that the script has put into the row itself, and its value. The key before it is on top. */
+static int next_field(lua_State *L, int row, int exact, lua_Integer column_count) {
+    while (lua_next(L, row)) {
+        bool is_column = lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= column_count;
+        if (lua_type(L, -2) == LUA_TSTRING) {
+            lua_pushvalue(L, -2);
+            is_column = lua_rawget(L, exact) != LUA_TNIL;
+            lua_pop(L, 1);
+        }
+        if (!is_column) return 2;
+        lua_pop(L, 1);
+    }
+    return 0;
+}
+
+/* Upvalues: row, keys, names, exact names, position. First the columns in their order, then other fields. */
+static int next_pair(lua_State *L) {
+    enum { row = lua_upvalueindex(1), keys = lua_upvalueindex(2), names = lua_upvalueindex(3),
+           exact = lua_upvalueindex(4), counter = lua_upvalueindex(5) };
+    lua_Integer count = (lua_Integer)lua_rawlen(L, names), position = lua_tointeger(L, counter) + 1;
+    lua_settop(L, 2);
+    if (position <= count + 1) {
+        lua_pushinteger(L, position);
+        lua_replace(L, counter);
+    }
+    if (position <= count) {
+        lua_rawgeti(L, names, position);
+        push_at(L, row, keys, position);
+        return 2;
+    }
+    if (position == count + 1) lua_pushnil(L);
+    return next_field(L, row, exact, count);
+}
+
+static int row_pairs(lua_State *L) {
+    check_row(L);
+    lua_settop(L, 1);
+    push_shape(L, 1, &keys_key);
+    push_column_names(L, 1);
+    push_shape(L, 1, &exact_key);
+    lua_pushinteger(L, 0);
+    lua_pushcclosure(L, next_pair, 5);
+    return 1;
+}
+
+static bool have_same_columns(lua_State *L, int left, int right) {
+    lua_Integer count = (lua_Integer)lua_rawlen(L, left);
+    if (count != (lua_Integer)lua_rawlen(L, right)) return false;
+    bool are_same = true;
+    for (lua_Integer i = 1; are_same && i <= count; i++) {
+        lua_rawgeti(L, left, i);
+        lua_rawgeti(L, right, i);
+        are_same = lua_rawequal(L, -1, -2);
+        lua_pop(L, 2);
+    }
+    return are_same;
+}
+
+/* Rows are equal if they have the same columns with the same values. */
+static int row_equal(lua_State *L) {
+    bool are_equal = perilune_is_row(L, 1) && perilune_is_row(L, 2);
+    if (are_equal) {
+        push_shape(L, 1, &keys_key);
+        push_shape(L, 2, &keys_key);
+        are_equal = have_same_columns(L, 3, 4);
+        lua_Integer count = (lua_Integer)lua_rawlen(L, 3);
+        for (lua_Integer i = 1; are_equal && i <= count; i++) {
+            push_at(L, 1, 3, i);
+            push_at(L, 2, 3, i);
+            are_equal = lua_compare(L, -1, -2, LUA_OPEQ);
+            lua_pop(L, 2);
+        }
+    }
+    lua_pushboolean(L, are_equal);
+    return 1;
+}
+
+static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
+    if (lua_isnil(L, index)) {
+        luaL_addstring(buffer, "NULL");
+    } else {
+        bool is_string = lua_type(L, index) == LUA_TSTRING;
+        if (is_string) luaL_addchar(buffer, '"');
+        luaL_tolstring(L, index, NULL);
+        luaL_addvalue(buffer);
+        if (is_string) luaL_addchar(buffer, '"');
+    }
+}
+
+/* {id = 1, name = "Ada"} */
+static int row_to_string(lua_State *L) {
+    enum { keys = 2, names = 3, value = 4 };
+    check_row(L);
+    lua_settop(L, 1);
+    push_shape(L, 1, &keys_key);
+    push_column_names(L, 1);
+    lua_Integer count = (lua_Integer)lua_rawlen(L, names);
+    lua_pushnil(L);
+    luaL_Buffer buffer;
+    luaL_buffinit(L, &buffer);
+    luaL_addchar(&buffer, '{');
+    for (lua_Integer i = 1; i <= count; i++) {
+        if (i > 1) luaL_addstring(&buffer, ", ");
+        lua_rawgeti(L, names, i);
+        luaL_addvalue(&buffer);
+        luaL_addstring(&buffer, " = ");
+        push_at(L, 1, keys, i);
+        lua_replace(L, value);
+        add_value(L, &buffer, value);
+    }
+    luaL_addchar(&buffer, '}');
+    luaL_pushresult(&buffer);
+    return 1;
+}
+
+static int row_length(lua_State *L) {
+    check_row(L);
+    push_column_names(L, 1);
+    lua_pushinteger(L, (lua_Integer)lua_rawlen(L, -1));
+    return 1;
+}
+
+/* MARK: - The metatable */
+
+/* From the list at `names` fills the list of keys, and the tables that find them. */
+static void index_names(lua_State *L, int names, int keys, int lookup, int exact) {
+    int top = lua_gettop(L), count = (int)lua_rawlen(L, names);
+    for (int i = 1; i <= count; i++) {
+        lua_rawgeti(L, names, i);
+        int written = top + 1;
+        lua_pushvalue(L, written);
+        bool is_first = lua_rawget(L, exact) == LUA_TNIL;
+        if (is_first) lua_pushvalue(L, written);
+        else lua_pushinteger(L, i);
+        lua_rawseti(L, keys, i);
+        lua_pushvalue(L, written);
+        lua_pushboolean(L, true);
+        lua_rawset(L, exact);
+        push_lower(L, written);
+        lua_pushvalue(L, -1);
+        if (lua_rawget(L, lookup) == LUA_TNIL) {
+            lua_pop(L, 1);
+            lua_pushinteger(L, i);
+            lua_rawset(L, lookup);
+        }
+        lua_settop(L, top);
+    }
+}
+
+/* Pushes a metatable for rows of these keys. */
+static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
+    static const luaL_Reg functions[] = {
+        {"__eq", row_equal}, {"__tostring", row_to_string}, {"__len", row_length}, {"__pairs", row_pairs}, {NULL, NULL}};
+    lua_createtable(L, 0, 12);
+    luaL_setfuncs(L, functions, 0);
+    lua_pushvalue(L, keys);
+    lua_rawsetp(L, -2, &keys_key);
+    lua_pushvalue(L, lookup);
+    lua_rawsetp(L, -2, &lookup_key);
+    lua_pushvalue(L, exact);
+    lua_rawsetp(L, -2, &exact_key);
+    lua_pushvalue(L, keys);
+    lua_pushvalue(L, lookup);
+    lua_pushvalue(L, exact);
+    perilune_push_row_methods(L);
+    lua_pushcclosure(L, row_index, 4);
+    lua_setfield(L, -2, "__index");
+    lua_pushliteral(L, "a row");
+    lua_setfield(L, -2, "__name");
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
+}
+
+/* Pushes the list of keys of rows that have the columns in the list on top of the stack. [-1, +1, m] */
+static void push_shape_of_names(lua_State *L) {
+    int names = lua_gettop(L), count = (int)lua_rawlen(L, names);
+    int keys = names + 1, lookup = keys + 1, exact = keys + 2;
+    lua_createtable(L, count, 2);
+    lua_createtable(L, 0, count);
+    lua_createtable(L, 0, count);
+    index_names(L, names, keys, lookup, exact);
+    lua_pushvalue(L, names);
+    lua_rawseti(L, keys, -1);
+    push_metatable(L, keys, lookup, exact);
+    lua_rawseti(L, keys, 0);
+    lua_settop(L, keys);
+    lua_remove(L, names);
+}
+
+void perilune_push_shape(lua_State *L, perilune_statement *statement) {
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lua_createtable(L, statement->column_count, 0);
+    for (int i = 1; i <= statement->column_count; i++) {
+        const char *name = sqlite3_column_name(statement->handle, i - 1);
+        lua_pushstring(L, name ? name : "");
+        lua_rawseti(L, -2, i);
+    }
+    push_shape_of_names(L);
+}
+
+/* Arguments: a list of names, a table with their values. Returns a row. */
+int perilune_make_row(lua_State *L) {
+    enum { names = 1, values = 2, keys = 3, row = 4 };
+    luaL_checktype(L, names, LUA_TTABLE);
+    luaL_checktype(L, values, LUA_TTABLE);
+    lua_settop(L, values);
+    lua_pushvalue(L, names);
+    push_shape_of_names(L);
+    lua_newtable(L);
+    for (lua_Integer i = 1; lua_rawgeti(L, names, i) == LUA_TSTRING; i++) {
+        lua_rawgeti(L, keys, i);
+        lua_insert(L, -2);
+        lua_rawget(L, values);
+        lua_rawset(L, row);
+    }
+    lua_settop(L, row);
+    lua_rawgeti(L, keys, 0);
+    lua_setmetatable(L, row);
+    return 1;
+}
+
+void perilune_push_row_methods(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_row_methods_key);
+}
+
+void perilune_open_rows(lua_State *L) {
+    lua_createtable(L, 0, 16);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &perilune_row_methods_key);
+}

@@ -1,0 +1,24 @@
+/* Settings of SQLite for the whole process, and of its connections. */
+#include <time.h>
+
+#include "CPeriluneRows/rows_internal.h"
+
+int perilune_disable_memory_statistics(void) {
+    return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
+}
+
+bool perilune_wait_while_busy(int attempts, double seconds) {
+    static const int waits[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50}; /* milliseconds, as SQLite does it */
+    enum { count = sizeof waits / sizeof *waits, longest = 100 };
+    perilune_context *context = perilune_running_context();
+    if (context && perilune_poll(context) != PERILUNE_DOOM_NONE) return false;
+    double waited = 0;
+    for (int i = 0; i < attempts && i < count; i++) waited += waits[i];
+    if (attempts > count) waited += (double)(attempts - count) * longest;
+    double left = seconds * 1000 - waited, wait = attempts < count ? waits[attempts] : longest;
+    if (left <= 0) return false;
+    if (wait > left) wait = left;
+    struct timespec time = {.tv_nsec = (long)(wait * 1000000)};
+    nanosleep(&time, NULL);
+    return true;
+}

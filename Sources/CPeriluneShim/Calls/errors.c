@@ -1,0 +1,325 @@
+/* Error objects, and what is kept of a failure. */
+#include <stdarg.h>
+#include <string.h>
+
+#include "CPeriluneShim/shim_internal.h"
+
+/* Keys of the registry: their addresses. */
+static const char error_metatable_key, failure_value_key, failure_traceback_key, failure_file_key, failure_line_key;
+
+/* MARK: - Error objects: a userdata that holds a Swift error or NULL; its user value is the table of fields. */
+
+bool perilune_is_error(lua_State *L, int index) {
+    if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return false;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &error_metatable_key);
+    bool is_error = lua_rawequal(L, -1, -2);
+    perilune_pop(L, 2);
+    return is_error;
+}
+
+void **perilune_error_payload(lua_State *L, int index) {
+    return perilune_is_error(L, index) ? lua_touserdata(L, index) : NULL;
+}
+
+void perilune_push_error_fields(lua_State *L, int index) {
+    lua_getiuservalue(L, index, 1);
+}
+
+void perilune_push_error(lua_State *L, const char *kind, const char *format, ...) {
+    void **payload = lua_newuserdatauv(L, sizeof *payload, 1);
+    *payload = NULL;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &error_metatable_key);
+    lua_setmetatable(L, -2);
+    lua_createtable(L, 0, 8);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, -3, 1);
+    lua_pushstring(L, kind);
+    lua_setfield(L, -2, "kind");
+    va_list arguments;
+    va_start(arguments, format);
+    lua_pushvfstring(L, format, arguments);
+    va_end(arguments);
+    lua_setfield(L, -2, "message");
+    perilune_pop(L, 1);
+}
+
+void perilune_set_error_field(lua_State *L, const char *name) {
+    lua_getiuservalue(L, -2, 1);
+    lua_insert(L, -2);
+    lua_setfield(L, -2, name);
+    perilune_pop(L, 1);
+}
+
+bool perilune_find_position(lua_State *L, lua_Debug *activation) {
+    for (int level = 0; lua_getstack(L, level, activation); level++) {
+        lua_getinfo(L, "Sl", activation);
+        bool is_library = strncmp(activation->source, PERILUNE_LIBRARY_CHUNK, strlen(PERILUNE_LIBRARY_CHUNK)) == 0;
+        if (activation->currentline > 0 && !is_library) return true;
+    }
+    return false;
+}
+
+void perilune_add_position(lua_State *L) {
+    lua_Debug activation;
+    lua_getiuservalue(L, -1, 1);
+    lua_getfield(L, -1, "file");
+    bool has_position = !lua_isnil(L, -1);
+    perilune_pop(L, 1);
+    if (!has_position && perilune_find_position(L, &activation)) {
+        lua_pushstring(L, activation.short_src);
+        lua_setfield(L, -2, "file");
+        lua_pushinteger(L, activation.currentline);
+        lua_setfield(L, -2, "line");
+    }
+    perilune_pop(L, 1);
+}
+
+int perilune_position(lua_State *L) {
+    lua_Debug activation;
+    if (!perilune_find_position(L, &activation)) return 0;
+    bool is_file = activation.source[0] == '@';
+    lua_pushstring(L, is_file ? activation.source + 1 : activation.short_src);
+    lua_pushinteger(L, activation.currentline);
+    return 2;
+}
+
+int perilune_raise(lua_State *L, const char *kind, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    const char *message = lua_pushvfstring(L, format, arguments);
+    va_end(arguments);
+    perilune_push_error(L, kind, "%s", message);
+    perilune_add_position(L);
+    return lua_error(L);
+}
+
+/* Sets each string key of the table on top of the stack as a field of the error below it, if it has none of that name. [-1, +0] */
+static void add_fields(lua_State *L) {
+    lua_getiuservalue(L, -2, 1);
+    int fields = lua_gettop(L), source = fields - 1;
+    for (lua_pushnil(L); lua_next(L, source);) {
+        lua_pushvalue(L, -2);
+        bool is_new = lua_type(L, -1) == LUA_TSTRING && lua_rawget(L, fields) == LUA_TNIL;
+        perilune_pop(L, 1);
+        if (is_new) {
+            lua_pushvalue(L, -2);
+            lua_insert(L, -2);
+            lua_rawset(L, fields);
+        } else {
+            perilune_pop(L, 1);
+        }
+    }
+    perilune_pop(L, 2);
+}
+
+int perilune_raise_error(lua_State *L) {
+    const char *kind = luaL_checkstring(L, 1);
+    perilune_push_error(L, kind, "%s", luaL_checkstring(L, 2));
+    lua_pushvalue(L, 2); /* with the NULs that the text may have */
+    perilune_set_error_field(L, "message");
+    if (lua_type(L, 3) == LUA_TTABLE) {
+        lua_pushvalue(L, 3);
+        add_fields(L);
+    }
+    perilune_add_position(L);
+    return lua_error(L);
+}
+
+int perilune_add_error_fields(lua_State *L) {
+    lua_settop(L, 2);
+    if (perilune_is_error(L, 1) && lua_type(L, 2) == LUA_TTABLE) {
+        lua_pushvalue(L, 1);
+        if (lua_getfield(L, 2, "message") == LUA_TSTRING) perilune_set_error_field(L, "message");
+        lua_settop(L, 2);
+        add_fields(L);
+    }
+    lua_settop(L, 1);
+    return 1;
+}
+
+const char *perilune_type_name(lua_State *L, int index) {
+    switch (lua_type(L, index)) {
+        case LUA_TNONE: return "no value";
+        case LUA_TNIL: return "nil";
+        case LUA_TBOOLEAN: return "a boolean";
+        case LUA_TNUMBER: return lua_isinteger(L, index) ? "an integer" : "a float";
+        case LUA_TSTRING: return "a string";
+        case LUA_TTABLE: break;
+        case LUA_TFUNCTION: return "a function";
+        case LUA_TTHREAD: return "a coroutine";
+        case LUA_TLIGHTUSERDATA: return "a light userdata";
+        default: break;
+    }
+    if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING) {
+        const char *name = lua_tostring(L, -1); /* lives in the metatable */
+        perilune_pop(L, 1);
+        return name;
+    }
+    return lua_type(L, index) == LUA_TTABLE ? "a table" : "a userdata";
+}
+
+int perilune_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index) {
+    const char *got = perilune_type_name(L, index);
+    return perilune_raise(L, "argument", "%s: argument %d: expected %s, got %s", function, argument, expected, got);
+}
+
+/* MARK: - Metamethods */
+
+static int error_index(lua_State *L) {
+    lua_getiuservalue(L, 1, 1);
+    lua_pushvalue(L, 2);
+    lua_rawget(L, -2);
+    return 1;
+}
+
+static int error_newindex(lua_State *L) {
+    return perilune_raise(L, "argument", "error objects cannot be changed");
+}
+
+static int error_to_string(lua_State *L) {
+    lua_getiuservalue(L, 1, 1);
+    lua_getfield(L, -1, "file");
+    lua_getfield(L, -2, "line");
+    lua_getfield(L, -3, "message");
+    const char *message = luaL_tolstring(L, -1, NULL);
+    if (lua_type(L, -4) == LUA_TSTRING) {
+        lua_pushfstring(L, "%s:%d: %s", lua_tostring(L, -4), (int)lua_tointeger(L, -3), message);
+    }
+    return 1;
+}
+
+/* So that "failed: " .. err works as it does with messages. */
+static int error_concatenate(lua_State *L) {
+    luaL_tolstring(L, 1, NULL);
+    luaL_tolstring(L, 2, NULL);
+    lua_concat(L, 2);
+    return 1;
+}
+
+static int error_next(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TTABLE);
+    lua_settop(L, 2);
+    if (lua_next(L, 1)) return 2;
+    lua_pushnil(L);
+    return 1;
+}
+
+static int error_pairs(lua_State *L) {
+    lua_pushcfunction(L, error_next);
+    lua_getiuservalue(L, 1, 1);
+    /* A copy, so that the iteration hands out no table that could be changed. */
+    lua_newtable(L);
+    for (lua_pushnil(L); lua_next(L, -3);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, -4);
+    }
+    lua_remove(L, -2);
+    return 2;
+}
+
+void perilune_open_errors(lua_State *L) {
+    static const luaL_Reg metamethods[] = {
+        {"__index", error_index},         {"__newindex", error_newindex}, {"__tostring", error_to_string},
+        {"__concat", error_concatenate},  {"__pairs", error_pairs},       {"__gc", perilune_collect_object},
+        {NULL, NULL},
+    };
+    lua_createtable(L, 0, 8);
+    luaL_setfuncs(L, metamethods, 0);
+    lua_pushliteral(L, "error");
+    lua_setfield(L, -2, "__name");
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &error_metatable_key);
+}
+
+/* MARK: - What is kept of a failure */
+
+static bool is_kept(lua_State *L, int index) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_value_key);
+    bool kept = !lua_isnil(L, -1) && lua_rawequal(L, -1, index);
+    perilune_pop(L, 1);
+    return kept;
+}
+
+static void keep_position(lua_State *L, lua_State *failed) {
+    lua_Debug activation;
+    if (perilune_find_position(failed, &activation)) {
+        lua_pushstring(L, activation.short_src);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_file_key);
+        lua_pushinteger(L, activation.currentline);
+    } else {
+        lua_pushnil(L);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_file_key);
+        lua_pushnil(L);
+    }
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_line_key);
+}
+
+/* Adds where the failed coroutine was resumed. */
+static void add_resumer(lua_State *L) {
+    enum { most = 16 * 1024 };
+    lua_Debug activation;
+    if (!lua_getstack(L, 1, &activation)) return;
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_traceback_key) == LUA_TSTRING && lua_rawlen(L, -1) < most) {
+        luaL_traceback(L, L, lua_tostring(L, -1), 1);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
+    }
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_file_key) == LUA_TNIL) keep_position(L, L);
+    perilune_pop(L, 2);
+}
+
+void perilune_keep_failure(lua_State *L, lua_State *failed, int index) {
+    index = lua_absindex(L, index);
+    if (!lua_checkstack(L, 6)) return;
+    if (!is_kept(L, index)) {
+        luaL_traceback(L, failed, NULL, L == failed ? 1 : 0);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
+        keep_position(L, failed);
+        lua_pushvalue(L, index);
+        lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
+    }
+    if (L != failed) add_resumer(L);
+}
+
+void perilune_restore_failure(lua_State *L) {
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_line_key);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_file_key);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
+}
+
+/* An existing slot: allocates nothing. */
+static void forget_failure(lua_State *L) {
+    lua_pushnil(L);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
+}
+
+void perilune_push_failure(lua_State *L, int index) {
+    index = lua_absindex(L, index);
+    if (!is_kept(L, index)) {
+        for (int i = 0; i < 3; i++) lua_pushnil(L);
+        return;
+    }
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_file_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_line_key);
+    forget_failure(L);
+}
+
+/* Whether the error is raised by a function that passes on what it caught: level 0 is the handler, 1 who raised. */
+static bool is_raised_again(lua_State *L) {
+    lua_Debug activation;
+    if (!lua_getstack(L, 1, &activation) || !lua_getinfo(L, "f", &activation)) return false;
+    lua_CFunction function = lua_tocfunction(L, -1);
+    perilune_pop(L, 1);
+    return perilune_is_swift_function(function) || perilune_is_wrap(function);
+}
+
+int perilune_message_handler(lua_State *L) {
+    /* Equal strings need not come from one failure. */
+    if (lua_type(L, 1) == LUA_TSTRING && !is_raised_again(L)) forget_failure(L);
+    perilune_keep_failure(L, L, 1);
+    return 1;
+}

@@ -1,0 +1,139 @@
+/* Lua's standard libraries, as far as a state is granted them. */
+#include <string.h>
+
+#include "CPeriluneShim/shim_internal.h"
+
+/* MARK: - Text chunks only */
+
+/* load(chunk, name, mode, environment) of the base library with the mode "t", whatever the script says. */
+static int load_text(lua_State *L) {
+    const char *mode = luaL_optstring(L, 3, "t");
+    if (strchr(mode, 't') == NULL) {
+        return perilune_raise(L, "argument", "load: argument 3: expected the mode \"t\" (only text chunks are loaded)");
+    }
+    int argument_count = lua_gettop(L);
+    lua_settop(L, argument_count < 3 ? 3 : argument_count);
+    lua_pushliteral(L, "t");
+    lua_replace(L, 3);
+    lua_pushvalue(L, lua_upvalueindex(1));
+    lua_insert(L, 1);
+    lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
+    return lua_gettop(L);
+}
+
+static int load_file(lua_State *L) {
+    const char *name = luaL_optstring(L, 1, NULL);
+    bool has_environment = !lua_isnone(L, 3);
+    if (luaL_loadfilex(L, name, "t") != LUA_OK) {
+        luaL_pushfail(L);
+        lua_insert(L, -2);
+        return 2;
+    }
+    if (has_environment) {
+        lua_pushvalue(L, 3);
+        if (!lua_setupvalue(L, -2, 1)) perilune_pop(L, 1);
+    }
+    return 1;
+}
+
+static int file_done(lua_State *L, int status, lua_KContext unused) {
+    (void)status, (void)unused;
+    return lua_gettop(L) - 1;
+}
+
+static int do_file(lua_State *L) {
+    const char *name = luaL_optstring(L, 1, NULL);
+    lua_settop(L, 1);
+    if (luaL_loadfilex(L, name, "t") != LUA_OK) return lua_error(L);
+    lua_callk(L, 0, LUA_MULTRET, 0, file_done);
+    return file_done(L, 0, 0);
+}
+
+static void set_or_remove(lua_State *L, const char *name, lua_CFunction function, bool is_granted) {
+    if (is_granted) {
+        lua_pushcfunction(L, function);
+    } else {
+        lua_pushnil(L);
+    }
+    lua_setfield(L, -2, name);
+}
+
+static void open_base(lua_State *L, unsigned which) {
+    luaL_requiref(L, LUA_GNAME, luaopen_base, 1);
+    lua_getfield(L, -1, "load");
+    lua_pushcclosure(L, load_text, 1);
+    lua_setfield(L, -2, "load");
+    set_or_remove(L, "loadfile", load_file, which & PERILUNE_LIBRARY_LOADFILE);
+    set_or_remove(L, "dofile", do_file, which & PERILUNE_LIBRARY_LOADFILE);
+    perilune_pop(L, 1);
+}
+
+/* MARK: - The other libraries */
+
+/* Opens a library and keeps only the named functions of it; all if `kept` is NULL. */
+static void open_library(lua_State *L, const char *name, lua_CFunction open, const char *const *kept) {
+    luaL_requiref(L, name, open, 1);
+    if (kept) {
+        lua_newtable(L);
+        for (; *kept; kept++) {
+            lua_getfield(L, -2, *kept);
+            lua_setfield(L, -2, *kept);
+        }
+        lua_pushvalue(L, -1);
+        lua_setglobal(L, name);
+        lua_remove(L, -2);
+    }
+    perilune_pop(L, 1);
+}
+
+static void open_string(lua_State *L) {
+    luaL_requiref(L, LUA_STRLIBNAME, luaopen_string, 1);
+    lua_pushnil(L); /* bytecode is of no use where it cannot be loaded */
+    lua_setfield(L, -2, "dump");
+    /* The metatable of strings is the state's own, but no script is to change what strings are. */
+    lua_pushliteral(L, "");
+    lua_getmetatable(L, -1);
+    lua_pushboolean(L, false);
+    lua_setfield(L, -2, "__metatable");
+    perilune_pop(L, 2);
+    perilune_pop(L, 1);
+}
+
+static int open_libraries(lua_State *L) {
+    static const char *const harmless_os[] = {"time", "date", "clock", "difftime", NULL};
+    static const char *const harmless_debug[] = {"traceback", NULL};
+    unsigned which = (unsigned)lua_tointeger(L, 1);
+    if (which & PERILUNE_LIBRARY_BASE) {
+        open_base(L, which);
+        open_library(L, LUA_OSLIBNAME, luaopen_os, which & PERILUNE_LIBRARY_OS ? NULL : harmless_os);
+        open_library(L, LUA_DBLIBNAME, luaopen_debug, which & PERILUNE_LIBRARY_DEBUG ? NULL : harmless_debug);
+    }
+    if (which & PERILUNE_LIBRARY_COROUTINE) open_library(L, LUA_COLIBNAME, perilune_open_coroutine, NULL);
+    if (which & PERILUNE_LIBRARY_TABLE) open_library(L, LUA_TABLIBNAME, luaopen_table, NULL);
+    if (which & PERILUNE_LIBRARY_STRING) open_string(L);
+    if (which & PERILUNE_LIBRARY_MATH) open_library(L, LUA_MATHLIBNAME, luaopen_math, NULL);
+    if (which & PERILUNE_LIBRARY_UTF8) open_library(L, LUA_UTF8LIBNAME, luaopen_utf8, NULL);
+    if (which & PERILUNE_LIBRARY_IO) open_library(L, LUA_IOLIBNAME, luaopen_io, NULL);
+    return 0;
+}
+
+int perilune_open_libraries(lua_State *L, unsigned which) {
+    lua_pushcfunction(L, open_libraries);
+    lua_pushinteger(L, which);
+    return perilune_pcall(L, 1, 0);
+}
+
+static int open_limited(lua_State *L) {
+    perilune_open_limited(L);
+    return 0;
+}
+
+int perilune_open_limits(lua_State *L) {
+    lua_pushcfunction(L, open_limited);
+    int status = perilune_pcall(L, 0, 0);
+    if (status == LUA_OK) {
+        perilune_context_of(L)->limited = true;
+        perilune_install_hook(L);
+    }
+    return status;
+}

@@ -1,0 +1,162 @@
+/* Operations of Swift that may run metamethods or allocate: each in a protected call. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/Limited/source_scanner.h"
+
+/* Calls `body` with the topmost `argument_count` values. */
+static int protect(lua_State *L, lua_CFunction body, int argument_count, int result_count) {
+    lua_pushcfunction(L, body);
+    lua_insert(L, -argument_count - 1);
+    return perilune_pcall(L, argument_count, result_count);
+}
+
+static int get(lua_State *L) {
+    lua_gettable(L, 1);
+    return 1;
+}
+
+static int set(lua_State *L) {
+    lua_settable(L, 1);
+    return 0;
+}
+
+static int raw_set(lua_State *L) {
+    lua_rawset(L, 1);
+    return 0;
+}
+
+static int length(lua_State *L) {
+    lua_len(L, 1);
+    return 1;
+}
+
+static int equal(lua_State *L) {
+    lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPEQ));
+    return 1;
+}
+
+static int less(lua_State *L) {
+    lua_pushboolean(L, lua_compare(L, 1, 2, LUA_OPLT));
+    return 1;
+}
+
+static int to_string(lua_State *L) {
+    luaL_tolstring(L, 1, NULL);
+    return 1;
+}
+
+static int next(lua_State *L) {
+    if (lua_next(L, 1)) return 2;
+    lua_pushnil(L);
+    lua_pushnil(L);
+    return 2;
+}
+
+int perilune_get(lua_State *L) { return protect(L, get, 2, 1); }
+int perilune_set(lua_State *L) { return protect(L, set, 3, 0); }
+int perilune_raw_set(lua_State *L) { return protect(L, raw_set, 3, 0); }
+int perilune_length(lua_State *L) { return protect(L, length, 1, 1); }
+int perilune_equal(lua_State *L) { return protect(L, equal, 2, 1); }
+int perilune_less(lua_State *L) { return protect(L, less, 2, 1); }
+int perilune_to_string(lua_State *L) { return protect(L, to_string, 1, 1); }
+int perilune_next(lua_State *L) { return protect(L, next, 2, 2); }
+
+int perilune_collect(lua_State *L) {
+    lua_gc(L, LUA_GCCOLLECT);
+    return LUA_OK;
+}
+
+/* MARK: - Loading */
+
+typedef struct {
+    const char *bytes;
+    size_t length;
+    size_t given; /* handed out so far */
+    const char *name;
+    perilune_scanner scanner;
+} source;
+
+static int raise_too_many_steps(lua_State *L, const source *rest) {
+    bool is_file = *rest->name == '@' || *rest->name == '=';
+    lua_pushfstring(L, "%s:%d: more than %d indexing steps in one expression", is_file ? rest->name + 1 : "chunk",
+                    rest->scanner.line, PERILUNE_STEP_LIMIT);
+    return lua_error(L);
+}
+
+/* Small pieces, so that compiling text that takes long (a chain of 40,000 operands is quadratic) meets the limits. */
+static const char *read_piece(lua_State *L, void *data, size_t *size) {
+    source *rest = data;
+    perilune_charge(L, perilune_cost_of_piece(rest->given));
+    *size = rest->length < 256 ? rest->length : 256;
+    rest->given += *size;
+    const char *piece = rest->bytes;
+    rest->bytes += *size;
+    rest->length -= *size;
+    bool is_limited = perilune_context_of(L)->limited;
+    if (is_limited && !perilune_scan(&rest->scanner, piece, *size)) raise_too_many_steps(L, rest);
+    return *size > 0 ? piece : NULL;
+}
+
+int perilune_load(lua_State *L, const char *bytes, size_t length, const char *name) {
+    perilune_context *context = perilune_context_of(L);
+    bool may_refuse = context->may_refuse;
+    source whole = {.bytes = bytes, .length = length, .name = name};
+    perilune_scan_begin(&whole.scanner);
+    context->may_refuse = true;
+    int status = lua_load(L, read_piece, &whole, name, "t");
+    context->may_refuse = may_refuse;
+    return status;
+}
+
+/* MARK: - Compiled chunks */
+
+typedef struct {
+    char *bytes;
+    size_t length, capacity;
+} compiled;
+
+/* Called by lua_dump; raises nothing. */
+static int append_piece(lua_State *L, const void *piece, size_t size, void *data) {
+    (void)L;
+    compiled *result = data;
+    if (result->capacity - result->length < size) {
+        size_t capacity = (result->capacity + size) * 2;
+        char *grown = realloc(result->bytes, capacity);
+        if (grown == NULL) return 1;
+        result->bytes = grown;
+        result->capacity = capacity;
+    }
+    memcpy(result->bytes + result->length, piece, size);
+    result->length += size;
+    return 0;
+}
+
+char *perilune_dump(lua_State *L, size_t *length) {
+    compiled result = {0};
+    if (lua_dump(L, append_piece, &result, 0) != 0) {
+        free(result.bytes);
+        return NULL;
+    }
+    *length = result.length;
+    return result.bytes;
+}
+
+static const char *read_compiled(lua_State *L, void *data, size_t *size) {
+    (void)L;
+    compiled *rest = data;
+    *size = rest->length;
+    rest->length = 0;
+    return *size > 0 ? rest->bytes : NULL;
+}
+
+int perilune_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name) {
+    perilune_context *context = perilune_context_of(L);
+    bool may_refuse = context->may_refuse;
+    compiled whole = {.bytes = (char *)bytes, .length = length};
+    context->may_refuse = true;
+    int status = lua_load(L, read_compiled, &whole, name, "b");
+    context->may_refuse = may_refuse;
+    return status;
+}

@@ -1,0 +1,342 @@
+/*
+** coroutine.* for every state. Beyond what Lua's own library does, these functions
+** - pass an asynchronous call inside a coroutine outward, to the driver of the run;
+** - check the limits at every resume: a new coroutine counts its instructions from zero, so many short ones would never
+**   meet the hook;
+** - never close a coroutine of a doomed run: one that was ended inside its hook runs its __close handlers without hooks;
+** - keep the traceback of a coroutine that fails;
+** - survive a long chain of close, which in Lua before 5.4.6 overflows the C stack.
+*/
+#include "CPeriluneShim/Limited/limited.h"
+
+/* What a resume costs of the budget, about what it takes. */
+enum { resume_cost = 20 };
+
+/* How much of the C stack nested closes may take. */
+enum { close_stack_limit = 256 * 1024 };
+
+/* Key of the registry. */
+static const char close_base_key;
+
+/* What carry_over returns for coroutines that yielded nothing to the script. */
+enum { has_failed = -1, is_waiting = -2 };
+
+/* MARK: - Status */
+
+typedef enum { is_running, is_dead, is_suspended, is_normal } coroutine_status;
+
+static const char *const status_names[] = {"running", "dead", "suspended", "normal"};
+
+static coroutine_status status_of(lua_State *L, lua_State *coroutine) {
+    lua_Debug activation;
+    if (L == coroutine) return is_running;
+    int status = lua_status(coroutine);
+    if (status == LUA_YIELD) return is_suspended;
+    if (status != LUA_OK) return is_dead;
+    if (lua_getstack(coroutine, 0, &activation)) return is_normal;
+    return lua_gettop(coroutine) == 0 ? is_dead : is_suspended; /* suspended: the function waits to be called */
+}
+
+static lua_State *check_coroutine(lua_State *L) {
+    lua_State *coroutine = lua_tothread(L, 1);
+    luaL_argexpected(L, coroutine, 1, "coroutine");
+    return coroutine;
+}
+
+/* Whether a suspended coroutine waits for an asynchronous call. The marker stays on its stack until the call's outcome
+** is there: no script can put it there, so nobody but its driver resumes it. */
+static bool has_marker(lua_State *coroutine) {
+    return lua_gettop(coroutine) > 0 && lua_touserdata(coroutine, -1) == &perilune_async_marker;
+}
+
+/* MARK: - Closing */
+
+static int reset_thread(lua_State *L, lua_State *coroutine) {
+#if LUA_VERSION_RELEASE_NUM >= 50406
+    return lua_closethread(coroutine, L);
+#else
+    (void)L;
+    return lua_resetthread(coroutine);
+#endif
+}
+
+/* Closes the pending variables of a coroutine and leaves it dead, with the error value on top of its stack if there is
+** one. Lua before 5.4.6 forgets here how deep the C stack is, so we measure it: the outermost close notes where it was.
+** Returns a Lua status, or -1 if the C stack is used up. */
+static int close_coroutine(lua_State *L, lua_State *coroutine) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &close_base_key);
+    const char **base = lua_touserdata(L, -1);
+    perilune_pop(L, 1);
+    const char *here = __builtin_frame_address(0);
+    if (*base != NULL) {
+        ptrdiff_t used = *base > here ? *base - here : here - *base;
+        return used > close_stack_limit ? -1 : reset_thread(L, coroutine);
+    }
+    *base = here;
+    int status = reset_thread(L, coroutine); /* never raises */
+    *base = NULL;
+    return status;
+}
+
+/* Gives the state the place where the outermost close is noted. */
+static void prepare_closing(lua_State *L) {
+    const char **base = lua_newuserdatauv(L, sizeof *base, 0);
+    *base = NULL;
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &close_base_key);
+}
+
+static int coroutine_close(lua_State *L) {
+    lua_State *coroutine = check_coroutine(L);
+    coroutine_status status = status_of(L, coroutine);
+    if (status == is_running || status == is_normal) {
+        return luaL_error(L, "cannot close a %s coroutine", status_names[status]);
+    }
+    if (status == is_suspended && has_marker(coroutine)) {
+        return perilune_raise(L, "yield", "cannot close a coroutine that waits for an asynchronous function");
+    }
+    perilune_charge(L, resume_cost);
+    perilune_raise_if_doomed(L);
+    int result = close_coroutine(L, coroutine);
+    perilune_raise_if_doomed(L);
+    if (result < 0) return luaL_error(L, "C stack overflow");
+    lua_pushboolean(L, result == LUA_OK);
+    if (result == LUA_OK) return 1;
+    lua_xmove(coroutine, L, 1);
+    return 2;
+}
+
+/* MARK: - Resuming */
+
+/* Runs the coroutine with everything else of the context as it was before. lua_resume raises nothing. */
+static int run(lua_State *L, perilune_context *context, lua_State *coroutine, int argument_count, int *result_count) {
+    bool has_driver = context->has_driver;
+    /* An asynchronous call passes through all that wait for the coroutine, or is refused before it begins. */
+    if (has_driver) context->has_driver = lua_isyieldable(L);
+    context->running = coroutine;
+    perilune_arm_if_doomed(coroutine);
+    int status = lua_resume(coroutine, L, argument_count, result_count);
+    context->running = L;
+    context->has_driver = has_driver;
+    return status;
+}
+
+/* Leaves the error of a failed resume on L, and remembers where it came from if it was raised in the coroutine. */
+static int carry_failure(lua_State *L, lua_State *coroutine, bool was_alive) {
+    lua_xmove(coroutine, L, 1);
+    if (was_alive && lua_status(coroutine) > LUA_YIELD) perilune_keep_failure(L, coroutine, -1);
+    return has_failed;
+}
+
+/* Resumes with the topmost values of L. Moves the results or the error value to L, unless the coroutine waits for an
+** asynchronous call. Returns how many results there are, has_failed or is_waiting. */
+static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bool was_alive) {
+    perilune_context *context = perilune_context_of(L);
+    if (context->limited) {
+        perilune_charge(L, resume_cost);
+        perilune_check(L);
+    }
+    if (argument_count > 0 && !lua_checkstack(coroutine, argument_count)) {
+        lua_pushliteral(L, "too many arguments to resume");
+        return has_failed;
+    }
+    if (argument_count > 0) lua_xmove(L, coroutine, argument_count);
+    int result_count;
+    int status = run(L, context, coroutine, argument_count, &result_count);
+    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+    if (status > LUA_YIELD) return carry_failure(L, coroutine, was_alive);
+    if (result_count == 1 && lua_touserdata(coroutine, -1) == &perilune_async_marker) return is_waiting;
+    if (result_count == 0) return 0;
+    if (!lua_checkstack(L, result_count + 1)) {
+        perilune_pop(coroutine, result_count);
+        lua_pushliteral(L, "too many results to resume");
+        return has_failed;
+    }
+    lua_xmove(coroutine, L, result_count);
+    return result_count;
+}
+
+/* For a script that wants to resume, which it may not where the driver will. */
+static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument_count) {
+    int status = lua_status(coroutine);
+    if (status != LUA_YIELD || !has_marker(coroutine)) {
+        return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
+    }
+    perilune_push_error(L, "yield", "cannot resume a coroutine that waits for an asynchronous function");
+    perilune_add_position(L);
+    return has_failed;
+}
+
+/* Takes the marker off and hands the outcome of the asynchronous call, the topmost values of L, to the coroutine. */
+static int carry_outcome_over(lua_State *L, lua_State *coroutine, int argument_count) {
+    int status = lua_status(coroutine);
+    if (status == LUA_YIELD && has_marker(coroutine)) perilune_pop(coroutine, 1);
+    return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
+}
+
+/* Passes an asynchronous call of the coroutine on to whoever resumed L. `next` continues with its outcome. */
+static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) {
+    if (!lua_isyieldable(L)) {
+        perilune_pop(coroutine, 1);
+        close_coroutine(L, coroutine);
+        perilune_raise_if_doomed(L);
+        return perilune_raise(L, "yield", "an asynchronous function cannot be called here: a coroutine that calls it was "
+                                          "resumed inside a database block, or in a function or metamethod that "
+                                          "table.sort, string.gsub or another library function calls");
+    }
+    lua_pushlightuserdata(L, (void *)&perilune_async_marker);
+    return lua_yieldk(L, 1, 0, next);
+}
+
+/* MARK: - coroutine.resume */
+
+static int resume_continued(lua_State *L, int status, lua_KContext unused);
+
+/* The stack is: coroutine, results... or has the error value on top. */
+static int finish_resume(lua_State *L, lua_State *coroutine, int outcome) {
+    if (outcome == is_waiting) return pass_outward(L, coroutine, resume_continued);
+    if (outcome == has_failed) {
+        lua_pushboolean(L, false);
+        lua_insert(L, -2);
+        return 2;
+    }
+    lua_pushboolean(L, true);
+    if (outcome > 0) lua_insert(L, -outcome - 1);
+    return outcome + 1;
+}
+
+static int resume_continued(lua_State *L, int status, lua_KContext unused) {
+    (void)status, (void)unused;
+    lua_State *coroutine = lua_tothread(L, 1);
+    return finish_resume(L, coroutine, carry_outcome_over(L, coroutine, lua_gettop(L) - 1));
+}
+
+static int coroutine_resume(lua_State *L) {
+    lua_State *coroutine = check_coroutine(L);
+    return finish_resume(L, coroutine, carry_arguments_over(L, coroutine, lua_gettop(L) - 1));
+}
+
+/* MARK: - coroutine.wrap */
+
+static int wrap_continued(lua_State *L, int status, lua_KContext unused);
+
+/* Puts the position of the caller before a message, as Lua's own library does. The new string is another value, so
+** what is kept of the failure is kept again for it. */
+static void add_caller_position(lua_State *L) {
+    luaL_where(L, 1);
+    lua_pushvalue(L, -2);
+    lua_concat(L, 2);
+    perilune_push_failure(L, -2);
+    if (lua_isnil(L, -3)) {
+        perilune_pop(L, 3);
+    } else {
+        perilune_restore_failure(L);
+    }
+    lua_remove(L, -2);
+}
+
+/* Raises the error of the coroutine, on top of L, after closing what the coroutine left open. */
+static int raise_failure(lua_State *L, lua_State *coroutine) {
+    int status = lua_status(coroutine);
+    if (status > LUA_YIELD) {
+        int closed = close_coroutine(L, coroutine);
+        perilune_raise_if_doomed(L);
+        if (closed > LUA_YIELD) { /* else the C stack is used up: it stays unclosed, and its error goes on */
+            perilune_pop(L, 1);
+            lua_xmove(coroutine, L, 1); /* the same, or an error of a __close handler */
+        }
+    }
+    if (status != LUA_ERRMEM && lua_type(L, -1) == LUA_TSTRING) add_caller_position(L);
+    return lua_error(L);
+}
+
+static int finish_wrap(lua_State *L, lua_State *coroutine, int outcome) {
+    if (outcome == is_waiting) return pass_outward(L, coroutine, wrap_continued);
+    if (outcome == has_failed) return raise_failure(L, coroutine);
+    return outcome;
+}
+
+static int wrap_continued(lua_State *L, int status, lua_KContext unused) {
+    (void)status, (void)unused;
+    lua_State *coroutine = lua_tothread(L, lua_upvalueindex(1));
+    return finish_wrap(L, coroutine, carry_outcome_over(L, coroutine, lua_gettop(L)));
+}
+
+static int wrapped(lua_State *L) {
+    lua_State *coroutine = lua_tothread(L, lua_upvalueindex(1));
+    return finish_wrap(L, coroutine, carry_arguments_over(L, coroutine, lua_gettop(L)));
+}
+
+bool perilune_is_wrap(lua_CFunction function) {
+    return function == wrapped;
+}
+
+/* MARK: - The other functions */
+
+static int coroutine_create(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_State *coroutine = lua_newthread(L); /* has the hook of L */
+    lua_pushvalue(L, 1);
+    lua_xmove(L, coroutine, 1);
+    return 1;
+}
+
+static int coroutine_wrap(lua_State *L) {
+    coroutine_create(L);
+    lua_pushcclosure(L, wrapped, 1);
+    return 1;
+}
+
+/* Whether L is what a script takes for the main coroutine: a driver's is one of its own. Pushes L. */
+static bool push_thread(lua_State *L) {
+    bool is_main = lua_pushthread(L);
+    return is_main || L == perilune_context_of(L)->driven;
+}
+
+static int coroutine_yield(lua_State *L) {
+    bool is_main = push_thread(L);
+    lua_pop(L, 1);
+    if (!is_main && lua_isyieldable(L)) return lua_yield(L, lua_gettop(L));
+    if (is_main) return perilune_raise(L, "yield", "cannot yield here: no coroutine is running");
+    return perilune_raise(L, "yield", "cannot yield here: not inside a database block, nor in a function or metamethod "
+                                      "that table.sort, string.gsub or another library function calls");
+}
+
+static int coroutine_get_status(lua_State *L) {
+    lua_pushstring(L, status_names[status_of(L, check_coroutine(L))]);
+    return 1;
+}
+
+static int coroutine_running(lua_State *L) {
+    bool is_main = push_thread(L);
+    lua_pushboolean(L, is_main);
+    return 2;
+}
+
+static int coroutine_isyieldable(lua_State *L) {
+    lua_State *coroutine = lua_isnone(L, 1) ? L : check_coroutine(L);
+    lua_pushboolean(L, coroutine != perilune_context_of(L)->driven && lua_isyieldable(coroutine));
+    return 1;
+}
+
+static const luaL_Reg functions[] = {
+    {"close", coroutine_close},
+    {"create", coroutine_create},
+    {"isyieldable", coroutine_isyieldable},
+    {"resume", coroutine_resume},
+    {"running", coroutine_running},
+    {"status", coroutine_get_status},
+    {"wrap", coroutine_wrap},
+    {"yield", coroutine_yield},
+    {NULL, NULL},
+};
+
+int perilune_open_coroutine(lua_State *L) {
+    prepare_closing(L);
+    luaL_newlib(L, functions);
+    return 1;
+}
+
+void perilune_limit_coroutine(lua_State *L) {
+    prepare_closing(L);
+    perilune_replace_functions(L, functions);
+}

@@ -1,0 +1,326 @@
+/* The functions of the string library that can work for long, or ask for much memory, within one call. */
+#define _GNU_SOURCE /* memmem */
+#include <string.h>
+
+#include "CPeriluneShim/Limited/pattern.h"
+
+/* Longer strings than any program can hold: as Lua's own library has it. */
+static const size_t longest_string = sizeof(size_t) < sizeof(lua_Integer) ? SIZE_MAX / 2 : (size_t)LUA_MAXINTEGER;
+
+/* A position as scripts give it, counted from the end if negative, as a position of at least 1. */
+static size_t position_from(lua_Integer position, size_t length) {
+    if (position > 0) return (size_t)position;
+    if (position == 0 || position < -(lua_Integer)length) return 1;
+    return length + (size_t)position + 1;
+}
+
+/* MARK: - find, match */
+
+/* For a small subject: quadratic, but without the preparations of memmem. */
+static const char *find_text_nearby(const char *from, const char *end, const char *text, size_t length) {
+    if (length == 0) return from;
+    while ((size_t)(end - from) >= length) {
+        from = memchr(from, *text, (size_t)(end - from) - length + 1);
+        if (!from || memcmp(from, text, length) == 0) return from;
+        from++;
+    }
+    return NULL;
+}
+
+/* memmem in windows, since even a linear search of a large subject takes its time. */
+static const char *find_text(lua_State *L, const char *from, const char *end, const char *text, size_t length) {
+    const size_t small = 1024, window = 1024 * 1024;
+    if ((size_t)(end - from) <= small) return find_text_nearby(from, end, text, length);
+    while ((size_t)(end - from) >= length) {
+        size_t rest = (size_t)(end - from);
+        size_t part = rest - length < window ? rest : window + length;
+        const char *found = memmem(from, part, text, length);
+        perilune_charge(L, (int64_t)perilune_cost_of_bytes(part));
+        if (found || part == rest) return found;
+        from += window;
+    }
+    return NULL;
+}
+
+static int find_plain(lua_State *L, const char *subject, size_t length, size_t from, const char *text, size_t text_length) {
+    const char *found = find_text(L, subject + from, subject + length, text, text_length);
+    if (!found) {
+        luaL_pushfail(L);
+        return 1;
+    }
+    lua_pushinteger(L, found - subject + 1);
+    lua_pushinteger(L, found - subject + (lua_Integer)text_length);
+    return 2;
+}
+
+static int find_pattern(lua_State *L, perilune_matcher *matcher, const char *from, bool with_positions) {
+    const char *end, *start = perilune_search(matcher, from, &end);
+    perilune_settle(&matcher->meter);
+    if (!start) {
+        luaL_pushfail(L);
+        return 1;
+    }
+    if (!with_positions) return perilune_push_captures(matcher, start, end);
+    lua_pushinteger(L, start - matcher->subject + 1);
+    lua_pushinteger(L, end - matcher->subject);
+    return perilune_push_captures(matcher, NULL, NULL) + 2;
+}
+
+static int find_or_match(lua_State *L, bool is_find) {
+    size_t length, pattern_length;
+    const char *subject = luaL_checklstring(L, 1, &length);
+    const char *pattern = luaL_checklstring(L, 2, &pattern_length);
+    size_t from = position_from(luaL_optinteger(L, 3, 1), length) - 1;
+    if (from > length) {
+        luaL_pushfail(L);
+        return 1;
+    }
+    if (is_find && (lua_toboolean(L, 4) || perilune_is_plain(pattern, pattern_length))) {
+        return find_plain(L, subject, length, from, pattern, pattern_length);
+    }
+    perilune_matcher matcher;
+    perilune_prepare_matcher(&matcher, L, subject, length, pattern, pattern_length);
+    return find_pattern(L, &matcher, subject + from, is_find);
+}
+
+static int limited_find(lua_State *L) { return find_or_match(L, true); }
+static int limited_match(lua_State *L) { return find_or_match(L, false); }
+
+/* MARK: - gmatch */
+
+/* What the iterator keeps. The strings are upvalues beside it. */
+typedef struct {
+    perilune_matcher matcher;
+    const char *from;
+    const char *last_end; /* an empty match there would be the same one again */
+} iteration;
+
+static int next_match(lua_State *L) {
+    iteration *state = lua_touserdata(L, lua_upvalueindex(3));
+    const char *end, *start = state->from;
+    state->matcher.meter = perilune_meter_for(L); /* perhaps another coroutine than the last time */
+    while ((start = perilune_search(&state->matcher, start, &end)) != NULL && end == state->last_end) start++;
+    perilune_settle(&state->matcher.meter);
+    if (!start) return 0;
+    state->from = state->last_end = end;
+    return perilune_push_captures(&state->matcher, start, end);
+}
+
+static int limited_gmatch(lua_State *L) {
+    size_t length, pattern_length;
+    const char *subject = luaL_checklstring(L, 1, &length);
+    const char *pattern = luaL_checklstring(L, 2, &pattern_length);
+    size_t from = position_from(luaL_optinteger(L, 3, 1), length) - 1;
+    lua_settop(L, 2);
+    iteration *state = lua_newuserdatauv(L, sizeof *state, 0);
+    perilune_prepare_matcher(&state->matcher, L, subject, length, pattern, pattern_length);
+    perilune_ignore_anchor(&state->matcher);
+    state->from = subject + (from > length ? length + 1 : from);
+    state->last_end = NULL;
+    lua_pushcclosure(L, next_match, 3);
+    return 1;
+}
+
+/* MARK: - gsub */
+
+/* One call of gsub. The replacement is argument 3. */
+typedef struct {
+    perilune_matcher matcher;
+    luaL_Buffer result;
+    int replacement_type;
+    bool has_changed;
+} substitution;
+
+static void append(substitution *call, const char *text, size_t length) {
+    perilune_count(&call->matcher.meter, perilune_cost_of_bytes(length));
+    luaL_addlstring(&call->result, text, length);
+}
+
+/* Appends what %0 to %9 stands for. */
+static void append_capture(substitution *call, char digit, const char *start, const char *end) {
+    const char *text;
+    if (digit == '0') {
+        append(call, start, (size_t)(end - start));
+        return;
+    }
+    ptrdiff_t length = perilune_get_capture(&call->matcher, digit - '1', start, end, &text);
+    if (length == PERILUNE_CAPTURE_POSITION) {
+        luaL_addvalue(&call->result);
+    } else {
+        append(call, text, (size_t)length);
+    }
+}
+
+/* Appends the replacement string with its captures filled in. */
+static void append_expanded(lua_State *L, substitution *call, const char *start, const char *end) {
+    size_t length;
+    const char *text = lua_tolstring(L, 3, &length);
+    const char *text_end = text + length, *escape;
+    while ((escape = memchr(text, '%', (size_t)(text_end - text))) != NULL) {
+        append(call, text, (size_t)(escape - text));
+        char letter = escape[1];
+        if (letter == '%') {
+            luaL_addchar(&call->result, '%');
+        } else if (letter >= '0' && letter <= '9') {
+            append_capture(call, letter, start, end);
+        } else {
+            luaL_error(L, "invalid use of '%c' in replacement string", '%');
+        }
+        text = escape + 2;
+        perilune_count(&call->matcher.meter, 1);
+    }
+    append(call, text, (size_t)(text_end - text));
+}
+
+/* Appends what the function or table on the script's side says, or the match itself if that is false or nil. */
+static void append_value(lua_State *L, substitution *call, const char *start, const char *end) {
+    if (call->replacement_type == LUA_TFUNCTION) {
+        lua_pushvalue(L, 3);
+        lua_call(L, perilune_push_captures(&call->matcher, start, end), 1);
+    } else {
+        perilune_push_capture(&call->matcher, 0, start, end);
+        lua_gettable(L, 3);
+    }
+    if (!lua_toboolean(L, -1)) {
+        perilune_pop(L, 1);
+        append(call, start, (size_t)(end - start));
+        return;
+    }
+    if (!lua_isstring(L, -1)) luaL_error(L, "invalid replacement value (a %s)", luaL_typename(L, -1));
+    perilune_count(&call->matcher.meter, perilune_cost_of_bytes(lua_rawlen(L, -1)));
+    luaL_addvalue(&call->result);
+    call->has_changed = true;
+}
+
+static void append_replacement(lua_State *L, substitution *call, const char *start, const char *end) {
+    if (call->replacement_type == LUA_TFUNCTION || call->replacement_type == LUA_TTABLE) {
+        append_value(L, call, start, end);
+    } else {
+        append_expanded(L, call, start, end);
+        call->has_changed = true;
+    }
+}
+
+/* Replaces up to `most` matches; leaves the rest of the subject to be appended from `*rest` on. Returns how many. */
+static lua_Integer substitute(lua_State *L, substitution *call, lua_Integer most, const char **rest) {
+    perilune_matcher *matcher = &call->matcher;
+    const char *from = matcher->subject, *last_end = NULL, *end, *start;
+    lua_Integer count = 0;
+    *rest = from;
+    while (count < most && (start = perilune_search(matcher, from, &end)) != NULL) {
+        from = start + 1;
+        if (end != last_end) { /* else: an empty match where the last one ended */
+            if (start > *rest) append(call, *rest, (size_t)(start - *rest));
+            append_replacement(L, call, start, end);
+            *rest = from = last_end = end;
+            count++;
+        }
+        if (matcher->is_anchored) break;
+    }
+    return count;
+}
+
+static int limited_gsub(lua_State *L) {
+    size_t length, pattern_length;
+    substitution call;
+    const char *subject = luaL_checklstring(L, 1, &length);
+    const char *pattern = luaL_checklstring(L, 2, &pattern_length);
+    call.replacement_type = lua_type(L, 3);
+    call.has_changed = false;
+    lua_Integer most = luaL_optinteger(L, 4, (lua_Integer)length + 1);
+    luaL_argexpected(L, lua_isstring(L, 3) || lua_isfunction(L, 3) || lua_istable(L, 3), 3, "string/function/table");
+    perilune_prepare_matcher(&call.matcher, L, subject, length, pattern, pattern_length);
+    luaL_buffinit(L, &call.result);
+    const char *rest;
+    lua_Integer count = substitute(L, &call, most, &rest);
+    if (call.has_changed) {
+        append(&call, rest, (size_t)(call.matcher.subject_end - rest));
+        luaL_pushresult(&call.result);
+    } else {
+        lua_pushvalue(L, 1);
+    }
+    perilune_settle(&call.matcher.meter);
+    lua_pushinteger(L, count);
+    return 2;
+}
+
+/* MARK: - rep */
+
+/* Fills the block with repetitions of its first `period` bytes, doubling what is there. */
+static void fill(char *block, size_t period, size_t size) {
+    size_t done = period < size ? period : size;
+    while (done < size) {
+        size_t part = done < size - done ? done : size - done;
+        memcpy(block + done, block, part);
+        done += part;
+    }
+}
+
+static int limited_rep(lua_State *L) {
+    size_t length, separator_length;
+    const char *text = luaL_checklstring(L, 1, &length);
+    lua_Integer count = luaL_checkinteger(L, 2);
+    const char *separator = luaL_optlstring(L, 3, "", &separator_length);
+    size_t period = length + separator_length;
+    if (count <= 0 || period == 0) {
+        lua_pushliteral(L, "");
+        return 1;
+    }
+    if (period < length || period > longest_string / (size_t)count) return luaL_error(L, "resulting string too large");
+    size_t size = (size_t)count * period - separator_length;
+    perilune_reserve(L, size);
+    luaL_Buffer buffer;
+    char *block = luaL_buffinitsize(L, &buffer, size);
+    memcpy(block, text, length);
+    if (count > 1) {
+        memcpy(block + length, separator, separator_length);
+        fill(block, period, size);
+    }
+    luaL_pushresultsize(&buffer, size);
+    perilune_charge(L, (int64_t)perilune_cost_of_bytes(size));
+    return 1;
+}
+
+/* MARK: - format */
+
+/* Addresses help exploits, and tell a script about the process it runs in. */
+static void refuse_addresses(lua_State *L, const char *format, size_t length) {
+    const char *end = format + length;
+    for (const char *p = format; p < end; p++) {
+        if (*p != '%') continue;
+        p++;
+        while (p < end && *p != '\0' && strchr("-+ #0123456789.", *p)) p++;
+        if (*p == 'p') perilune_raise(L, "limited", "string.format: '%%p' is not allowed here");
+    }
+}
+
+static int limited_format(lua_State *L) {
+    size_t size, length;
+    const char *format = luaL_checklstring(L, 1, &size);
+    refuse_addresses(L, format, size);
+    for (int i = lua_gettop(L); i > 1; i--) {
+        size += lua_type(L, i) == LUA_TSTRING ? lua_rawlen(L, i) : 0;
+    }
+    perilune_reserve(L, size);
+    int result_count = perilune_call_original(L);
+    lua_tolstring(L, -1, &length);
+    perilune_charge(L, (int64_t)perilune_cost_of_bytes(length) + 1);
+    return result_count;
+}
+
+/* MARK: - Installing */
+
+void perilune_limit_string(lua_State *L) {
+    static const luaL_Reg functions[] = {
+        {"find", limited_find},
+        {"gmatch", limited_gmatch},
+        {"gsub", limited_gsub},
+        {"match", limited_match},
+        {"rep", limited_rep},
+        {NULL, NULL},
+    };
+    static const char *const linear[] = {"byte", "lower", "pack", "reverse", "sub", "unpack", "upper", NULL};
+    perilune_replace_functions(L, functions);
+    perilune_wrap_functions(L, (const char *const[]){"format", NULL}, limited_format);
+    perilune_wrap_functions(L, linear, perilune_charge_for_results);
+}

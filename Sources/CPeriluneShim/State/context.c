@@ -1,0 +1,174 @@
+/* The state, its context and its allocator. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "CPeriluneShim/State/pool.h"
+#include "CPeriluneShim/shim_internal.h"
+
+/* What the allocator needs beside the context that others see. */
+typedef struct {
+    perilune_context context; /* first: a context is a state's whole record */
+    perilune_pool pool;
+} record;
+
+/* Refuses a request if a test asks for it: the n-th, and its repetition after Lua's emergency collection. */
+static bool is_chosen_to_fail(perilune_context *context) {
+    if (context->fail_at == -1) return false;
+    if (context->fail_at == -2) {
+        context->fail_at = -1;
+        return true;
+    }
+    if (context->fail_at-- > 0) return false;
+    context->fail_at = -2;
+    return true;
+}
+
+/* Whether a request is the growth of a Lua stack: 40, 80, 160, ... slots of 16 bytes and 5 to spare. No table has such a
+** size, and refusing a table its memory is what some releases do not survive. */
+static bool is_stack(size_t size) {
+    return size >= 32 * 1024 && size % 32 == 16;
+}
+
+/* A table whose __call is the table itself makes Lua shift arguments for minutes, and no instruction passes for the hook
+** to see. The stack grows meanwhile. */
+static bool is_over_while_growing(perilune_context *context) {
+    if (context->deadline != 0 && perilune_now() >= context->deadline) {
+        perilune_doom_run(context, PERILUNE_DOOM_TIMEOUT);
+    }
+    return atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE;
+}
+
+static bool is_refused(perilune_context *context, size_t old_size, size_t new_size) {
+    if (!context->may_refuse || new_size <= old_size) return false;
+    if (is_chosen_to_fail(context)) return true;
+    if (is_stack(new_size) && is_over_while_growing(context)) return true;
+    if (context->hard_cap == 0 || context->used - old_size + new_size <= context->hard_cap) return false;
+    perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
+    return true;
+}
+
+static void *allocate(void *user_data, void *block, size_t size, size_t new_size) {
+    perilune_context *context = user_data;
+    perilune_pool *pool = &((record *)user_data)->pool;
+    size_t old_size = block ? size : 0; /* without a block, `size` is a type tag */
+    if (new_size == 0) {
+        perilune_pool_resize(pool, block, old_size, 0);
+        context->used -= old_size;
+        return NULL;
+    }
+    if (is_refused(context, old_size, new_size)) return NULL;
+    void *result = perilune_pool_resize(pool, block, old_size, new_size);
+    if (result == NULL) {
+        if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
+        if (context->may_refuse) return NULL;
+        /* Lua would raise across Swift frames. The machine is out of memory; so would Swift stop here. */
+        fputs("perilune: out of memory\n", stderr);
+        abort();
+    }
+    context->used += new_size - old_size;
+    /* Within the thousand instructions to the next look a script could ask for gigabytes. */
+    if (context->limit != 0 && context->used > context->limit && !context->hurried) perilune_hurry(context);
+    return result;
+}
+
+static int panic(lua_State *L) {
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : "unknown";
+    fprintf(stderr, "perilune: a Lua error was raised outside a protected call: %s\n", message);
+    abort();
+}
+
+static int prepare_state(lua_State *L) {
+    perilune_open_errors(L);
+    return 0;
+}
+
+lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *)) {
+    perilune_context *context = calloc(1, sizeof(record));
+    if (context == NULL) return NULL;
+    context->fail_at = -1;
+    context->budget = INT64_MAX;
+    context->owner = owner;
+    context->call = call;
+    context->may_refuse = true;
+    lua_State *L = lua_newstate(allocate, context);
+    if (L == NULL) {
+        free(context);
+        return NULL;
+    }
+    context->main = L;
+    context->running = L;
+    *(perilune_context **)lua_getextraspace(L) = context;
+    lua_atpanic(L, panic);
+    lua_pushcfunction(L, prepare_state);
+    if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
+        perilune_close_state(L, NULL);
+        return NULL;
+    }
+    context->may_refuse = false;
+    return L;
+}
+
+static void release_garbage(perilune_context *context, void (*release)(void *)) {
+    void **objects;
+    size_t count = perilune_take_garbage(context, &objects);
+    for (size_t i = 0; i < count; i++) {
+        if (release) release(objects[i]);
+    }
+    free(objects);
+}
+
+void perilune_close_state(lua_State *L, void (*release)(void *object)) {
+    perilune_context *context = perilune_context_of(L);
+    perilune_stop_listening(context);
+    context->is_closing = true;
+    context->limit = context->hard_cap = 0; /* finalizers run to their end */
+    lua_close(L);
+    perilune_pool_close(&((record *)context)->pool);
+    release_garbage(context, release);
+    free(context->garbage);
+    perilune_free_coverage(context->coverage);
+    free(context);
+}
+
+size_t perilune_take_garbage(perilune_context *context, void ***objects) {
+    size_t count = context->garbage_count;
+    *objects = context->garbage;
+    context->garbage = NULL;
+    context->garbage_count = context->garbage_capacity = 0;
+    return count;
+}
+
+void perilune_free(void *block) {
+    free(block);
+}
+
+int perilune_collect_object(lua_State *L) {
+    void **block = lua_touserdata(L, 1);
+    if (block == NULL || *block == NULL) return 0;
+    perilune_context *context = perilune_context_of(L);
+    if (context->garbage_count == context->garbage_capacity) {
+        size_t capacity = context->garbage_capacity ? context->garbage_capacity * 2 : 16;
+        void **grown = realloc(context->garbage, capacity * sizeof *grown);
+        if (grown == NULL) return 0; /* the object leaks, which is all that can be done in a collector */
+        context->garbage = grown;
+        context->garbage_capacity = capacity;
+    }
+    context->garbage[context->garbage_count++] = *block;
+    *block = NULL;
+    return 0;
+}
+
+void perilune_push_object(lua_State *L, void *object) {
+    void **block = lua_newuserdatauv(L, sizeof *block, 1);
+    *block = NULL; /* until the metatable with the collector's function is there */
+    lua_insert(L, -2);
+    lua_setmetatable(L, -2);
+    *block = object;
+}
+
+void *perilune_push_bytes(lua_State *L, size_t size) {
+    void *block = lua_newuserdatauv(L, size, 0);
+    lua_insert(L, -2);
+    lua_setmetatable(L, -2);
+    return block;
+}
