@@ -16,7 +16,7 @@ import Testing
     // One after the other: hundreds of hosts at once, each with a thread of its own, would slow down all other tests.
     @Test(.serialized, arguments: LuaTest.all) func lua(_ test: LuaTest) async throws {
         let host = test.waits ? try await waitingHost() : try testHost(test.prepare)
-        let source = testFunctions() + test.functions + LuaTest.definition + (try String(contentsOfFile: test.path, encoding: .utf8))
+        let source = testFunctions() + test.functions + test.preamble + (try String(contentsOfFile: test.path, encoding: .utf8))
         try await host.run(source: source, named: test.file, commandLine: [test.name])
     }
 
@@ -38,10 +38,12 @@ import Testing
 struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     let path: String
     let name: String
+    /// Whether `perilune.record` gives classes that extend the one of the table: they do all that it does.
+    var extends = false
     /// Whether it is of a file about waiting.
     var waits: Bool { ["automation.lua", "loop.lua", "schedule.lua"].contains(file) }
     var file: String { URL(filePath: path).lastPathComponent }
-    var description: String { "\(file): \(name)" }
+    var description: String { "\(file): \(name)\(extends ? " (class that extends another)" : "")" }
     var testDescription: String { description }
 
     /// Gives the tests of a file what they need beside the usual.
@@ -87,6 +89,11 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
 
     /// On one line, so that the lines of a file keep their numbers.
     static let definition = "function test(name, body) if name == arg[1] then body() end end "
+    private static let extending = """
+        do local make = perilune.record function perilune.record(...) return make(...):extend() end end \
+
+        """
+    var preamble: String { Self.definition + (extends ? Self.extending : "") }
 
     static let all: [LuaTest] = {
         let folder = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Lua").path
@@ -96,9 +103,11 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
 
     private static func tests(in path: String) -> [LuaTest] {
         let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
-        return source.split(separator: "\n").compactMap { line in
+        let tests = source.split(separator: "\n").compactMap { line -> LuaTest? in
             guard let match = line.firstMatch(of: /^test\("(.*)", function\(\)/) else { return nil }
             return LuaTest(path: path, name: String(match.1))
         }
+        guard source.contains("perilune.record(") else { return tests }
+        return tests + tests.map { LuaTest(path: $0.path, name: $0.name, extends: true) }
     }
 }

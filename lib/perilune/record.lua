@@ -228,6 +228,17 @@ local function forget_found(info)
   for derived in pairs(info.derived) do forget_found(derived) end
 end
 
+--- Makes classes that extend a changed one look again for what they have found elsewhere under a name.
+local function forget_in_derived(info, name)
+  for derived in pairs(info.derived) do
+    local is_own = rawget(derived.members, name) ~= nil or derived.associations and derived.associations[name] ~= nil
+    if not is_own then
+      rawset(derived.lookup, name, nil)
+      forget_in_derived(derived, name)
+    end
+  end
+end
+
 --- Sets a method that all records have.
 function record.set_instance_verb(name, verb)
   record.instance_verbs[name] = verb
@@ -252,6 +263,7 @@ local function define(class, name, value)
   rawset(info.members, name, value)
   rawset(info.lookup, name, value)
   forget_found(info)
+  forget_in_derived(info, name)
   if record.hooks[name] and value ~= nil then records.set_model(info.model, true) end
   if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
 end

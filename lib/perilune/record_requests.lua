@@ -97,16 +97,27 @@ local function member(info, name)
   return found
 end
 
+--- What each class has of its own: its columns and its named requests.
+local own_members = { c = true, requests = true }
+
+--- What the classes that it extends have under a name, or every class has.
+local function inherited(info, name)
+  for ancestor in record.ancestors(info.base) do
+    local found = rawget(ancestor.lookup, name)
+    if found ~= nil then return found end
+  end
+  return rawget(record.class_verbs, name)
+end
+
 record.creators[#record.creators + 1] = function(info)
-  local below = info.base and info.base.lookup or record.class_verbs
   info.associations = {}
   setmetatable(info.lookup, { __index = function(_, name)
-    local is_own = name == "c" or name == "requests"
-    local inherited = not is_own and rawget(below, name)
-    if inherited then return inherited end
-    local found = type(name) == "string" and member(info, name)
-    if found then return found end
-    return below[name]
+    local found
+    -- The verbs of classes come before those of requests that are called the same: they take SQL, statements and keys too.
+    if not own_members[name] then found = inherited(info, name) end
+    if not found and type(name) == "string" then found = member(info, name) or found end
+    if found ~= nil then return found end
+    return record.class_verbs[name]
   end })
   info.missing = function(_, name)
     local association = info.associations[name]

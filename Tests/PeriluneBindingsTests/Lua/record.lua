@@ -301,3 +301,25 @@ test("records are made from rows whose columns have names", function()
   matches(fails("argument", Item.from_row, { 1, "a" }).message, "from_row: expected names of columns, got the integer 1")
   equal(Item.from_row{ id = 1, more = 2 }.more, 2)
 end)
+
+test("a method that a class gets later is one of the classes that extend it, whatever they have found before", function()
+  local Author = library()
+  local Sub = Author:extend()
+  equal(Sub:filter{ name = "a" }:fetch_count(), 0)
+  function Author:filter() return "own" end
+  equal(Sub:filter(), "own")
+end)
+
+test("a verb of a class that extends another takes SQL, statements and keys as the other does", function()
+  local Author = library()
+  local Sub = Author:extend()
+  Author:insert_all{ { name = "a" }, { name = "b" } }
+  equal(Sub:fetch_all("SELECT * FROM author WHERE name = ?", "b")[1].id, 2)
+  equal(#Sub:fetch_all(db, "SELECT * FROM author WHERE name = ?", "b"), 1)
+  fails("sql", Sub.fetch_all, Sub, db, "no SQL")
+  for author in Sub:rows("SELECT * FROM author ORDER BY id DESC LIMIT 1") do equal(author.name, "b") end
+  equal(Sub:fetch_one(db, 2).name, "b")
+  equal(Sub:fetch_one(3), nil)
+  equal(Sub:exists(2), true)
+  equal(Sub:delete_all(), 2)
+end)
