@@ -69,7 +69,9 @@ let package = Package(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
-        .target(name: "CPeriluneLibrary", path: "lib", exclude: ["perilune"]),
+        // lib/perilune and lib/scenarios, as text.
+        .target(name: "CPeriluneLibrary"),
+        .target(name: "CPeriluneScenarioLibrary"),
         .target(
             name: "PeriluneBindings",
             dependencies: [
@@ -95,8 +97,8 @@ let package = Package(
         .target(
             name: "PeriluneScenarios",
             dependencies: [
-                "CPeriluneRows", "CPeriluneSQLite", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneLua",
-                "PeriluneRecords",
+                "CPeriluneRows", "CPeriluneSQLite", "CPeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
+                "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: swiftSettings),
@@ -136,7 +138,7 @@ let package = Package(
             name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneBindingsTests", dependencies: ["Perilune", "PeriluneDependencies"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
+            name: "PeriluneBindingsTests", dependencies: ["Perilune", "PeriluneDependencies", "PeriluneScenarios"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [

@@ -1,5 +1,5 @@
 public import GRDB
-internal import PeriluneBindings
+package import PeriluneBindings
 internal import PeriluneDependencies
 public import PeriluneLua
 
@@ -45,6 +45,8 @@ extension ScriptHost {
         public var signals: [String] = []
         /// Whether scripts run on a copy, and what they may do outside of it.
         var previewMode: PreviewMode?
+        /// Lua modules for the library, beside those of every state.
+        package var libraryModules: [LibraryModules] = []
         /// Is given the internals of the library, to add to what scripts have.
         package var extending: (@Sendable (_ internals: LuaTable, LuaState) throws -> Void)?
 

@@ -69,6 +69,7 @@ public actor ScriptHost {
         var setup = ScriptSetup(
             database: database, allowsFiles: configuration.allowsFiles, environment: self.environment)
         if let mode = configuration.previewMode { setup.previewMode = mode }
+        setup.modules = configuration.libraryModules
         setup.extending = configuration.extending
         internals = try setup.install(in: state)
         try configuration.output.install(in: state, environment: self.environment)

@@ -12,14 +12,22 @@ enum LibraryChunks {
 
     private static let entries = Mutex<[String: Entry]>([:])
 
-    /// The chunk of a module; `nil` if there is none of that name.
-    static func function(of name: String, in state: LuaState) throws -> LuaFunction? {
+    /// The chunk of a module; `nil` if none of the libraries has one of that name.
+    static func function(of name: String, in libraries: [LibraryModules], state: LuaState) throws -> LuaFunction? {
         let entry = entries.withLock { $0[name] }
         if case .kept(let chunk)? = entry { return try state.load(chunk) }
-        guard let source = LibraryModules.source(of: name) else { return nil }
-        let file = "perilune/\(name).lua"
+        for library in libraries {
+            guard let source = library.source(of: name) else { continue }
+            return try function(source, name: name, file: library.file(of: name), isKnown: entry != nil, state: state)
+        }
+        return nil
+    }
+
+    private static func function(
+        _ source: String, name: String, file: String, isKnown: Bool, state: LuaState
+    ) throws -> LuaFunction {
         let function = try state.loadLibrary(source, named: file)
-        if entry == nil {
+        if !isKnown {
             entries.withLock { $0[name] = .compiledOnce }
         } else if let chunk = try function.compiled(named: PERILUNE_LIBRARY_CHUNK + file) {
             entries.withLock { $0[name] = .kept(chunk) }

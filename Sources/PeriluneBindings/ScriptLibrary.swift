@@ -9,12 +9,19 @@ final class ScriptLibrary {
     let perilune: LuaTable
     private let state: LuaState
     private let dates: DateBinding
+    private let modules: [LibraryModules]
     /// What the Lua part of the library gets from here.
     let internals: LuaTable
 
     /// Puts the library together. The row path must be open.
-    init(in state: LuaState, environment: ScriptEnvironment, migrations: MigrationBinding, loop: ScriptLoop) throws {
+    ///
+    /// - Parameter modules: Lua modules beside those of every state.
+    init(
+        in state: LuaState, environment: ScriptEnvironment, modules: [LibraryModules], migrations: MigrationBinding,
+        loop: ScriptLoop
+    ) throws {
         self.state = state
+        self.modules = [.perilune] + modules
         perilune = try state.makeTable()
         internals = try state.makeTable()
         dates = try DateBinding(in: state, now: environment.now)
@@ -130,21 +137,21 @@ final class ScriptLibrary {
 
     private func loadModules() throws {
         try internals.set("perilune", .table(perilune))
-        try internals.setFunction("compile") { arguments in
-            [.function(try Self.compile(arguments.get(1), in: arguments.state))]
+        try internals.setFunction("compile") { [modules] arguments in
+            [.function(try Self.compile(arguments.get(1), of: modules, in: arguments.state))]
         }
         try DatabaseVerbs.install(in: internals.get("database"), of: state)
-        _ = try Self.compile("init", in: state).call([.table(internals)])
+        _ = try Self.compile("perilune", of: modules, in: state).call([.table(internals)])
     }
 
     /// Replaces the functions of Lua's libraries that change files or run programs by ones that refuse.
     func holdBackEffects() throws {
-        _ = try Self.compile("preview", in: state).call([.table(internals)])
+        _ = try Self.compile("perilune.runtime.preview", of: modules, in: state).call([.table(internals)])
     }
 
     /// The chunk of a module, which is called with the table of internals.
-    private static func compile(_ name: String, in state: LuaState) throws -> LuaFunction {
-        guard let function = try LibraryChunks.function(of: name, in: state) else {
+    private static func compile(_ name: String, of modules: [LibraryModules], in state: LuaState) throws -> LuaFunction {
+        guard let function = try LibraryChunks.function(of: name, in: modules, state: state) else {
             throw BindingError("argument", "there is no module `\(name)` in the library")
         }
         return function

@@ -14,6 +14,8 @@ package struct ScriptSetup {
     package var previewMode: PreviewMode?
     /// What scripts wait for. The host drives it.
     package let loop: ScriptLoop
+    /// Lua modules beside those of every state.
+    package var modules: [LibraryModules] = []
     /// Is given the table of what the Lua part of the library has of Swift, once it is loaded: for what is not in every state.
     package var extending: (@Sendable (_ internals: LuaTable, LuaState) throws -> Void)?
 
@@ -33,7 +35,7 @@ package struct ScriptSetup {
         try DatabaseCallbacks.open(in: state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(
-            in: state, environment: environment, migrations: migrations, loop: loop)
+            in: state, environment: environment, modules: modules, migrations: migrations, loop: loop)
         try DatabaseOpener(allowsFiles: allowsFiles, isPreview: previewMode != nil, environment: environment)
             .install(in: library.perilune, of: state)
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil)

@@ -1,5 +1,6 @@
 import Foundation
 import Perilune
+import PeriluneScenarios
 import Testing
 
 /// The tests that are written in Lua: `Lua/*.lua` beside this file.
@@ -49,6 +50,7 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     /// Gives the tests of a file what they need beside the usual.
     func prepare(_ configuration: inout ScriptHost.Configuration) {
         guard file.hasPrefix("scenario_") else { return }
+        configuration.libraryModules = [.scenarios]
         configuration.extending = { internals, state in try state.globals.set("internal", .table(internals)) }
     }
 

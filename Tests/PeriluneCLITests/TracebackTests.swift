@@ -9,7 +9,7 @@ import Testing
             \t[C]: in function 'error'
             \tshop.lua:3: in upvalue 'check'
             \tshop.lua:9: in function 'shop.total'
-            \t[lib] perilune/row.lua:4: in method 'get'
+            \t[lib] perilune/runtime/row.lua:4: in method 'get'
             \t(...tail calls...)
             \ta b: c.lua:12: in function <a b: c.lua:10>
             \t...\t(skipping 12 levels)

@@ -10,21 +10,21 @@ function internal.load(name)
   return loaded[name]
 end
 
-local types = internal.load("types")
+local types = internal.load("perilune.runtime.types")
 internal.types = types
 perilune.value_type, perilune.storage_class = types.value_type, types.storage_class
-perilune.enum = internal.load("enum")
+perilune.enum = internal.load("perilune.runtime.enum")
 
 for _, name in ipairs{ "schema_generation", "default_database", "is_database", "class_of" } do
   internal[name] = internal.records[name]
 end
 
 -- The methods of rows are found through the table that the row path made.
-for name, method in pairs(internal.load("row")) do internal.row[name] = method end
+for name, method in pairs(internal.load("perilune.runtime.row")) do internal.row[name] = method end
 perilune.row = internal.row
 
-internal.load("schema")
-internal.load("functions")
+internal.load("perilune.schema.introspection")
+internal.load("perilune.runtime.functions")
 
 --- Puts functions into a table that load the module which defines them, when first called. The module puts its own in their
 -- place.
@@ -44,30 +44,30 @@ end
 
 --- An expression as SQL without parameters, its columns without their table: for definitions.
 function internal.inline_sql(expression)
-  return internal.load("expression_building").inline(expression)
+  return internal.load("perilune.expressions.swift_bridge").inline(expression)
 end
 
-lazily(internal.database, "table_creation", { "create_table", "drop_table" })
-lazily(internal.database, "indexes", { "create_index", "drop_index" })
-lazily(internal.database, "view_creation", { "create_view", "drop_view" })
-lazily(internal.database, "table_alteration", { "alter_table", "rename_table" })
-lazily(internal.database, "full_text", { "create_fts5", "drop_fts5_synchronization" })
-lazily(internal.database, "value_observation", { "observe", "notify_changes" })
-lazily(internal.database, "transaction_observers", { "observe_transactions", "after_next_transaction" })
-lazily(perilune, "full_text_pattern", { "fts5_pattern" })
-lazily(perilune, "migrator", { "migrator" })
-lazily(perilune, "expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
-lazily(perilune, "common_table", { "common_table" })
+lazily(internal.database, "perilune.schema.table_creation", { "create_table", "drop_table" })
+lazily(internal.database, "perilune.schema.indexes", { "create_index", "drop_index" })
+lazily(internal.database, "perilune.schema.view_creation", { "create_view", "drop_view" })
+lazily(internal.database, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
+lazily(internal.database, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
+lazily(internal.database, "perilune.events.value_observation", { "observe", "notify_changes" })
+lazily(internal.database, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
+lazily(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })
+lazily(perilune, "perilune.migrations.migrator", { "migrator" })
+lazily(perilune, "perilune.expressions.expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
+lazily(perilune, "perilune.requests.common_table", { "common_table" })
 perilune.fn = setmetatable({}, { __index = function(_, name)
-  internal.load("expression")
+  internal.load("perilune.expressions.expression")
   return perilune.fn[name]
 end })
-lazily(perilune, "overrides", { "with" })
-lazily(perilune, "record", { "record" })
-lazily(perilune, "loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" })
-lazily(perilune, "schedule", { "at" })
-lazily(perilune, "automation", { "automation", "automations", "emit" })
-lazily(perilune, "row_type", { "row_type" })
-lazily(perilune, "single_row", { "single_row" })
+lazily(perilune, "perilune.runtime.scoped_dependencies", { "with" })
+lazily(perilune, "perilune.records.class", { "record" })
+lazily(perilune, "perilune.events.loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" })
+lazily(perilune, "perilune.events.schedule", { "at" })
+lazily(perilune, "perilune.events.automation", { "automation", "automations", "emit" })
+lazily(perilune, "perilune.runtime.row_type", { "row_type" })
+lazily(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
-lazily(perilune.json, "json", { "array", "object", "encode", "decode" })
+lazily(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })

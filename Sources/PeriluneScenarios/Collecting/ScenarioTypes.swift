@@ -33,7 +33,7 @@ public struct ScenarioTypes: Sendable {
         defer { state.state.close() }
         try state.load(entry.source.file)
         files = [
-            "scenarios.d.lua": LibraryModules.source(of: "scenario_annotations") ?? "",
+            "scenarios.d.lua": LibraryModules.scenarios.source(of: "scenarios.annotations") ?? "",
             "schema.d.lua": try state.types(),
         ]
     }

@@ -73,6 +73,7 @@ final class ScenarioStage {
         let state = try LuaState(libraries: .trusted, limits: limits)
         var setup = ScriptSetup(database: writer, allowsFiles: true, environment: environment)
         setup.previewMode = previewMode
+        setup.modules = [.scenarios]
         // Set while the setup is installed, on this thread.
         nonisolated(unsafe) var internals: LuaTable!
         setup.extending = { table, _ in internals = table }

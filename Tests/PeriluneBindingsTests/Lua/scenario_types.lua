@@ -58,12 +58,12 @@ end)
 
 test("all that t and expect have, and all options, are in the annotations", function()
   language()
-  local file = assert(io.open("lib/perilune/scenario_annotations.lua"))
+  local file = assert(io.open("lib/scenarios/annotations.lua"))
   local text = file:read("a")
   file:close()
   assert(load(text))
-  local names = internal.load("scenario_context").names()
-  for _, module in ipairs{ internal.load("scenario_matchers"), internal.load("scenario_queries").matchers } do
+  local names = internal.load("scenarios.context").names()
+  for _, module in ipairs{ internal.load("scenarios.matchers"), internal.load("scenarios.queries").matchers } do
     for name in pairs(module) do names[#names + 1] = name end
   end
   table.move({ "tags", "template", "database", "cases", "timeout", "retry", "fails", "lock", "clock", "seed", "max_queries", "grants" }, 1, 12, #names + 1, names)

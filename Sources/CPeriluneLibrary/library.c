@@ -1,0 +1,309 @@
+/*
+** The Lua modules that are shipped inside the binary. Written by scripts/embed.
+*/
+#include "perilune_library.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#pragma clang diagnostic ignored "-Wc23-extensions" /* #embed, which clang has in all dialects */
+
+typedef struct {
+    const char *name;
+    const char *source;
+} module;
+
+/* In the order of the names. */
+static const module modules[] = {
+    {"perilune", (const char[]){
+#embed "../../lib/perilune/init.lua"
+        , 0}},
+    {"perilune.associations.association", (const char[]){
+#embed "../../lib/perilune/associations/association.lua"
+        , 0}},
+    {"perilune.associations.fetching", (const char[]){
+#embed "../../lib/perilune/associations/fetching.lua"
+        , 0}},
+    {"perilune.associations.keys", (const char[]){
+#embed "../../lib/perilune/associations/keys.lua"
+        , 0}},
+    {"perilune.associations.links", (const char[]){
+#embed "../../lib/perilune/associations/links.lua"
+        , 0}},
+    {"perilune.associations.records", (const char[]){
+#embed "../../lib/perilune/associations/records.lua"
+        , 0}},
+    {"perilune.associations.swift_bridge", (const char[]){
+#embed "../../lib/perilune/associations/swift_bridge.lua"
+        , 0}},
+    {"perilune.events.automation", (const char[]){
+#embed "../../lib/perilune/events/automation.lua"
+        , 0}},
+    {"perilune.events.automation_files", (const char[]){
+#embed "../../lib/perilune/events/automation_files.lua"
+        , 0}},
+    {"perilune.events.automation_runs", (const char[]){
+#embed "../../lib/perilune/events/automation_runs.lua"
+        , 0}},
+    {"perilune.events.automation_triggers", (const char[]){
+#embed "../../lib/perilune/events/automation_triggers.lua"
+        , 0}},
+    {"perilune.events.loop", (const char[]){
+#embed "../../lib/perilune/events/loop.lua"
+        , 0}},
+    {"perilune.events.schedule", (const char[]){
+#embed "../../lib/perilune/events/schedule.lua"
+        , 0}},
+    {"perilune.events.transaction_observers", (const char[]){
+#embed "../../lib/perilune/events/transaction_observers.lua"
+        , 0}},
+    {"perilune.events.value_observation", (const char[]){
+#embed "../../lib/perilune/events/value_observation.lua"
+        , 0}},
+    {"perilune.expressions.constructors", (const char[]){
+#embed "../../lib/perilune/expressions/constructors.lua"
+        , 0}},
+    {"perilune.expressions.expression", (const char[]){
+#embed "../../lib/perilune/expressions/expression.lua"
+        , 0}},
+    {"perilune.expressions.functions", (const char[]){
+#embed "../../lib/perilune/expressions/functions.lua"
+        , 0}},
+    {"perilune.expressions.methods", (const char[]){
+#embed "../../lib/perilune/expressions/methods.lua"
+        , 0}},
+    {"perilune.expressions.operators", (const char[]){
+#embed "../../lib/perilune/expressions/operators.lua"
+        , 0}},
+    {"perilune.expressions.shapes", (const char[]){
+#embed "../../lib/perilune/expressions/shapes.lua"
+        , 0}},
+    {"perilune.expressions.subquery", (const char[]){
+#embed "../../lib/perilune/expressions/subquery.lua"
+        , 0}},
+    {"perilune.expressions.swift_bridge", (const char[]){
+#embed "../../lib/perilune/expressions/swift_bridge.lua"
+        , 0}},
+    {"perilune.migrations.folder", (const char[]){
+#embed "../../lib/perilune/migrations/folder.lua"
+        , 0}},
+    {"perilune.migrations.migrator", (const char[]){
+#embed "../../lib/perilune/migrations/migrator.lua"
+        , 0}},
+    {"perilune.migrations.undoing", (const char[]){
+#embed "../../lib/perilune/migrations/undoing.lua"
+        , 0}},
+    {"perilune.records.changes", (const char[]){
+#embed "../../lib/perilune/records/changes.lua"
+        , 0}},
+    {"perilune.records.class", (const char[]){
+#embed "../../lib/perilune/records/class.lua"
+        , 0}},
+    {"perilune.records.column_types", (const char[]){
+#embed "../../lib/perilune/records/column_types.lua"
+        , 0}},
+    {"perilune.records.columns", (const char[]){
+#embed "../../lib/perilune/records/columns.lua"
+        , 0}},
+    {"perilune.records.description", (const char[]){
+#embed "../../lib/perilune/records/description.lua"
+        , 0}},
+    {"perilune.records.drafts", (const char[]){
+#embed "../../lib/perilune/records/drafts.lua"
+        , 0}},
+    {"perilune.records.errors", (const char[]){
+#embed "../../lib/perilune/records/errors.lua"
+        , 0}},
+    {"perilune.records.failures", (const char[]){
+#embed "../../lib/perilune/records/failures.lua"
+        , 0}},
+    {"perilune.records.fetching", (const char[]){
+#embed "../../lib/perilune/records/fetching.lua"
+        , 0}},
+    {"perilune.records.hooks", (const char[]){
+#embed "../../lib/perilune/records/hooks.lua"
+        , 0}},
+    {"perilune.records.info", (const char[]){
+#embed "../../lib/perilune/records/info.lua"
+        , 0}},
+    {"perilune.records.options", (const char[]){
+#embed "../../lib/perilune/records/options.lua"
+        , 0}},
+    {"perilune.records.persistence", (const char[]){
+#embed "../../lib/perilune/records/persistence.lua"
+        , 0}},
+    {"perilune.records.single_row", (const char[]){
+#embed "../../lib/perilune/records/single_row.lua"
+        , 0}},
+    {"perilune.records.sql", (const char[]){
+#embed "../../lib/perilune/records/sql.lua"
+        , 0}},
+    {"perilune.records.statements", (const char[]){
+#embed "../../lib/perilune/records/statements.lua"
+        , 0}},
+    {"perilune.records.steps", (const char[]){
+#embed "../../lib/perilune/records/steps.lua"
+        , 0}},
+    {"perilune.records.types", (const char[]){
+#embed "../../lib/perilune/records/types.lua"
+        , 0}},
+    {"perilune.records.unresolved_table", (const char[]){
+#embed "../../lib/perilune/records/unresolved_table.lua"
+        , 0}},
+    {"perilune.records.update_changes", (const char[]){
+#embed "../../lib/perilune/records/update_changes.lua"
+        , 0}},
+    {"perilune.records.upsert", (const char[]){
+#embed "../../lib/perilune/records/upsert.lua"
+        , 0}},
+    {"perilune.records.upsert_sql", (const char[]){
+#embed "../../lib/perilune/records/upsert_sql.lua"
+        , 0}},
+    {"perilune.records.validation", (const char[]){
+#embed "../../lib/perilune/records/validation.lua"
+        , 0}},
+    {"perilune.records.values", (const char[]){
+#embed "../../lib/perilune/records/values.lua"
+        , 0}},
+    {"perilune.records.writing", (const char[]){
+#embed "../../lib/perilune/records/writing.lua"
+        , 0}},
+    {"perilune.requests.changes", (const char[]){
+#embed "../../lib/perilune/requests/changes.lua"
+        , 0}},
+    {"perilune.requests.class", (const char[]){
+#embed "../../lib/perilune/requests/class.lua"
+        , 0}},
+    {"perilune.requests.common_table", (const char[]){
+#embed "../../lib/perilune/requests/common_table.lua"
+        , 0}},
+    {"perilune.requests.conditions", (const char[]){
+#embed "../../lib/perilune/requests/conditions.lua"
+        , 0}},
+    {"perilune.requests.fetching", (const char[]){
+#embed "../../lib/perilune/requests/fetching.lua"
+        , 0}},
+    {"perilune.requests.nodes", (const char[]){
+#embed "../../lib/perilune/requests/nodes.lua"
+        , 0}},
+    {"perilune.requests.plans", (const char[]){
+#embed "../../lib/perilune/requests/plans.lua"
+        , 0}},
+    {"perilune.requests.prepared", (const char[]){
+#embed "../../lib/perilune/requests/prepared.lua"
+        , 0}},
+    {"perilune.requests.record_classes", (const char[]){
+#embed "../../lib/perilune/requests/record_classes.lua"
+        , 0}},
+    {"perilune.requests.request", (const char[]){
+#embed "../../lib/perilune/requests/request.lua"
+        , 0}},
+    {"perilune.requests.results", (const char[]){
+#embed "../../lib/perilune/requests/results.lua"
+        , 0}},
+    {"perilune.requests.source", (const char[]){
+#embed "../../lib/perilune/requests/source.lua"
+        , 0}},
+    {"perilune.requests.swift_bridge", (const char[]){
+#embed "../../lib/perilune/requests/swift_bridge.lua"
+        , 0}},
+    {"perilune.runtime.checks", (const char[]){
+#embed "../../lib/perilune/runtime/checks.lua"
+        , 0}},
+    {"perilune.runtime.collations", (const char[]){
+#embed "../../lib/perilune/runtime/collations.lua"
+        , 0}},
+    {"perilune.runtime.durations", (const char[]){
+#embed "../../lib/perilune/runtime/durations.lua"
+        , 0}},
+    {"perilune.runtime.enum", (const char[]){
+#embed "../../lib/perilune/runtime/enum.lua"
+        , 0}},
+    {"perilune.runtime.functions", (const char[]){
+#embed "../../lib/perilune/runtime/functions.lua"
+        , 0}},
+    {"perilune.runtime.json", (const char[]){
+#embed "../../lib/perilune/runtime/json.lua"
+        , 0}},
+    {"perilune.runtime.preview", (const char[]){
+#embed "../../lib/perilune/runtime/preview.lua"
+        , 0}},
+    {"perilune.runtime.row", (const char[]){
+#embed "../../lib/perilune/runtime/row.lua"
+        , 0}},
+    {"perilune.runtime.row_type", (const char[]){
+#embed "../../lib/perilune/runtime/row_type.lua"
+        , 0}},
+    {"perilune.runtime.scoped_dependencies", (const char[]){
+#embed "../../lib/perilune/runtime/scoped_dependencies.lua"
+        , 0}},
+    {"perilune.runtime.sql_fragment", (const char[]){
+#embed "../../lib/perilune/runtime/sql_fragment.lua"
+        , 0}},
+    {"perilune.runtime.sql_text", (const char[]){
+#embed "../../lib/perilune/runtime/sql_text.lua"
+        , 0}},
+    {"perilune.runtime.stored_values", (const char[]){
+#embed "../../lib/perilune/runtime/stored_values.lua"
+        , 0}},
+    {"perilune.runtime.types", (const char[]){
+#embed "../../lib/perilune/runtime/types.lua"
+        , 0}},
+    {"perilune.schema.belongs_to", (const char[]){
+#embed "../../lib/perilune/schema/belongs_to.lua"
+        , 0}},
+    {"perilune.schema.changes", (const char[]){
+#embed "../../lib/perilune/schema/changes.lua"
+        , 0}},
+    {"perilune.schema.column_definition", (const char[]){
+#embed "../../lib/perilune/schema/column_definition.lua"
+        , 0}},
+    {"perilune.schema.declared_types", (const char[]){
+#embed "../../lib/perilune/schema/declared_types.lua"
+        , 0}},
+    {"perilune.schema.full_text", (const char[]){
+#embed "../../lib/perilune/schema/full_text.lua"
+        , 0}},
+    {"perilune.schema.full_text_pattern", (const char[]){
+#embed "../../lib/perilune/schema/full_text_pattern.lua"
+        , 0}},
+    {"perilune.schema.full_text_synchronization", (const char[]){
+#embed "../../lib/perilune/schema/full_text_synchronization.lua"
+        , 0}},
+    {"perilune.schema.full_text_tokenizers", (const char[]){
+#embed "../../lib/perilune/schema/full_text_tokenizers.lua"
+        , 0}},
+    {"perilune.schema.index_text", (const char[]){
+#embed "../../lib/perilune/schema/index_text.lua"
+        , 0}},
+    {"perilune.schema.indexes", (const char[]){
+#embed "../../lib/perilune/schema/indexes.lua"
+        , 0}},
+    {"perilune.schema.introspection", (const char[]){
+#embed "../../lib/perilune/schema/introspection.lua"
+        , 0}},
+    {"perilune.schema.table_alteration", (const char[]){
+#embed "../../lib/perilune/schema/table_alteration.lua"
+        , 0}},
+    {"perilune.schema.table_creation", (const char[]){
+#embed "../../lib/perilune/schema/table_creation.lua"
+        , 0}},
+    {"perilune.schema.table_definition", (const char[]){
+#embed "../../lib/perilune/schema/table_definition.lua"
+        , 0}},
+    {"perilune.schema.table_reference", (const char[]){
+#embed "../../lib/perilune/schema/table_reference.lua"
+        , 0}},
+    {"perilune.schema.view_creation", (const char[]){
+#embed "../../lib/perilune/schema/view_creation.lua"
+        , 0}},
+};
+
+static int compare(const void *name, const void *entry) {
+    return strcmp(name, ((const module *)entry)->name);
+}
+
+const char *perilune_library_source(const char *name) {
+    const module *found = bsearch(name, modules, sizeof modules / sizeof *modules, sizeof *modules, compare);
+    return found != NULL ? found->source : NULL;
+}

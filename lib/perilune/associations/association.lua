@@ -1,0 +1,303 @@
+--- Associations: which rows of one class belong to those of another.
+--
+--     Author.books = Author:has_many(Book)                    -- the foreign key comes from the schema
+--     Book.author = Book:belongs_to(Author)
+--     Author:including_all(Author.books:order("title")):fetch_all()
+--     melville:books():order("title"):fetch_all()
+--
+-- An association derives like a request; what it derives are the rows that belong to each row. Through other tables a row comes
+-- once for each way that leads to it; `distinct()` leaves it once.
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.expression")
+local request = internal.load("perilune.requests.request")
+internal.load("perilune.requests.source")
+local derivations = request.derivations
+
+local association = {}
+
+--- What associations have beside the derivations of requests.
+local members = {}
+--- Associations by the number that plans know them by.
+local roots = {}
+association.roots = roots
+
+-- Options -------------------------------------------------------------------------------------------------------------------
+
+local known_options = { columns = true, referenced = true, name = true, through = true, using = true, singular = true }
+
+local function column_list(method, option, value)
+  if value == nil then return nil end
+  local list = type(value) == "string" and { value } or value
+  if type(list) ~= "table" or #list == 0 then
+    raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got "
+      .. internal.describe(value))
+  end
+  for _, name in ipairs(list) do
+    if type(name) ~= "string" then
+      raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got a list with "
+        .. internal.describe(name))
+    end
+  end
+  return list
+end
+
+local function check_options(method, options)
+  if options == nil then return {} end
+  if type(options) ~= "table" or getmetatable(options) ~= nil then
+    raise("argument", method .. ": argument 2: expected a table of options, got " .. internal.describe(options))
+  end
+  for name in pairs(options) do
+    if not known_options[name] then
+      internal.raise_unknown("option", name, { "columns", "referenced", "name", "through", "using", "singular" })
+    end
+  end
+  for _, name in ipairs{ "name", "singular" } do
+    if options[name] ~= nil and (type(options[name]) ~= "string" or options[name] == "") then
+      raise("argument", method .. ": `" .. name .. "` is a name, got " .. internal.describe(options[name]))
+    end
+  end
+  if (options.through == nil) ~= (options.using == nil) then
+    raise("argument", method .. ": `through` and `using` are given together: through = Author.books, using = Book.publisher")
+  end
+  return options
+end
+
+-- Making --------------------------------------------------------------------------------------------------------------------
+
+--- Where an association begins or leads to: the source of a class or of a common table; nil for anything else.
+local function source_of(value)
+  if internal.is_record_class(value) then return internal.request_source(value) end
+  if internal.is_request(value) then return value.node.op == "common table" and value.node.source or nil end
+  return type(value) == "table" and rawget(value, "is_common_table") and value or nil
+end
+
+local function new_root(kind, owner, target, options)
+  local source = source_of(target)
+  local root = request.new_node(nil, "association", 0)
+  root.root, root.source, root.kind = root, source, kind
+  root.owner_source, root.owner, root.target = source_of(owner), owner, source.class
+  root.options, root.name = options, options.name
+  if not source.class then root.all = target end
+  root.metatable = association.metatable(source)
+  roots[#roots + 1] = root
+  root.tag = #roots
+  return root
+end
+
+local function from_root(root)
+  return setmetatable({ node = root }, root.metatable)
+end
+
+local function check_through(method, owner, target, options)
+  local first, second = options.through, options.using
+  for name, value in pairs{ through = first, using = second } do
+    if not internal.is_association(value) then
+      raise("argument", method .. ": `" .. name .. "` is an association, got " .. internal.describe(value))
+    end
+  end
+  if second.node.root.source ~= source_of(target) then
+    raise("argument", method .. ": `using` leads to `" .. second.node.root.source.table .. "`, not to `"
+      .. source_of(target).table .. "`")
+  end
+end
+
+--- Makes a method of classes that makes associations.
+local function define(kind)
+  association[kind] = function(owner, target, options)
+    if not source_of(target) then
+      raise("argument", kind .. ": argument 1: expected a record class or a common table, got " .. internal.describe(target)
+        .. (type(target) == "string" and ("; write perilune.record(%q)"):format(target) or ""))
+    end
+    options = check_options(kind, options)
+    if options.through then check_through(kind, owner, target, options) end
+    local root = new_root(kind, owner, target, {
+      columns = column_list(kind, "columns", options.columns),
+      referenced = column_list(kind, "referenced", options.referenced),
+      name = options.name, singular = options.singular, through = options.through, using = options.using,
+    })
+    if root.name then internal.load("perilune.associations.swift_bridge").check(root) end
+    return from_root(root)
+  end
+end
+
+for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do define(kind) end
+
+--- Gives an association the name of the field that it is stored in. Called when a class gets a field.
+function internal.name_association(class, name, value)
+  local root = value.node.root
+  if root.name == nil then
+    if root.owner ~= class then
+      raise("argument", "`" .. name .. "` is an association of `" .. root.owner_source.table
+        .. "`, not of `" .. internal.request_source(class).table .. "`")
+    end
+    root.name = name
+    local ok, err = pcall(internal.load("perilune.associations.swift_bridge").check, root)
+    if not ok then
+      root.name = nil
+      error(err, 0)
+    end
+  end
+end
+
+local function name_of(self)
+  return self.node.root.name or "?"
+end
+
+-- Aggregates ----------------------------------------------------------------------------------------------------------------
+
+--- The association as an operand: its values, behind the shape of its node.
+local function carrier(self)
+  local node = self.node
+  local shape = node.as_operand
+  if not shape then
+    shape = expression.new_shape("association", {})
+    shape.count, shape.node = node.count, node
+    node.as_operand = shape
+  end
+  local result = { shape = shape }
+  for index = 1, shape.count do result[index] = self[index] end
+  return setmetatable(result, expression.metatable)
+end
+
+--- How many rows belong to a row.
+function members:count() return expression.unary(carrier(self), "aggregate", "count") end
+
+--- Whether no rows belong to a row.
+function members:is_empty() return expression.unary(carrier(self), "aggregate", "isEmpty") end
+
+for name, function_name in pairs{
+  min = "minimum", max = "maximum", sum = "sum", average = "average", total = "total",
+} do
+  members[name] = function(self, column)
+    if type(column) == "string" then column = self.node.root.source:column(column, self.node.alias) end
+    if not internal.is_expression(column) then
+      raise("argument", name .. ": argument 1: expected a column of the association, got " .. internal.describe(column))
+    end
+    local operand = carrier(self)
+    local shape = expression.shape_with_shape(operand.shape, "aggregate " .. function_name, column.shape)
+    return expression.join(shape, operand, column)
+  end
+end
+
+--- The association without the default scope of the class that it leads to.
+function members:unscoped()
+  local root = self.node
+  if root.parent then raise("argument", "unscoped: comes first: Class." .. name_of(self) .. ":unscoped():filter(...)") end
+  if not root.unscoped then
+    local copy = request.new_node(nil, "association", 0)
+    for _, field in ipairs{ "source", "kind", "owner_source", "owner", "target", "options", "name", "metatable" } do
+      copy[field] = root[field]
+    end
+    copy.root, copy.is_unscoped = copy, true
+    roots[#roots + 1] = copy
+    copy.tag, root.unscoped = #roots, copy
+  end
+  return from_root(root.unscoped)
+end
+
+--- The same association by another name.
+function members:as(name)
+  if type(name) ~= "string" or name == "" then
+    raise("argument", "association:as: argument 1: expected a name, got " .. internal.describe(name))
+  end
+  return request.derive_with_detail(self, "named", name)
+end
+
+-- What scripts see ------------------------------------------------------------------------------------------------------------
+
+--- What to write instead of using an association as if its rows were there.
+local function raise_not_fetched(self, use)
+  local root = self.node.root
+  local owner, name = root.owner_source.table, name_of(self)
+  local include = root.kind == "has_many" and "including_all" or "including_optional"
+  raise("not_fetched", use .. ": the association `" .. name .. "` of this `" .. owner .. "` was not fetched: write "
+    .. include .. "(Class." .. name .. ") when fetching, or record:" .. name .. "() for its request")
+end
+
+local function index_function(source)
+  return function(self, name)
+    local member = members[name] or derivations[name]
+    if member ~= nil then return member end
+    if name == "c" then return source:columns_table(self.node.alias) end
+    local named = source.requests[name]
+    if named ~= nil then return named end
+    if request.verbs[name] then raise_not_fetched(self, name) end
+    raise_not_fetched(self, type(name) == "string" and "`" .. name .. "`" or "[" .. tostring(name) .. "]")
+  end
+end
+
+--- The metatable of associations that lead to a source.
+function association.metatable(source)
+  if source.association_metatable then return source.association_metatable end
+  source.association_metatable = {
+    __name = "association", __metatable = "association",
+    __index = index_function(source),
+    __newindex = function(_, name) raise("readonly", "an association cannot be changed: `" .. tostring(name) .. "` is set") end,
+    __len = function(self) raise_not_fetched(self, "#") end,
+    __pairs = function(self) raise_not_fetched(self, "pairs") end,
+    __call = function(self, record, ...)
+      return internal.load("perilune.associations.records").request_of(self, record, ...)
+    end,
+    __tostring = function(self)
+      return "association " .. self.node.root.owner_source.table .. "." .. name_of(self)
+    end,
+  }
+  return source.association_metatable
+end
+
+association.name_of, association.raise_not_fetched = name_of, raise_not_fetched
+
+-- Requests with associations ----------------------------------------------------------------------------------------------------
+
+local function check_association(method, value, index)
+  if internal.is_association(value) then return end
+  local cure = internal.is_record_class(value) and "; write Class.name, as has_many and belongs_to have made it" or ""
+  raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. internal.describe(value) .. cure)
+end
+
+--- Only records have fields for rows of associations, and only records come into them.
+local function check_includes(self, method, other)
+  for _, source in ipairs{ self.node.root.source, other.node.root.source } do
+    if not source.class then
+      raise("argument", method .. ": rows of the common table `" .. source.table .. "` are no records; "
+        .. "join them (joining_required), or take their columns (annotated_with_required)")
+    end
+  end
+end
+
+for method, op in pairs{
+  including_required = "include required", including_optional = "include optional",
+  joining_required = "join required", joining_optional = "join optional",
+  annotated_with_required = "annotate required", annotated_with_optional = "annotate optional",
+} do
+  derivations[method] = function(self, ...)
+    if select("#", ...) == 0 then raise("argument", method .. ": no association is given") end
+    for index = 1, select("#", ...) do
+      local other = select(index, ...)
+      check_association(method, other, index)
+      if op:find("^include") then check_includes(self, method, other) end
+      self = request.derive_with_request(self, op, other)
+    end
+    return self
+  end
+end
+
+--- The lists of associated rows, fetched by one more statement for each association. An integer behind an association of a table
+-- to itself says how often it is followed.
+function derivations:including_all(...)
+  local given = table.pack(...)
+  if given.n == 0 then raise("argument", "including_all: no association is given") end
+  local index = 1
+  while index <= given.n do
+    check_association("including_all", given[index], index)
+    check_includes(self, "including_all", given[index])
+    local depth = math.type(given[index + 1]) == "integer" and given[index + 1] or nil
+    self = request.derive_with_request(self, "include all", given[index], depth)
+    index = index + (depth and 2 or 1)
+  end
+  return self
+end
+
+return association

@@ -1,0 +1,264 @@
+--- Fetching requests with associations: rows of one statement become records inside each other; each association of
+-- `including_all` is one more statement for all of them.
+
+local internal = ...
+local records, raise = internal.records, internal.raise
+local request_plans = internal.load("perilune.requests.plans")
+local fetching = internal.load("perilune.records.fetching")
+local association_keys = internal.load("perilune.associations.keys")
+local roots = internal.load("perilune.associations.association").roots
+local null = internal.null
+
+local association_fetching = {}
+
+--- Fields in which keys come that only this module wants: no column is called so.
+local function key_field(index) return "\0key " .. index end
+
+-- Segments --------------------------------------------------------------------------------------------------------------------
+
+--- The columns of a segment whose fields hold what was stored, by their position in the result: name.
+local function plain_names(segment, class)
+  local names = {}
+  if not segment.whole then return names end
+  local column_types = internal.load("perilune.records.column_types")
+  local info = internal.record.info(class)
+  local converters = column_types.of(internal.record.description(class).schema, info.options.types)
+  for index, name in ipairs(segment.names) do
+    local converter = name and converters[name]
+    if name and (not converter or converter.name == "blob" or not converter.read) then names[segment.first + index - 1] = name end
+  end
+  return names
+end
+
+--- What the row path makes records of: for each segment of the plan its class, and for each key column that is no field a segment
+-- of its own, whose record is taken away again.
+local function describe(plan, class)
+  local list = {}
+  for index, segment in ipairs(plan.segments) do
+    segment.class = index == 1 and class or roots[segment.tag].target
+    segment.plain = plain_names(segment, segment.class)
+    segment.fields = {}
+    list[index] = {
+      class = segment.class, first = segment.first, count = segment.count, parent = segment.parent,
+      field = index > 1 and segment.field or nil, optional = segment.optional, fields = segment.fields,
+    }
+  end
+  for _, segment in ipairs(plan.segments) do
+    if segment.parent then
+      local fields = plan.segments[segment.parent].fields
+      fields[#fields + 1] = segment.field
+    end
+  end
+  return list
+end
+
+--- A class over the same table whose fields hold what was stored.
+local raw_classes = setmetatable({}, { __mode = "k" })
+
+local function raw_class(class)
+  local schema = internal.record.description(class).schema
+  local known = raw_classes[class]
+  if known and known.schema == schema then return known.class end
+  local types = {}
+  for _, column in ipairs(schema.columns) do types[column.name] = "any" end
+  known = { schema = schema, class = internal.perilune.record(internal.class_table(class), { types = types }) }
+  raw_classes[class] = known
+  return known.class
+end
+
+--- How the value of a column of the result is found in a record of a segment: a function.
+local function reader(list, plan, segment_index, column)
+  local segment = plan.segments[segment_index]
+  local name = segment.plain[column]
+  if name then return function(record) return rawget(record, name) end end
+  local field = key_field(#list)
+  list[#list + 1] = { class = raw_class(segment.class), first = column, count = 1, parent = segment_index, field = field }
+  plan.hidden[#plan.hidden + 1] = { segment = segment_index, field = field }
+  return function(record)
+    local holder = rawget(record, field)
+    if holder == nil then return nil end
+    local _, value = next(holder)
+    return value
+  end
+end
+
+local function readers(list, plan, segment_index, columns)
+  local functions = {}
+  for index, column in ipairs(columns) do functions[index] = reader(list, plan, segment_index, column) end
+  return functions
+end
+
+--- Everything that is found out once for a plan.
+local function prepare(plan, class)
+  if plan.layout then return end
+  plan.hidden = {}
+  local list = describe(plan, class)
+  plan.key_name = #plan.key_columns == 1 and plan.segments[1].plain[plan.key_columns[1]] or nil
+  plan.key_readers = readers(list, plan, 1, plan.key_columns)
+  for _, prefetch in ipairs(plan.prefetches) do
+    local first, segment = prefetch.parent_columns[1], plan.segments[prefetch.segment]
+    prefetch.parent_name = #prefetch.parent_columns == 1 and segment.plain[first] or nil
+    prefetch.parent_readers = readers(list, plan, prefetch.segment, prefetch.parent_columns)
+    local fields = plan.segments[prefetch.segment].fields
+    fields[#fields + 1] = prefetch.name
+    local root = roots[prefetch.tag]
+    for _, slot in ipairs(prefetch.plan.slots) do prefetch.takes_keys = prefetch.takes_keys or slot == "keys" end
+    prefetch.class = root.target
+    prefetch.root = root
+  end
+  plan.layout = list
+end
+
+-- Records of all segments -------------------------------------------------------------------------------------------------------
+
+--- The records of a segment, in the order of the rows; false for rows without one.
+local function records_of(plan, rows, segment_index, known)
+  if segment_index == 1 then return rows end
+  if known[segment_index] then return known[segment_index] end
+  local segment = plan.segments[segment_index]
+  local list = {}
+  for index, parent in ipairs(records_of(plan, rows, segment.parent, known)) do
+    list[index] = parent and rawget(parent, segment.field) or false
+  end
+  known[segment_index] = list
+  return list
+end
+
+local function awaken(plan, rows, known)
+  for index, segment in ipairs(plan.segments) do
+    local info = internal.record.info(segment.class)
+    local _, awakens = records.model_flags(info.model)
+    if awakens then
+      for _, record in ipairs(records_of(plan, rows, index, known)) do
+        if record then fetching.awaken_one(info, record) end
+      end
+    end
+  end
+end
+
+local function drop_hidden(plan, rows, known)
+  for _, hidden in ipairs(plan.hidden) do
+    for _, record in ipairs(records_of(plan, rows, hidden.segment, known)) do
+      if record then rawset(record, hidden.field, nil) end
+    end
+  end
+end
+
+-- Prefetching -------------------------------------------------------------------------------------------------------------------
+
+local fetch_plan
+
+--- For how many keys one statement fetches: SQLite binds 250,000 values at most.
+local most_keys = 50000
+
+local function put(parents, prefetch, record)
+  for _, parent in ipairs(parents) do
+    local list = rawget(parent, prefetch.name)
+    if not prefetch.is_plural then
+      if list == nil then rawset(parent, prefetch.name, record) end
+    else list[#list + 1] = record end
+  end
+end
+
+--- Lists of associated records can still be called, for the request of one record.
+local function list_metatable(root)
+  if not root.list_metatable then
+    root.list_metatable = {
+      __name = "list of records",
+      __call = function(_, record) return internal.load("perilune.associations.records").request_of_root(root, record) end,
+    }
+  end
+  return root.list_metatable
+end
+
+--- The usual case: lists, by one column that holds integers on both sides. Returns whether it was that, and so is done.
+local function prefetch_simply(self, db, prefetch, parents)
+  local name = prefetch.parent_name
+  if not name or not prefetch.is_plural or not prefetch.key_forms or prefetch.key_forms[1] ~= "number" then return false end
+  local json, first = records.prefetch_keys(parents, name, prefetch.takes_keys)
+  if not json then return false end
+  local children, keys = {}, nil
+  if next(first) ~= nil then children, keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true) end
+  records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root), name, first, children,
+    prefetch.plan.key_name or keys or {})
+  return true
+end
+
+local function prefetch_into(self, db, prefetch, parents)
+  if prefetch_simply(self, db, prefetch, parents) then return end
+  if prefetch.is_plural then
+    local metatable = list_metatable(prefetch.root)
+    for index = 1, #parents do
+      local parent = parents[index]
+      if parent then rawset(parent, prefetch.name, setmetatable({}, metatable)) end
+    end
+  end
+  local keys, groups = association_keys.collect(prefetch, parents)
+  for _, batch in ipairs(association_keys.batches(keys, most_keys, prefetch.tells_texts)) do
+    local json = not prefetch.has_blob_key and not batch.has_texts and association_keys.json(batch.keys)
+    -- A plan that fetches all rows, because all others were fetched, is for integers only.
+    local plan = json and prefetch.takes_keys and prefetch.plan or prefetch.plan_for_keys(batch.keys)
+    local children, child_keys = fetch_plan(self, db, plan, prefetch.class, json)
+    for index, child in ipairs(children) do
+      local values = child_keys[index]
+      local key = prefetch.key_forms and association_keys.identity(values, prefetch.key_forms) or batch.positions[values[1]]
+      put(groups[key], prefetch, child)
+    end
+  end
+end
+
+--- A segment whose columns were chosen has rows instead of records.
+local function make_rows(plan, rows, known)
+  for index = #plan.segments, 1, -1 do
+    local segment = plan.segments[index]
+    if not segment.whole then
+      local names = {}
+      for _, name in ipairs(segment.names) do names[#names + 1] = name or nil end
+      local parents = segment.parent and records_of(plan, rows, segment.parent, known)
+      for position, record in ipairs(records_of(plan, rows, index, known)) do
+        if record then
+          local row = {}
+          for key, value in next, record do row[key] = value end
+          if parents then rawset(parents[position], segment.field, row) else rows[position] = row end
+        end
+      end
+    end
+  end
+end
+
+--- Fetches the rows of a plan with everything inside them. Returns them and, where the plan has keys, that of each.
+function fetch_plan(self, db, plan, class, keys, is_simple)
+  prepare(plan, class)
+  local arguments = { n = #plan.slots }
+  for index, slot in ipairs(plan.slots) do
+    if slot == "keys" then arguments[index] = keys
+    elseif slot == 0 then arguments[index] = plan.constants[index]
+    else arguments[index] = request_plans.value(self, slot) end
+  end
+  local rows = arguments.n == 0 and records.fetch_records(db, plan.sql, plan.layout)
+    or records.fetch_records(db, plan.sql, plan.layout, arguments)
+  local known, child_keys = {}, {}
+  if plan.key_readers[1] and not (plan.key_name and is_simple) then
+    for index, record in ipairs(rows) do child_keys[index] = association_keys.values_of(plan.key_readers, record) end
+  end
+  for _, prefetch in ipairs(plan.prefetches) do
+    prefetch_into(self, db, prefetch, records_of(plan, rows, prefetch.segment, known))
+  end
+  drop_hidden(plan, rows, known)
+  awaken(plan, rows, known)
+  if plan.booleans[1] then
+    local convert_booleans = internal.load("perilune.requests.results").convert_booleans
+    for index in ipairs(plan.segments) do convert_booleans(records_of(plan, rows, index, known), plan, index) end
+  end
+  make_rows(plan, rows, known)
+  return rows, child_keys
+end
+
+--- All records of a request, all of one state of the database.
+function association_fetching.fetch_all(self, db, plan)
+  local class = self.node.root.source.class
+  if not plan.prefetches[1] then return (fetch_plan(self, db, plan, class)) end
+  return (records.with_access(db, "read", function() return (fetch_plan(self, db, plan, class)) end))
+end
+
+return association_fetching

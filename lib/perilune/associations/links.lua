@@ -1,0 +1,109 @@
+--- Links of a record through a pivot table: `playlist:tracks():add(track)`.
+
+local internal = ...
+local raise = internal.raise
+local association_records = internal.load("perilune.associations.records")
+local verbs = internal.load("perilune.requests.request").verbs
+
+--- The table in between, and how its columns are found: from the record, and from a linked one.
+local function pivot_of(self, method)
+  local link = rawget(self, "link")
+  local first, second = link and link.root.options.through, link and link.root.options.using
+  if not link or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
+    or first.node.root.kind == "belongs_to"
+  then
+    raise("argument", method .. ": links are those of a record through a table in between: playlist:tracks():" .. method
+      .. "(track)")
+  end
+  local owner_columns, pivot_owner_columns = association_records.columns_of(first.node.root)
+  local pivot_target_columns, target_columns = association_records.columns_of(second.node.root)
+  return {
+    class = first.node.root.target, target = link.root.target, record = link.record,
+    owner_columns = owner_columns, pivot_owner_columns = pivot_owner_columns,
+    pivot_target_columns = pivot_target_columns, target_columns = target_columns,
+  }
+end
+
+local function set(fields, columns, source_columns, record, method)
+  for index, column in ipairs(columns) do
+    local value = record[source_columns[index]]
+    if value == nil then
+      raise("argument", method .. ": a record without a `" .. source_columns[index] .. "` cannot be linked; insert it first")
+    end
+    fields[column] = value
+  end
+end
+
+--- The columns of the link to a record, which may be given by its key.
+local function link_fields(pivot, linked, method)
+  local fields = {}
+  set(fields, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, method)
+  local info = internal.record.info_of(linked)
+  if info then
+    if not pivot.target:is(linked) then
+      raise("argument", method .. ": expected a record of `" .. internal.class_table(pivot.target) .. "`, got "
+        .. internal.name_of(linked))
+    end
+    set(fields, pivot.pivot_target_columns, pivot.target_columns, linked, method)
+  elseif linked == nil or type(linked) == "table" or #pivot.pivot_target_columns > 1 then
+    raise("argument", method .. ": expected a record or its key, got " .. internal.name_of(linked))
+  else
+    fields[pivot.pivot_target_columns[1]] = linked
+  end
+  return fields
+end
+
+local function arguments(method, first, ...)
+  if first ~= nil and internal.is_database(first) then return first, table.pack(...) end
+  local given = table.pack(first, ...)
+  if given.n == 0 then raise("argument", method .. ": nothing to link is given") end
+  return internal.default_database(), given
+end
+
+local function exists(pivot, db, fields)
+  return pivot.class:unscoped():filter(fields):exists(db)
+end
+
+--- Links records, given as such or by their keys; those that are linked already stay as they are.
+function verbs:add(...)
+  local pivot = pivot_of(self, "add")
+  local db, given = arguments("add", ...)
+  internal.records.with_access(db, "guard", function()
+    for index = 1, given.n do
+      local fields = link_fields(pivot, given[index], "add")
+      if not exists(pivot, nil, fields) then pivot.class(fields):insert() end
+    end
+  end)
+end
+
+--- Takes links away; the records stay. Returns how many there were.
+function verbs:remove(...)
+  local pivot = pivot_of(self, "remove")
+  local db, given = arguments("remove", ...)
+  local count = 0
+  internal.records.with_access(db, "guard", function()
+    for index = 1, given.n do
+      count = count + pivot.class:unscoped():filter(link_fields(pivot, given[index], "remove")):delete_all().changed_rows
+    end
+  end)
+  return count
+end
+
+--- Makes the links exactly those of a list.
+function verbs:replace(list, db)
+  local pivot = pivot_of(self, "replace")
+  if type(list) ~= "table" or getmetatable(list) ~= nil then
+    raise("argument", "replace: argument 1: expected a list of records or keys, got " .. internal.name_of(list))
+  end
+  internal.records.with_access(db or internal.default_database(), "guard", function()
+    local own = {}
+    set(own, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, "replace")
+    pivot.class:unscoped():filter(own):delete_all()
+    for _, linked in ipairs(list) do
+      local fields = link_fields(pivot, linked, "replace")
+      if not exists(pivot, nil, fields) then pivot.class(fields):insert() end
+    end
+  end)
+end
+
+return verbs

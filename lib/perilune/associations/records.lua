@@ -1,0 +1,113 @@
+--- The request for what belongs to one record: `author:books()`.
+
+local internal = ...
+local raise = internal.raise
+local request = internal.load("perilune.requests.request")
+local request_building = internal.load("perilune.requests.swift_bridge")
+local request_plans = internal.load("perilune.requests.plans")
+local perilune = internal.perilune
+
+local association_records = {}
+
+--- The association as Swift has built it: on the database at hand, or, where that has not the tables, on the one that the
+-- association was last used with. Raises if there is none.
+local function built(root, db)
+  db = request_plans.database_for(db, root.name)
+  local is_done, result = pcall(request_building.built, root, db, internal.schema_generation(db))
+  if is_done then return result end
+  if result.kind ~= "unknown_table" then error(result, 0) end
+  if root.built then return root.built end
+  raise("unknown_table", ("%s Write record:%s(db), or call it in a block of the database that has the tables")
+    :format(result.message, root.name), { table = result.table })
+end
+
+--- The pairs of columns by which a root leads to its rows: names in the owner, names in the target.
+local function columns_of(root, db)
+  local association = built(root, db)
+  if root.columns_association ~= association then
+    local pairs_of_columns = internal.sql_associations.columns(association)
+    root.owner_columns, root.target_columns, root.compares_texts_as_numbers = table.unpack(pairs_of_columns, 1, 3)
+    root.columns_association = association
+  end
+  return root.owner_columns, root.target_columns
+end
+
+association_records.columns_of = columns_of
+
+--- What an association derives, as a request: all rows of the class, with the same conditions.
+local function request_for_node(node, values)
+  if not node.parent then
+    return node.root.is_unscoped and internal.unscoped_request(node.root.target) or internal.class_request(node.root.target)
+  end
+  local before = request_for_node(node.parent, values)
+  if node.op == "named" then return before end
+  local result = setmetatable({ node = request.child_like(before.node, node) }, before.node.metatable)
+  local count = before.node.count
+  for index = 1, count do rawset(result, index, before[index]) end
+  for index = node.parent.count + 1, node.count do
+    count = count + 1
+    rawset(result, count, values[index])
+  end
+  return result
+end
+
+local function check_record(root, record)
+  local info = internal.record.info_of(record)
+  for ancestor in internal.record.ancestors(info) do
+    if ancestor.class == root.owner then return end
+  end
+  raise("argument", ("`%s`: expected a record of `%s`, got %s; write record:%s()"):format(root.name or "association",
+    root.owner_source.table, internal.name_of(record), root.name or "association"))
+end
+
+--- The node of the request for what belongs to one record, through other tables.
+local function node_through(node, key_count)
+  local found = node.for_records
+  if not found then
+    local root = node.root.source.root
+    found = request.new_node(nil, "associated", node.count + key_count)
+    found.root, found.source, found.make_metatable, found.metatable = found, root.source, root.make_metatable, root.metatable
+    found.other, found.key_count = node, key_count
+    node.for_records = found
+  end
+  return found
+end
+
+local function through(self, record, owner_columns)
+  local node = node_through(self.node, #owner_columns)
+  local result = { node = node, link = { root = self.node.root, record = record } }
+  local count = self.node.count
+  for index = 1, count do result[index] = self[index] end
+  for index, name in ipairs(owner_columns) do
+    local value = rawget(record, name)
+    if value == nil then return internal.class_request(self.node.root.target):none() end
+    result[count + index] = value
+  end
+  return setmetatable(result, node.metatable)
+end
+
+--- The request for the rows that belong to a record.
+-- @param ?db whose foreign keys say which, where neither the innermost access nor the default database has the tables
+function association_records.request_of(self, record, db)
+  local root = self.node.root
+  check_record(root, record)
+  if not root.target then raise("argument", "`" .. root.name .. "`: rows of a common table are found by joining them") end
+  local owner_columns, target_columns = columns_of(root, db)
+  if root.options.through then return through(self, record, owner_columns) end
+  local rows, source = request_for_node(self.node, self), root.source
+  for index, name in ipairs(owner_columns) do
+    local value = rawget(record, name)
+    if value == nil then return rows:none() end
+    -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
+    if root.compares_texts_as_numbers and type(value) == "number" then value = perilune.value(value):cast("numeric") end
+    rows = rows:filter(source:column(target_columns[index]):eq(value))
+  end
+  return rows
+end
+
+--- The same for an association as it was made.
+function association_records.request_of_root(root, record)
+  return association_records.request_of(setmetatable({ node = root }, root.metatable), record)
+end
+
+return association_records

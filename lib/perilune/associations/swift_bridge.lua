@@ -1,0 +1,86 @@
+--- What Swift makes of associations.
+
+local internal = ...
+local raise = internal.raise
+local sql = internal.sql_associations
+local expressions = internal.sql_expressions
+local request_building = internal.load("perilune.requests.swift_bridge")
+local expression_building = internal.load("perilune.expressions.swift_bridge")
+local steps, builders = request_building.steps, expression_building.builders
+
+local association_building = {}
+
+--- The rows that a class stands for; values of its default scope are part of it.
+local function build_target(root, context)
+  local all = root.all or root.is_unscoped and internal.unscoped_request(root.target) or internal.class_request(root.target)
+  return request_building.build_node(all.node, { db = context.db, next = 1, values = all })
+end
+
+local function build_through(root, context)
+  local first, second = root.options.through, root.options.using
+  if root.is_unscoped then second = second:unscoped() end
+  local function build(association)
+    return request_building.build_node(association.node, { db = context.db, next = 1, values = association })
+  end
+  return sql.through(build(first), build(second), root.name, root.kind == "has_many", root.tag, root.options.singular)
+end
+
+function steps.association(root, _, context)
+  if not root.name then
+    raise("argument", "the association has no name: store it in a field (Author.books = Author:has_many(Book)), or give the "
+      .. "option name")
+  end
+  if root.options.through then return build_through(root, context) end
+  local source = root.owner_source
+  local owner = source.class and source.table or source:declaration(context.db)
+  return sql[root.kind](context.db, owner, build_target(root, context), root.name, root.tag, root.options.columns,
+    root.options.referenced, root.options.singular)
+end
+
+--- What belongs to one record; its values of the columns come behind those of the association.
+function steps.associated(root, _, context)
+  local association = request_building.build_node(root.other, context)
+  local values = {}
+  for index = 1, root.key_count do values[index] = expression_building.builders.slot(nil, context) end
+  return sql.associated(association, values)
+end
+
+function steps.named(node, built) return sql.named(built, node.detail) end
+
+for op, name in pairs{ include = "including", join = "joining", annotate = "annotating" } do
+  for _, strength in ipairs{ "required", "optional" } do
+    steps[op .. " " .. strength] = function(node, built, context)
+      return sql[name](built, request_building.build_node(node.other, context), strength == "required")
+    end
+  end
+end
+
+steps["include all"] = function(node, built, context)
+  return sql.including_all(built, request_building.build_node(node.other, context), node.detail)
+end
+
+-- Aggregates ------------------------------------------------------------------------------------------------------------------
+
+function builders.association(shape, context)
+  return request_building.build_node(shape.node, context)
+end
+
+function builders.aggregate(shape, context)
+  return expressions.aggregate(expression_building.build(shape.operands[1], context), shape.detail)
+end
+
+for _, name in ipairs{ "minimum", "maximum", "sum", "average", "total" } do
+  builders["aggregate " .. name] = function(shape, context)
+    local association = expression_building.build(shape.operands[1], context)
+    local outer = context.request
+    context.request = association
+    local operand = expression_building.build(shape.operands[2], context)
+    context.request = outer
+    return expressions.aggregate(association, name, operand)
+  end
+end
+
+--- Builds a new association on the database at hand, so that mistakes are told now. Tables may not be there yet.
+association_building.check = request_building.check
+
+return association_building

@@ -1,0 +1,196 @@
+--- What sets automations off: changes, schedules, events.
+
+local internal = ...
+local perilune = internal.perilune
+local checks = internal.load("perilune.runtime.checks")
+
+--- `poll`: how often to look whether another process has written where an automation does not say, in seconds; nil: not at all.
+local triggers = { poll = nil }
+
+local kinds = { "change", "event", "every", "schedule" }
+
+--- Automations that wait for events, by name: lists.
+local waiting = {}
+
+-- Changes ---------------------------------------------------------------------------------------------------------------------
+
+local function table_name(value)
+  local info = internal.record and internal.record.info(value)
+  return info and info.table or value
+end
+
+--- All but those in which the library keeps what it does.
+local function tables_of_scripts(db)
+  local names = {}
+  for _, name in ipairs(db:tables()) do
+    if not name:find("^perilune_") then names[#names + 1] = name end
+  end
+  return names
+end
+
+--- What is fetched to notice changes of whole tables: next to nothing, but of each of them.
+local function one_row_of_each(queries)
+  local count = 0
+  return function(handle)
+    for _, sql in ipairs(queries) do handle:fetch_one(sql) end
+    count = count + 1
+    return count
+  end
+end
+
+--- The fingerprints of all rows: of what another process has written nothing else is known than that it has written.
+local function all_rows_of_each(queries)
+  return function(handle)
+    local prints = {}
+    for index, sql in ipairs(queries) do
+      local low, high = 0, 0
+      for row in handle:rows(sql) do
+        local low_of_row, high_of_row = string.unpack("i8i8", internal.fingerprint(row))
+        low, high = low + low_of_row, high + high_of_row
+      end
+      prints[index] = string.pack("i8i8", low, high)
+    end
+    return table.concat(prints)
+  end
+end
+
+local function watch_tables(db, names, poll, fire, on_error)
+  for _, name in ipairs(names) do
+    if not db:table_exists(name) then internal.raise_unknown("table", name, tables_of_scripts(db)) end
+  end
+  local sql_text, queries = internal.load("perilune.runtime.sql_text"), {}
+  for index, name in ipairs(names) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end
+  return db:observe((poll and all_rows_of_each or one_row_of_each)(queries), function()
+    fire{ kind = "change", tables = names }
+  end, { on_error = on_error, looks_first = true, poll = poll })
+end
+
+local function watch_value(db, options, poll, fire, on_error)
+  local observation
+  local is_first = not options.initially
+  local function deliver(...)
+    local is_known = is_first and not observation.has_looked
+    is_first = false
+    if is_known then return end
+    fire({ kind = "change" }, table.pack(...))
+  end
+  local details = { on_error = on_error, looks_first = is_first, poll = poll }
+  if type(options.change) == "function" then
+    observation = db:observe(options.change, deliver, details)
+  else
+    observation = options.change:observe(db, deliver, details)
+  end
+  return observation
+end
+
+local function is_value(change)
+  return type(change) == "function" or internal.is_request(change)
+end
+
+local function change_names(place, change)
+  local list = (type(change) == "string" or internal.class_of(change) or type(table_name(change)) == "string") and { change } or change
+  if type(list) ~= "table" or #list == 0 then
+    checks.fail(place, "option `on.change`: expected tables, records, a request or a function that fetches, got "
+      .. internal.describe(change))
+  end
+  local names = {}
+  for index, value in ipairs(list) do
+    names[index] = table_name(value)
+    if type(names[index]) ~= "string" then
+      checks.fail(place, "option `on.change`: expected names of tables or records, got " .. internal.describe(value))
+    end
+  end
+  return names
+end
+
+local function read_change(place, options)
+  local poll = options.poll
+  if poll == nil then poll = triggers.poll end
+  poll = poll and internal.load("perilune.runtime.durations").read(place .. ": option `on.poll`", poll, 0.001)
+  if is_value(options.change) then
+    return "change", function(db, fire, on_error) return watch_value(db, options, poll, fire, on_error) end
+  end
+  if options.initially then checks.fail(place, "option `on.initially` is for requests and functions that fetch") end
+  local names = change_names(place, options.change)
+  return "change of " .. table.concat(names, ", "), function(db, fire, on_error)
+    return watch_tables(db, names, poll, fire, on_error)
+  end
+end
+
+-- Times -----------------------------------------------------------------------------------------------------------------------
+
+local function read_schedule(place, options)
+  local schedule = internal.load("perilune.events.schedule")
+  local parsed = schedule.read(place .. ": option `on.schedule`", options.schedule)
+  return ("schedule %s"):format(parsed.text), function(_, fire)
+    return schedule.start(parsed, function(due)
+      fire{ kind = "schedule", due = tostring(due) }
+    end)
+  end
+end
+
+local function read_every(place, options)
+  local seconds = internal.load("perilune.runtime.durations").read(place .. ": option `on.every`", options.every, 0.001)
+  local text = type(options.every) == "string" and options.every or ("%gs"):format(seconds)
+  return "every " .. text, function(_, fire)
+    return perilune.every(seconds, function() fire{ kind = "every" } end)
+  end
+end
+
+-- Events ----------------------------------------------------------------------------------------------------------------------
+
+local function read_event(place, options)
+  local name = options.event
+  if type(name) ~= "string" then checks.fail(place, "option `on.event`: expected the name of an event, got " .. internal.describe(name)) end
+  return ("event %s"):format(name), function(_, fire)
+    local list = waiting[name] or {}
+    waiting[name] = list
+    local receiver = { fire = fire }
+    list[#list + 1] = receiver
+    function receiver:cancel()
+      for index, item in ipairs(list) do
+        if item == self then return table.remove(list, index) ~= nil end
+      end
+      return false
+    end
+    return receiver
+  end
+end
+
+--- Sets off the automations that wait for an event. Returns how many do.
+--
+--     perilune.emit("order_placed", { id = 7 })
+-- @tparam string name
+-- @param data what their functions find in `context.event`
+function perilune.emit(name, data)
+  if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. internal.describe(name)) end
+  local receivers = table.move(waiting[name] or {}, 1, #(waiting[name] or {}), 1, {})
+  for _, receiver in ipairs(receivers) do receiver.fire({ kind = "event", name = name, data = data }) end
+  return #receivers
+end
+
+-- Any -------------------------------------------------------------------------------------------------------------------------
+
+local readers = { change = read_change, schedule = read_schedule, every = read_every, event = read_event }
+
+--- Checks the option `on`.
+-- @return what people call it, and a function (database, fire, on_error) that starts it and returns what has a method `cancel`
+function triggers.read(place, on)
+  if type(on) ~= "table" then
+    checks.fail(place, "option `on`: expected { change = ... }, { schedule = ... }, { every = ... } or { event = ... }, got "
+      .. internal.describe(on))
+  end
+  local found
+  for _, kind in ipairs(kinds) do
+    if on[kind] ~= nil then
+      if found then checks.fail(place, ("option `on`: expected one of `%s` and `%s`, got both"):format(found, kind)) end
+      found = kind
+    end
+  end
+  checks.options(place .. ": option `on`", on, { change = "any", event = "any", every = "any", schedule = "any", initially = "boolean", poll = "any" })
+  if on.poll and found ~= "change" then checks.fail(place, "option `on.poll` is for changes") end
+  if not found then checks.fail(place, "option `on`: expected one of change, event, every and schedule, got none") end
+  return readers[found](place, on)
+end
+
+return triggers

@@ -1,0 +1,158 @@
+--- Time and tasks: what a script does later, again and again, or beside something else.
+
+local internal = ...
+local perilune = internal.perilune
+local native = internal.loop
+local checks = internal.load("perilune.runtime.checks")
+local read_seconds = internal.load("perilune.runtime.durations").read
+
+local function check_function(name, f)
+  if type(f) ~= "function" then
+    internal.raise("argument", ("%s: expected a function, got %s"):format(name, internal.describe(f)))
+  end
+end
+
+--- A function that calls another with arguments given now.
+local function bind(f, ...)
+  if select("#", ...) == 0 then return f end
+  local arguments = table.pack(...)
+  return function() return f(table.unpack(arguments, 1, arguments.n)) end
+end
+
+--- What `after`, `every` and `on_signal` return.
+local Handle = { __name = "perilune.timer" }
+Handle.__metatable = "timer"
+
+local function make_handle(id)
+  return setmetatable({ id = id }, Handle)
+end
+
+--- Has the function not called any more. Returns whether it would have been.
+function Handle:cancel()
+  return native.stop(self.id)
+end
+
+--- Whether the function will be called.
+function Handle:is_active()
+  return native.is_live(self.id)
+end
+
+function Handle:__tostring()
+  return native.is_live(self.id) and "timer" or "timer (ended)"
+end
+
+checks.seal(Handle, { "id" })
+
+--- Calls a function once, after so many seconds.
+function perilune.after(seconds, f, ...)
+  seconds = read_seconds("perilune.after", seconds)
+  check_function("perilune.after", f)
+  return make_handle(native.start_timer(seconds, nil, bind(f, ...)))
+end
+
+--- Calls a function every so many seconds, at least a thousandth. Calls that would come while it still runs are left out.
+function perilune.every(seconds, f, ...)
+  local period = read_seconds("perilune.every", seconds, 0.001)
+  check_function("perilune.every", f)
+  return make_handle(native.start_timer(period, period, bind(f, ...)))
+end
+
+--- Waits so many seconds. Other tasks go on meanwhile.
+function perilune.sleep(seconds)
+  native.sleep(read_seconds("perilune.sleep", seconds))
+end
+
+--- Calls a function when the program gets a signal: "INT", "TERM" or "HUP", which would end it otherwise.
+function perilune.on_signal(name, f)
+  if type(name) ~= "string" then
+    internal.raise("argument", ('perilune.on_signal: expected the name of a signal, as "TERM", got %s'):format(internal.describe(name)))
+  end
+  check_function("perilune.on_signal", f)
+  return make_handle(native.on_signal((name:upper():gsub("^SIG", "")), f))
+end
+
+--- Has a function get the errors that timers and tasks leave unhandled; nil: they end the script.
+function perilune.on_error(f)
+  if f ~= nil then check_function("perilune.on_error", f) end
+  native.on_error(f)
+end
+
+--- What `spawn` returns: a function that runs beside the others.
+local Task = { __name = "perilune.task" }
+Task.__metatable = "task"
+
+--- The tasks, by the coroutines that run them.
+local tasks = setmetatable({}, { __mode = "k" })
+
+local function succeed(task, ...)
+  if task.state ~= "running" then return end
+  task.state, task.results = "done", table.pack(...)
+  if task.place then native.release(task.place) end
+end
+
+--- Whoever waits gets the error; if nobody does it is nobody's.
+local function fail(task, e)
+  if task.state ~= "running" then return end
+  task.state, task.error = "failed", e
+  if not task.place then error(e, 0) end
+  native.release(task.place)
+end
+
+--- Starts a function that runs beside this one: whenever one of them waits the other goes on.
+function perilune.spawn(f, ...)
+  check_function("perilune.spawn", f)
+  local task = setmetatable({ state = "running" }, Task)
+  local call = bind(f, ...)
+  task.id = native.start(function()
+    tasks[coroutine.running()] = task
+    succeed(task, call())
+  end, function(e) fail(task, e) end)
+  return task
+end
+
+--- "running", "done", "failed" or "cancelled".
+function Task:status()
+  return self.state
+end
+
+--- Ends the function: what it waits for raises an error of kind `cancelled`. Returns whether it was running.
+function Task:cancel()
+  if self.state ~= "running" then return false end
+  self.state = "cancelled"
+  native.stop(self.id, true)
+  if self.place then native.release(self.place) end
+  return true
+end
+
+--- Notes which task waits for another. Raises if that waits for this one, itself or through others: neither would ever end.
+local function note_wait(task)
+  local waiter = tasks[coroutine.running()]
+  if not waiter then return end
+  local other = task
+  while other and other.state == "running" do
+    if other == waiter then
+      internal.raise("deadlock", task == waiter and "task:wait: a task cannot wait for itself"
+        or "task:wait: this task cannot wait for one that waits for it")
+    end
+    other = other.waits_for
+  end
+  waiter.waits_for = task
+end
+
+--- Waits until the function has ended, and returns its results or raises its error.
+function Task:wait()
+  while self.state == "running" do
+    note_wait(self)
+    self.place = self.place or native.make_place()
+    native.wait(self.place)
+  end
+  if self.state == "failed" then error(self.error, 0) end
+  if self.state == "cancelled" then internal.raise("cancelled", "the task was cancelled") end
+  return table.unpack(self.results, 1, self.results.n)
+end
+
+function Task:__tostring()
+  return ("task (%s)"):format(self.state)
+end
+
+checks.seal(Task, { "error", "id", "place", "results", "state", "waits_for" })

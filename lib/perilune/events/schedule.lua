@@ -1,0 +1,232 @@
+--- Schedules as cron has them: minute, hour, day of the month, month, day of the week, in local time.
+
+local internal = ...
+local perilune = internal.perilune
+local checks = internal.load("perilune.runtime.checks")
+local native = internal.loop
+
+--- Days and months may also be written out.
+local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
+local days = { [0] = "sun", "mon", "tue", "wed", "thu", "fri", "sat" }
+
+--- The fields in their order: the name, the least and the greatest number, and words for numbers.
+local fields = {
+  { name = "minute", low = 0, high = 59 },
+  { name = "hour", low = 0, high = 23 },
+  { name = "day of the month", low = 1, high = 31 },
+  { name = "month", low = 1, high = 12, words = months, names = {
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november", "december" } },
+  { name = "day of the week", low = 0, high = 7, words = days, names = {
+    [0] = "sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday" } },
+}
+
+local shorthands = {
+  ["@hourly"] = "0 * * * *", ["@daily"] = "0 0 * * *", ["@midnight"] = "0 0 * * *", ["@weekly"] = "0 0 * * 0",
+  ["@monthly"] = "0 0 1 * *", ["@yearly"] = "0 0 1 1 *", ["@annually"] = "0 0 1 1 *",
+}
+
+-- Reading ---------------------------------------------------------------------------------------------------------------------
+
+local function fail(place, text, message, ...)
+  checks.fail(place, ('schedule "%s": %s'):format(text, message:format(...)))
+end
+
+local function read_number(place, text, field, part)
+  local number = math.tointeger(tonumber(part))
+  for value, word in pairs(field.words or {}) do
+    local name = part:lower()
+    if name == word or name == field.names[value] then number = value end
+  end
+  if not number then fail(place, text, "%s: expected a number%s, got `%s`", field.name, field.words and " or a name" or "", part) end
+  if number < field.low or number > field.high then
+    fail(place, text, "%s: expected %d to %d, got %d", field.name, field.low, field.high, number)
+  end
+  return number
+end
+
+--- Adds what one of the parts between commas stands for: `*`, `5`, `1-5`, each perhaps with `/2` behind.
+local function add_part(place, text, field, part, set)
+  local range, step = part:match("^(.-)/(%d+)$")
+  local stride = math.tointeger(tonumber(step or 1))
+  if not stride or stride < 1 then fail(place, text, "%s: expected a step from 1, got %s", field.name, step) end
+  range, step = range or part, math.min(stride, field.high + 1)
+  local low, high = field.low, field.high
+  if range ~= "*" then
+    local first, last = range:match("^(%w+)%-(%w+)$")
+    low = read_number(place, text, field, first or range)
+    high = first and read_number(place, text, field, last) or (part ~= range and field.high or low)
+    -- As cron has it the week ends with a Sunday too.
+    if first and field.words == days and high == 0 and low > 0 then high = 7 end
+    if low > high then fail(place, text, "%s: %s is after %s", field.name, first, last) end
+  end
+  for number = low, high, step do set[number] = true end
+end
+
+local function read_field(place, text, field, word)
+  local set = {}
+  for part in (word .. ","):gmatch("([^,]*),") do add_part(place, text, field, part, set) end
+  if field.words == days and set[7] then set[0] = true end
+  return set
+end
+
+--- Reads a schedule: five fields, or a shorthand such as "@daily".
+local function parse(place, text)
+  if type(text) ~= "string" then checks.fail(place, 'expected a schedule, as "0 9 * * mon-fri", got ' .. internal.describe(text)) end
+  local words = {}
+  for word in (shorthands[text:lower()] or text):gmatch("%S+") do words[#words + 1] = word end
+  if #words ~= 5 then
+    fail(place, text, "expected five fields (minute, hour, day of the month, month, day of the week), got %d", #words)
+  end
+  local schedule = { text = text }
+  for index, field in ipairs(fields) do schedule[index] = read_field(place, text, field, words[index]) end
+  -- As in cron: where both are restricted, either day will do.
+  schedule.either_day = words[3]:sub(1, 1) ~= "*" and words[5]:sub(1, 1) ~= "*"
+  -- And where the clocks go back or forward, what comes at a time of day comes once all the same.
+  schedule.is_fixed = words[1]:sub(1, 1) ~= "*" and words[2]:sub(1, 1) ~= "*"
+  return schedule
+end
+
+-- The next time ---------------------------------------------------------------------------------------------------------------
+
+local function is_day(schedule, time)
+  local by_month, by_week = schedule[3][time.day], schedule[5][time.wday - 1]
+  if schedule.either_day then return by_month or by_week end
+  return by_month and by_week
+end
+
+--- How far the clocks of the place are ahead of the world's, in seconds.
+local function offset(moment)
+  local sign, hours, minutes = os.date("%z", moment):match("^([+-])(%d%d)(%d%d)$")
+  if not sign then return 0 end
+  local seconds = tonumber(hours) * 3600 + tonumber(minutes) * 60
+  return sign == "-" and -seconds or seconds
+end
+
+local function is_due(schedule, time)
+  return schedule[4][time.month] and is_day(schedule, time) and schedule[2][time.hour] and schedule[1][time.min]
+end
+
+--- Whether the clocks go forward at this moment, over a time at which the schedule is due.
+local function has_missed(schedule, moment)
+  if not schedule.is_fixed then return false end
+  local before, now = offset(moment - 60), offset(moment)
+  for seconds = before, now - 60, 60 do
+    if is_due(schedule, os.date("!*t", moment + seconds)) then return true end
+  end
+  return false
+end
+
+--- Whether the clocks have gone back, and have shown the same time before.
+local function comes_twice(schedule, moment)
+  if not schedule.is_fixed then return false end
+  local now, before = offset(moment), offset(moment - 86400)
+  return before > now and offset(moment - (before - now)) == before
+end
+
+--- The hour after, or a moment behind it that is not yet in the day, or month, after: whatever the clocks do at its beginning.
+local function skip(moment, time, date, hours)
+  return math.max(moment + (60 - time.min) * 60, date and os.time(date) - hours * 3600 or 0)
+end
+
+--- The first moment after another (in Unix seconds) at which a schedule is due; nil if there is none within forty years: a
+--- 29th of February that is a Sunday may be that far away.
+local function next_time(schedule, after)
+  local moment = after - after % 60 + 60
+  local limit = after + 40 * 366 * 86400
+  while moment <= limit do
+    local time = os.date("*t", moment)
+    if has_missed(schedule, moment) then
+      return moment
+    elseif not schedule[4][time.month] then
+      moment = skip(moment, time, { year = time.year, month = time.month + 1, day = 1, hour = 12 }, 38)
+    elseif not is_day(schedule, time) then
+      moment = skip(moment, time, { year = time.year, month = time.month, day = time.day + 1, hour = 12 }, 15)
+    elseif not schedule[2][time.hour] then
+      moment = skip(moment, time)
+    elseif not schedule[1][time.min] or comes_twice(schedule, moment) then
+      moment = moment + 60
+    else
+      return moment
+    end
+  end
+end
+
+-- Being called ----------------------------------------------------------------------------------------------------------------
+
+--- How long to wait at most before the clock is looked at again: somebody may have set it.
+local longest_wait = perilune.context == "live" and 60 or math.huge
+
+local Schedule = { __name = "perilune.schedule" }
+Schedule.__metatable = "schedule"
+
+--- A clock that is set back by more has been wrong: what it has shown counts no more.
+local longest_setback = 3 * 3600
+
+local function arm(self)
+  local now = os.time()
+  if self.last and self.last - now > longest_setback then self.last = nil end
+  -- A clock that was set back does not bring the same minute twice.
+  self.due = next_time(self.schedule, math.max(now, self.last or now))
+  if not self.due then return end
+  self.id = native.start_timer(math.min(self.due - now, longest_wait) + 0.0, nil, function()
+    if os.time() < self.due then return arm(self) end
+    local due = self.due
+    self.last = due
+    arm(self)
+    self.f(perilune.date(due))
+  end)
+end
+
+--- Has the function not called any more. Returns whether it would have been.
+function Schedule:cancel()
+  local is_active = self:is_active()
+  if is_active then native.stop(self.id) end
+  self.id = nil
+  return is_active
+end
+
+--- Whether the function will be called.
+function Schedule:is_active()
+  return self.id ~= nil and native.is_live(self.id)
+end
+
+--- When the function will be called next; nil if never.
+function Schedule:next_time()
+  return self:is_active() and perilune.date(self.due) or nil
+end
+
+function Schedule:__tostring()
+  return ('schedule "%s"'):format(self.schedule.text) .. (self:is_active() and "" or " (ended)")
+end
+
+checks.seal(Schedule, { "due", "f", "id", "last", "schedule" })
+
+local schedule = { next_time = next_time }
+
+--- Reads a schedule that comes at some time.
+function schedule.read(place, text)
+  local parsed = parse(place, text)
+  if not next_time(parsed, os.time()) then fail(place, text, "there is no such day") end
+  return parsed
+end
+
+--- Calls a function at the times of a schedule that was parsed.
+function schedule.start(parsed, f)
+  local self = setmetatable({ schedule = parsed, f = f }, Schedule)
+  arm(self)
+  return self
+end
+
+--- Calls a function at the times of a schedule, as cron has it: `perilune.at("0 9 * * mon-fri", f)`.
+--
+-- Five fields: minute, hour, day of the month, month, day of the week; each `*`, a number, a range `1-5`, a step `*/10`, a list of
+-- those. Months and days may be names ("jan", "mon"). "@hourly", "@daily", "@weekly", "@monthly" and "@yearly" are short for such.
+-- Times are local; a time of day that the clocks leave out is when they go forward, one that they bring twice is its first. Where the
+-- minute or the hour is a star nothing is made up for. Times that pass while the machine sleeps are one call afterwards.
+function perilune.at(text, f)
+  local parsed = schedule.read("perilune.at", text)
+  if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. internal.describe(f)) end
+  return schedule.start(parsed, f)
+end
+
+return schedule

@@ -1,0 +1,181 @@
+--- Observers of transactions: methods of databases.
+
+local internal = ...
+local database = internal.database
+local checks = internal.load("perilune.runtime.checks")
+
+local names = { "did_commit", "did_rollback", "kinds", "on_change", "tables", "will_commit" }
+local bits = { insert = 1, update = 2, delete = 4 }
+local all_kinds = 7
+
+local function check_function(place, value)
+  if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. internal.describe(value)) end
+  return value
+end
+
+local function check_names(place, options)
+  if type(options) ~= "table" then
+    checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. internal.describe(options))
+  end
+  for name in pairs(options) do
+    local is_known = false
+    for _, known in ipairs(names) do is_known = is_known or known == name end
+    if not is_known and type(name) ~= "string" then
+      checks.fail(place, "expected names of options, got " .. internal.describe(name))
+    elseif not is_known then
+      internal.raise_unknown("option", name, names)
+    end
+  end
+end
+
+--- One value stands for a list of one.
+local function list_of(place, value)
+  if type(value) == "string" or internal.class_of(value) or (internal.record and internal.record.info(value)) then
+    return { value }
+  end
+  if type(value) ~= "table" or #value == 0 then
+    checks.fail(place, "expected a list that is not empty, got " .. (type(value) == "table" and "an empty one" or internal.describe(value)))
+  end
+  return value
+end
+
+local function read_kinds(place, kinds)
+  if kinds == nil then return all_kinds end
+  local mask = 0
+  for _, kind in ipairs(list_of(place, kinds)) do
+    if not bits[kind] then
+      if type(kind) ~= "string" then checks.fail(place, "expected names of kinds, got " .. internal.describe(kind)) end
+      internal.raise_unknown("kind", kind, { "insert", "update", "delete" })
+    end
+    mask = mask | bits[kind]
+  end
+  return mask
+end
+
+--- The name of a table, given as such or as the class of its records. It must be there, unless nobody can look now.
+local function table_name(db, place, value)
+  local info = internal.record and internal.record.info(value)
+  local name = info and info.table or value
+  if type(name) ~= "string" then
+    checks.fail(place, "expected names of tables or classes of records, got " .. internal.describe(value))
+  end
+  if not internal.is_calling_observer(db) and not db:table_exists(name) then
+    if db:view_exists(name) then checks.fail(place, "`" .. name .. "` is a view: name the tables that it reads") end
+    internal.raise_unknown("table", name, db:tables())
+  end
+  return name
+end
+
+local function read_tables(db, place, tables)
+  if tables == nil then return nil end
+  local list = {}
+  for index, value in ipairs(list_of(place, tables)) do list[index] = table_name(db, place, value) end
+  return list
+end
+
+-- Transactions of others --------------------------------------------------------------------------------------------------------
+
+--- Calls the function of the next letter, and so on.
+local function read_mail()
+  local f, value = internal.take_letter()
+  while f do
+    local is_ok, err = pcall(f, value)
+    if not is_ok then
+      -- The others are read by the next call.
+      internal.observation.signal_mail()
+      error(err, 0)
+    end
+    f, value = internal.take_letter()
+  end
+end
+
+--- Has the loop read letters, unless it does already.
+local function open_mail()
+  if not internal.observation.signal_mail() then internal.observation.open_mail(read_mail) end
+end
+
+-- Lifetime ---------------------------------------------------------------------------------------------------------------------
+
+--- The observers that end with what has added them, by the numbers of the scopes.
+local scopes = setmetatable({}, { __mode = "k" })
+
+--- Who writes calls observers: what they start belongs to their scope all the same.
+local function in_scope(scope, f)
+  return function(value)
+    local outer = internal.loop.enter_scope(scope)
+    local is_ok, e = pcall(f, value)
+    internal.loop.enter_scope(outer)
+    if not is_ok then error(e, 0) end
+  end
+end
+
+local function add(db, functions, tables, kinds, is_once)
+  local scope = internal.loop.scope()
+  if scope ~= 0 then
+    for name, f in pairs(functions) do functions[name] = in_scope(scope, f) end
+  end
+  open_mail()
+  local observer = internal.add_observer(db, functions, tables, kinds, is_once)
+  if scope ~= 0 then scopes[observer] = scope end
+  return observer
+end
+
+-- Adding --------------------------------------------------------------------------------------------------------------------------
+
+--- Has functions called when transactions change the database. Each is optional.
+--
+--     local observer = db:observe_transactions{
+--       tables = { "book" },
+--       on_change = function(event) print(event.kind, event.table, event.row_id, event.old, event.new) end,
+--       will_commit = function() ... end,
+--       did_commit = function(db) ... end,
+--       did_rollback = function(db) ... end,
+--     }
+--     observer:remove()
+--
+-- `on_change` is told of each row before it changes, `will_commit` may raise, which rolls back and is the error of whoever commits.
+-- Both run inside of SQLite: they must not use the database. `did_commit` and `did_rollback` get a handle, with which they may.
+-- What is changed inside of savepoints is told when the outermost has ended, and never if it was rolled back.
+--
+-- Transactions of other scripts and of Swift are told once they are committed, when the script waits or has come to its end: nobody is
+-- asked before, and rollbacks are not told. Of more than 100,000 changes that wait, the event `{ kind = "many" }` is told instead of
+-- those beyond; what Swift has done inside of savepoints has no values.
+-- @tparam table options the functions; `tables` (names or classes of records) and `kinds` ("insert", "update", "delete") limit what
+--   `on_change` is told
+-- @return an observer, which stays until its `remove` is called or the database is closed
+function database:observe_transactions(options)
+  local place = "db:observe_transactions"
+  check_names(place, options)
+  local functions = {}
+  for _, name in ipairs{ "on_change", "will_commit", "did_commit", "did_rollback" } do
+    if options[name] ~= nil then functions[name] = check_function(place .. ": option `" .. name .. "`", options[name]) end
+  end
+  if next(functions) == nil then
+    checks.fail(place, "expected at least one of on_change, will_commit, did_commit and did_rollback")
+  end
+  local kinds = read_kinds(place .. ": option `kinds`", options.kinds)
+  local tables = read_tables(self, place .. ": option `tables`", options.tables)
+  return add(self, functions, tables, kinds, false)
+end
+
+--- Calls a function once, after the current transaction, or else the next one, has been committed.
+-- @tparam function on_commit gets a handle
+-- @tparam ?function on_rollback is called instead, if the transaction is rolled back
+-- @return an observer, by which the call can be taken back
+function database:after_next_transaction(on_commit, on_rollback)
+  local place = "db:after_next_transaction"
+  local functions = { did_commit = check_function(place .. ": argument 1", on_commit) }
+  if on_rollback ~= nil then functions.did_rollback = check_function(place .. ": argument 2", on_rollback) end
+  return add(self, functions, nil, all_kinds, true)
+end
+
+local transaction_observers = {}
+
+--- Removes the observers that were added in a scope.
+function transaction_observers.end_scope(scope)
+  for observer, own in pairs(scopes) do
+    if own == scope then observer:remove() end
+  end
+end
+
+return transaction_observers

@@ -1,0 +1,179 @@
+--- Observations of values: what is fetched now, and again after each transaction that could have changed it.
+
+local internal = ...
+local database = internal.database
+local native = internal.observation
+local checks = internal.load("perilune.runtime.checks")
+
+--- Deliveries, each brought about by the one before, that are one too many.
+local longest_chain = 1000
+
+local Observation = { __name = "perilune.observation" }
+Observation.__metatable = "observation"
+
+-- Reading ---------------------------------------------------------------------------------------------------------------------
+
+local function same_again(self, print)
+  if print == self.fingerprint then return true end
+  self.fingerprint = print
+  return false
+end
+
+--- Whether there is a new value, and the value.
+local function take(self, ...)
+  if same_again(self, internal.fingerprint(...)) then return false end
+  return true, ...
+end
+
+local function refresh(self)
+  return take(self, native.read(self.watch, self.fetch))
+end
+
+-- Delivering ------------------------------------------------------------------------------------------------------------------
+
+--- Raises if deliveries go on bringing about each other: their callbacks write what they observe.
+local function check_chain(self, length)
+  if length < longest_chain then return end
+  self:cancel()
+  internal.raise("observation_loop", ("observations feed each other: %d deliveries in a row, each brought about by what the "
+    .. "callback of the one before has written; this one is cancelled"):format(longest_chain))
+end
+
+local function finish(is_ok, ...)
+  native.set_chain(0)
+  if not is_ok then error((...), 0) end
+end
+
+--- What the loop calls.
+local function deliver(self, chain, is_new, ...)
+  if not is_new or not self:is_active() then return end
+  check_chain(self, chain)
+  native.set_chain(chain + 1)
+  finish(pcall(self.callback, ...))
+end
+
+-- Observations ----------------------------------------------------------------------------------------------------------------
+
+--- Calls nothing any more. Returns whether it would have.
+function Observation:cancel()
+  local was_active = self:is_active()
+  native.stop(self.watch)
+  return was_active
+end
+
+--- Whether it goes on.
+function Observation:is_active()
+  return native.is_active(self.watch)
+end
+
+Observation.__close = Observation.cancel
+
+function Observation:__tostring()
+  return self:is_active() and "observation" or "observation (cancelled)"
+end
+
+--- Looks for a new value without waiting.
+-- @return true and the value, or false if it is equal to the last one
+function Observation:try_next()
+  if self.callback then internal.raise("usage", "observation:try_next: its values go to a function already") end
+  if not self:is_active() then return false end
+  return refresh(self)
+end
+
+--- The next value that is not equal to the last one; waits for it. Nothing once the observation is cancelled.
+function Observation:next()
+  if self.callback then internal.raise("usage", "observation:next: its values go to a function already") end
+  while self:is_active() do
+    internal.loop.wait(self.place)
+    if not self:is_active() then return end
+    local results = table.pack(refresh(self))
+    if results[1] then return table.unpack(results, 2, results.n) end
+  end
+end
+
+--- nil would end a loop.
+local function or_null(self, first, ...)
+  if first == nil and self:is_active() then return internal.null, ... end
+  return first, ...
+end
+
+--- An iterator over the values, which waits for each: `for authors in observation:values() do`. A value nil is perilune.null there.
+-- Ends with the observation, and ends it when the loop is left.
+function Observation:values()
+  return function() return or_null(self, self:next()) end, nil, nil, self
+end
+
+checks.seal(Observation, { "callback", "fetch", "fingerprint", "has_looked", "place", "watch" })
+
+-- Beginning -------------------------------------------------------------------------------------------------------------------
+
+local function check_callable(place, value)
+  if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. internal.describe(value)) end
+end
+
+local function observe(place, db, fetch, callback, options)
+  if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
+  if callback ~= nil then check_callable(place, callback) end
+  options = checks.options(place, options, { keeps_alive = "boolean", looks_first = "boolean", on_error = "function", poll = "any" })
+  local period = options.poll ~= nil and internal.load("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
+  db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
+  local watch, object = native.start(db)
+  local self = setmetatable({ callback = callback, watch = watch }, Observation)
+  function self.fetch() return object:read(fetch) end
+  -- What is there now is known already then, and only what comes is delivered.
+  if options.looks_first then self.has_looked = pcall(refresh, self) end
+  if callback then
+    native.push(self.watch, function()
+      return deliver(self, native.take_chain(self.watch), refresh(self))
+    end, options.on_error, options.keeps_alive ~= false, self.has_looked)
+  else
+    self.place = native.pull(self.watch)
+  end
+  if period then native.poll(watch, object, period) end
+  return self
+end
+
+--- Observes what a function fetches.
+--
+--     local observation = db:observe(function(db) return Author:fetch_count(db) end, function(count) print(count) end)
+--     observation:cancel()
+--
+-- The callback gets what `fetch` returns: first as it is now, then after each transaction that could have changed it, whoever wrote,
+-- unless it is equal to what the callback got last. It is called when the script has come to its end, or waits. Without a callback the
+-- values are taken by `observation:values()` or `observation:next()`, which wait.
+-- @tparam function fetch gets a handle, in `db:read`
+-- @tparam ?function callback
+-- @tparam ?table options `looks_first`: true if what there is now is not to be delivered; `poll`: how long to wait between two looks
+--   whether another process has written, as "500ms"; `on_error`: gets what `fetch` and the callback raise; `keeps_alive`: false if a
+--   script that has nothing else to do is to end
+function database:observe(fetch, callback, options)
+  check_callable("db:observe: argument 1", fetch)
+  return observe("db:observe", self, fetch, callback, options)
+end
+
+local function check_table(db, name)
+  if type(name) ~= "string" then
+    checks.fail("db:notify_changes", "expected names of tables, got " .. internal.describe(name))
+  end
+  if not db:table_exists(name) then internal.raise_unknown("table", name, db:tables()) end
+end
+
+--- Has observations fetch again, those of other hosts and of Swift too: for changes that nobody could see, made by another process
+-- for example.
+-- @tparam string ... the tables that have changed; all by default
+function database:notify_changes(...)
+  local names = { ... }
+  for _, name in ipairs(names) do check_table(self, name) end
+  if #names == 0 then names = self:tables() end
+  internal.guarded(self, native.notify, names)
+end
+
+local value_observation = {}
+
+--- Observes the records, or rows, of a request.
+function value_observation.of_request(request, db, callback, options)
+  if not internal.is_database(db) then db, callback, options = internal.default_database(), db, callback end
+  return observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
+end
+
+return value_observation

@@ -1,0 +1,143 @@
+--- What makes expressions: columns, SQL text, parameters, CASE, SQL functions.
+
+local internal = ...
+local raise, is_expression = internal.raise, internal.is_expression
+local expression = internal.load("perilune.expressions.operators")
+local shapes = internal.load("perilune.expressions.shapes")
+local new_shape, root_shape = shapes.new_shape, shapes.root_shape
+local metatable, operand, list_operation = expression.metatable, expression.operand, expression.list_operation
+local check_string = expression.check_string
+
+--- The expression of a column.
+-- @tparam ?string table the table, or nil for a column of that name wherever it is found
+-- @tparam ?string alias which of several sources of the table
+-- @tparam ?function convert what turns values of the script into those of the database
+-- @tparam ?boolean is_json whether these are JSON documents
+function expression.column(name, table_name, alias, convert, is_json)
+  local shape = new_shape("column", {}, name)
+  shape.table, shape.alias, shape.convert, shape.is_json = table_name, alias, convert, is_json
+  return setmetatable({ shape = shape }, metatable)
+end
+
+--- The expression of a column of a common table.
+function expression.common_column(name, source, alias)
+  local shape = new_shape("column", {}, name)
+  shape.common, shape.alias = source, alias
+  return setmetatable({ shape = shape }, metatable)
+end
+
+--- The names of the parameters in SQL text, outside of texts, names and comments.
+local function parameters_of(text)
+  if not text:find("[:@$]") then return {} end
+  local bare = text:gsub("'[^']*'", "''"):gsub('"[^"]*"', '""'):gsub("%-%-[^\n]*", ""):gsub("/%*.-%*/", "")
+  local names, known = {}, {}
+  for name in bare:gmatch("[:@$]([%a_][%w_]*)") do
+    if not known[name] then names[#names + 1], known[name] = name, true end
+  end
+  return names
+end
+
+--- SQL text with arguments, each of which may be an expression.
+function expression.sql(text, arguments, place)
+  check_string(place, text, "SQL text")
+  if arguments.n == 1 and type(arguments[1]) == "table" and getmetatable(arguments[1]) == nil then
+    return expression.named_sql(text, arguments[1], place)
+  end
+  local names = arguments.n == 0 and parameters_of(text) or {}
+  if #names > 0 then
+    local list = {}
+    for index, name in ipairs(names) do list[index] = internal.perilune.parameter(name) end
+    return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
+  end
+  if arguments.n == 0 then
+    local shape = root_shape("sql " .. text, function() return new_shape("sql", {}, text) end)
+    return setmetatable({ shape = shape }, metatable)
+  end
+  return list_operation("sql", text, arguments, place)
+end
+
+--- The same with `:name` placeholders, or a list.
+function expression.named_sql(text, values, place)
+  if #values > 0 then return list_operation("sql", text, values, place) end
+  local names, list = {}, {}
+  for name in pairs(values) do names[#names + 1] = name end
+  table.sort(names)
+  for index, name in ipairs(names) do list[index] = values[name] end
+  if #names == 0 then raise("argument", place .. ": an empty table of arguments") end
+  return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
+end
+
+function internal.perilune.sql(text, ...)
+  return expression.sql(text, table.pack(...), "perilune.sql")
+end
+
+--- A column by its name, wherever the request has one of that name.
+function internal.perilune.column(name)
+  check_string("perilune.column: argument 1", name, "a name")
+  return setmetatable({
+    shape = root_shape("column " .. name, function() return new_shape("column", {}, name) end),
+  }, metatable)
+end
+
+--- A column by its name, as it stands in the request or its result.
+function expression.name(name)
+  return internal.perilune.column(name)
+end
+
+--- What is given when a prepared request runs.
+function internal.perilune.parameter(name)
+  check_string("perilune.parameter: argument 1", name, "a name")
+  return setmetatable({
+    shape = root_shape("parameter " .. name, function() return new_shape("parameter", {}, name) end),
+  }, metatable)
+end
+
+function internal.perilune.value(value)
+  return operand(value, "perilune.value")
+end
+
+--- COUNT(*), for selections.
+function internal.perilune.count()
+  return setmetatable({ shape = root_shape("count all", function() return new_shape("count all", {}) end) }, metatable)
+end
+
+--- CASE WHEN: pairs of a condition and a value; `otherwise` for all else.
+--
+--     perilune.case{ { Track.c.seconds:lt(180), "short" }, { Track.c.seconds:lt(600), "long" }, otherwise = "epic" }
+function internal.perilune.case(branches)
+  if type(branches) ~= "table" or #branches == 0 then
+    raise("argument", "perilune.case: expected a list of { condition, value }, got " .. internal.describe(branches))
+  end
+  local parts = { n = 0 }
+  local function add(value) parts.n = parts.n + 1; parts[parts.n] = value end
+  for index, branch in ipairs(branches) do
+    if type(branch) ~= "table" or not is_expression(branch[1]) or branch[2] == nil then
+      raise("argument", "perilune.case: branch " .. index .. ": expected { condition, value }")
+    end
+    add(branch[1])
+    add(branch[2])
+  end
+  if branches.otherwise ~= nil then add(branches.otherwise) end
+  return list_operation("case", branches.otherwise ~= nil and "else" or nil, parts, "perilune.case")
+end
+
+--- SQL functions by name, those of the script too: `perilune.fn.substr(column, 1, 3)`.
+internal.perilune.fn = setmetatable({}, {
+  __name = "SQL functions",
+  __index = function(functions, name)
+    check_string("perilune.fn", name, "the name of a function")
+    local function made(...) return list_operation("call", name, table.pack(...), "perilune.fn." .. name) end
+    rawset(functions, name, made)
+    return made
+  end,
+  __newindex = function()
+    raise("readonly", "perilune.fn cannot be changed; db:add_function defines functions")
+  end,
+})
+
+--- Whether a request gives any row, as a condition.
+function internal.perilune.exists(request)
+  return internal.load("perilune.expressions.subquery").exists(request, "perilune.exists")
+end
+
+return expression

@@ -1,0 +1,13 @@
+--- Expressions: what SQL computes, written in Lua.
+--
+--     Author.c.age:gt(18) & ~Author.c.country:is_null()
+--     Author.c.first_name .. " " .. Author.c.last_name
+--
+-- An expression is a shape, shared by all expressions that differ in nothing but their values, and these values in the order in
+-- which it was written. Shapes are made once; Swift sees them when a request is first compiled.
+
+local internal = ...
+
+internal.load("perilune.expressions.methods")
+internal.load("perilune.expressions.functions")
+return internal.load("perilune.expressions.constructors")

@@ -1,0 +1,103 @@
+--- SQL functions as methods of expressions, those of full-text search and aggregates among them.
+
+local internal = ...
+local raise, is_expression = internal.raise, internal.is_expression
+local expression = internal.load("perilune.expressions.operators")
+local methods = internal.load("perilune.expressions.methods")
+local binary, unary, list_operation = expression.binary, expression.unary, expression.list_operation
+local join, shape_with_shape = expression.join, expression.shape_with_shape
+
+--- A call of an SQL function.
+local function call(name, values, place)
+  return list_operation("call", name, values, place)
+end
+
+--- Methods of the same name as the SQL function, with the expression as the first argument.
+for _, name in ipairs{
+  "lower", "upper", "length", "trim", "ltrim", "rtrim", "replace", "substr", "instr", "hex", "unicode", "typeof", "quote",
+  "abs", "round", "sign", "coalesce", "ifnull", "nullif", "iif", "likely", "unlikely", "date", "time", "datetime", "julianday",
+  "unixepoch", "json_extract", "json_type", "json_array_length", "json_set", "json_insert", "json_replace", "json_remove",
+  "json_patch", "json_valid", "ceil", "floor", "sqrt", "pow", "exp", "ln", "log10", "log2", "mod", "trunc",
+} do
+  methods[name] = function(self, ...)
+    return call(name, { self, n = select("#", ...) + 1, ... }, "column:" .. name)
+  end
+end
+
+--- Formats a date as SQL's strftime does.
+function methods:strftime(format, ...)
+  return call("strftime", { format, self, n = select("#", ...) + 2, ... }, "column:strftime")
+end
+
+--- The value at a path in a JSON text: `$.address.city`, or `address` for `$.address`.
+function methods:json(path)
+  if math.type(path) == "integer" then path = path - 1 end
+  if type(path) ~= "string" and math.type(path) ~= "integer" then
+    raise("argument", "column:json: argument 1: expected a path (\"$.name\"), a name or a position, got "
+      .. internal.describe(path))
+  end
+  return binary(self, "->>", path, "column:json")
+end
+
+-- Full-text search ----------------------------------------------------------------------------------------------------------
+
+--- A function of FTS5 on the column of a full-text table, whose number it is told.
+local function full_text_call(self, name, ...)
+  local shape = self.shape
+  if not shape.table then
+    raise("argument", name .. ": expected a column of a full-text table: Class.c.column:" .. name .. "()")
+  end
+  local schema, position = internal.table_schema(internal.default_database(), shape.table), nil
+  for index, column in ipairs(schema.columns) do
+    if column.name == shape.detail then position = index - 1 end
+  end
+  local whole = expression.column(schema.name, shape.table, shape.alias)
+  return call(name, table.pack(whole, position, ...), "column:" .. name)
+end
+
+--- The text of the column with what was found between two texts.
+function methods:highlight(before, after)
+  return full_text_call(self, "highlight", before or "<b>", after or "</b>")
+end
+
+--- The part of the column around what was found.
+-- @tparam ?integer tokens how many words at most, up to 64
+function methods:snippet(before, after, ellipsis, tokens)
+  return full_text_call(self, "snippet", before or "<b>", after or "</b>", ellipsis or "…", tokens or 16)
+end
+
+-- Aggregates ----------------------------------------------------------------------------------------------------------
+
+for name, sql_name in pairs{
+  count = "count", sum = "sum", total = "total", average = "avg", min = "min", max = "max",
+  json_group_array = "json_group_array",
+} do
+  methods[name] = function(self) return call(sql_name, { self, n = 1 }, "column:" .. name) end
+end
+
+function methods:count_distinct() return unary(self, "distinct call", "count") end
+function methods:sum_distinct() return unary(self, "distinct call", "sum") end
+
+--- All values in one text.
+-- @tparam ?string separator a comma by default
+function methods:group_concat(separator)
+  return call("group_concat", { self, separator, n = separator ~= nil and 2 or 1 }, "column:group_concat")
+end
+
+--- Only the rows that fulfil a condition, for an aggregate.
+function methods:where(condition)
+  if not is_expression(condition) then
+    raise("argument", "aggregate:where: argument 1: expected a condition, got " .. internal.describe(condition))
+  end
+  return join(shape_with_shape(self.shape, "filter", condition.shape), self, condition)
+end
+
+--- The value of a function over a window, which is written in SQL: `:over("PARTITION BY country ORDER BY name")`.
+function methods:over(window)
+  if window ~= nil and type(window) ~= "string" then
+    raise("argument", "expression:over: argument 1: expected SQL text, got " .. internal.describe(window))
+  end
+  return unary(self, "over", window or "")
+end
+
+return methods

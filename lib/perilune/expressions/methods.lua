@@ -1,0 +1,123 @@
+--- What is found in an expression: comparisons, patterns, orders, casts.
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.operators")
+local binary, unary, list_operation = expression.binary, expression.unary, expression.list_operation
+
+local check_string = expression.check_string
+
+local methods = {}
+
+-- Comparisons -----------------------------------------------------------------------------------------------------------
+
+--- A method that compares; NULL is compared by IS.
+local function define_comparison(name, op, op_for_null)
+  methods[name] = function(self, value)
+    if value == internal.null then
+      if op_for_null then return unary(self, op_for_null) end
+      raise("argument", "column:" .. name .. ": nothing is " .. name .. " NULL; write `:is_null()` or `:is_not_null()`")
+    end
+    return binary(self, op, value, "column:" .. name)
+  end
+end
+
+define_comparison("eq", "=", "is null")
+define_comparison("ne", "<>", "is not null")
+define_comparison("lt", "<")
+define_comparison("le", "<=")
+define_comparison("gt", ">")
+define_comparison("ge", ">=")
+define_comparison("is", "is", "is null")
+define_comparison("is_not", "is not", "is not null")
+
+function methods:is_null() return unary(self, "is null") end
+function methods:is_not_null() return unary(self, "is not null") end
+
+function methods:between(low, high)
+  return list_operation("between", nil, { self, low, high, n = 3 }, "column:between")
+end
+
+local function define_pattern(name, op)
+  methods[name] = function(self, pattern, escape)
+    if escape == nil then return binary(self, op, pattern, "column:" .. name) end
+    if type(escape) ~= "string" or utf8.len(escape) ~= 1 then
+      raise("argument", "column:" .. name .. ": argument 2: expected one character, got " .. internal.describe(escape))
+    end
+    return list_operation(op, escape, { self, pattern, n = 2 }, "column:" .. name)
+  end
+end
+
+define_pattern("like", "like")
+
+function methods:glob(pattern) return binary(self, "glob", pattern, "column:glob") end
+function methods:regexp(pattern) return binary(self, "regexp", pattern, "column:regexp") end
+
+--- Full-text search: the pattern as FTS5 reads it, or one of perilune.full_text_pattern.
+function methods:match(pattern) return binary(self, "match", pattern, "column:match") end
+
+--- Text that is found as it is: `%` and `_` mean themselves. Case is treated as LIKE treats it.
+local function define_text_search(name, before, after)
+  methods[name] = function(self, text)
+    if type(text) ~= "string" then
+      raise("argument", "column:" .. name .. ": argument 1: expected a string, got " .. internal.describe(text))
+    end
+    return self:like(before .. text:gsub("[\\%%_]", "\\%0") .. after, "\\")
+  end
+end
+
+define_text_search("contains", "%", "%")
+define_text_search("starts_with", "", "%")
+define_text_search("ends_with", "%", "")
+
+--- One of the values of a list, or of those that a request selects. The empty list: none.
+function methods:is_in(list) return internal.load("perilune.expressions.subquery").is_in(self, list, "column:is_in") end
+function methods:is_not_in(list) return ~self:is_in(list) end
+
+--- Compared and ordered as a collation says: "nocase", "rtrim", "localized_case_insensitive" (as people read it), or one that was
+-- added.
+function methods:collating(name)
+  return unary(self, "collate", internal.load("perilune.runtime.collations").name(check_string("column:collating", name, "a collation")))
+end
+
+function methods:as(name) return unary(self, "as", check_string("column:as", name, "a name")) end
+
+local orders = { asc = "asc", desc = "desc" }
+
+for name, op in pairs(orders) do
+  methods[name] = function(self) return unary(self, op) end
+end
+
+for _, name in ipairs{ "nulls_first", "nulls_last" } do
+  local op = name:gsub("_", " ")
+  methods[name] = function(self)
+    if not orders[self.shape.op] then self = self:asc() end
+    return unary(self, op)
+  end
+end
+
+local cast_types = { "integer", "real", "text", "blob", "numeric" }
+
+function methods:cast(type_name)
+  local wanted = type(type_name) == "string" and type_name:lower() or type_name
+  for _, known in ipairs(cast_types) do
+    if known == wanted then return unary(self, "cast", known) end
+  end
+  raise("argument", "column:cast: argument 1: expected one of " .. table.concat(cast_types, ", ") .. ", got "
+    .. internal.describe(type_name))
+end
+
+-- Names that there are not ----------------------------------------------------------------------------------------------
+
+local function names_of_methods()
+  local names = {}
+  for name in pairs(methods) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+expression.metatable.__index = setmetatable(methods, { __index = function(_, name)
+  if type(name) ~= "number" then internal.raise_unknown("method", name, names_of_methods()) end
+end })
+
+return methods

@@ -1,0 +1,212 @@
+--- Expressions as values: a shape with the values of one expression, and the operators of Lua, which make others of them.
+
+local internal = ...
+local raise, is_expression = internal.raise, internal.is_expression
+local shapes = internal.load("perilune.expressions.shapes")
+local slot, shape_alone, shape_of_list = shapes.slot, shapes.shape_alone, shapes.shape_of_list
+local shape_with_value, shape_with_shape = shapes.shape_with_value, shapes.shape_with_shape
+
+--- What getmetatable answers for an expression, and so tells it from any other table.
+local mark = "expression"
+local metatable = { __name = mark, __metatable = mark }
+
+-- Values --------------------------------------------------------------------------------------------------------------
+
+--- The expression of a shape with the values of other expressions, which are gathered when they are needed.
+local function join_all(shape, expressions)
+  return setmetatable({ shape = shape, parts = expressions }, metatable)
+end
+
+local function join(shape, left, right)
+  return setmetatable({ shape = shape, parts = { left, right } }, metatable)
+end
+
+--- Puts the values of an expression into a list behind `count` others; returns how many there are then.
+local function collect(self, list, count)
+  local parts = rawget(self, "parts")
+  if not parts then
+    local own = self.shape.count
+    for index = 1, own do list[count + index] = self[index] end
+    return count + own
+  end
+  for index = 1, #parts do count = collect(parts[index], list, count) end
+  return count
+end
+
+local function of_value(value)
+  return setmetatable({ shape = slot, value }, metatable)
+end
+
+local plain_types = { string = true, number = true, boolean = true }
+
+local lists_cure = "; for one of several values write `column:is_in(list)`"
+
+--- What cannot be compared with.
+local function raise_operand(place, value)
+  if value == nil then
+    raise("argument", place .. ": the value is nil; for NULL write `:is_null()`, or perilune.null")
+  elseif internal.is_request(value) then
+    raise("argument", place .. ": a request that gives one value must select one column: write request:select(\"column\")")
+  end
+  raise("argument", place .. ": expected a value or an expression, got " .. internal.describe(value)
+    .. (type(value) == "table" and lists_cure or ""))
+end
+
+--- Whether this is a value that SQLite can store: a date, a blob, a case of an enum, ...
+local function is_storable(value)
+  if value == internal.null or internal.is_blob(value) then return true end
+  local kind = type(value)
+  if kind ~= "table" and kind ~= "userdata" then return false end
+  local ok, plain = pcall(internal.plain, value)
+  return ok and not rawequal(plain, value)
+end
+
+--- An expression of anything that can stand in one: values, expressions, requests as scalars.
+-- @tparam string place what messages begin with
+local function operand(value, place)
+  if plain_types[type(value)] then return of_value(value) end
+  if is_expression(value) then return value end
+  if value ~= nil and internal.is_request(value) then return internal.load("perilune.expressions.subquery").scalar(value, place) end
+  if is_storable(value) then return of_value(value) end
+  return raise_operand(place, value)
+end
+
+-- Operators -----------------------------------------------------------------------------------------------------------
+
+local comparisons = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true,
+  ["is not"] = true }
+
+--- An operator between an expression and anything. Values that are compared are written to the database as the column on the left
+-- has them.
+local function binary(left, op, right, place)
+  local shape = left.shape
+  local kind = type(right)
+  if kind == "string" or kind == "number" or kind == "boolean" then
+    if shape.count == 0 and not (shape.convert and comparisons[op]) then
+      return setmetatable({ shape = shape.with_value[op] or shape_with_value(shape, op), right }, metatable)
+    end
+  elseif kind == "table" and getmetatable(right) == mark then
+    return join(shape_with_shape(shape, op, right.shape), left, right)
+  end
+  if shape.convert and comparisons[op] and right ~= nil and not internal.is_request(right) then
+    right = shape.convert(right)
+  end
+  right = operand(right, place)
+  if right.shape == slot then return join(shape_with_value(shape, op), left, right) end
+  return join(shape_with_shape(shape, op, right.shape), left, right)
+end
+
+--- An operation on one expression.
+local function unary(self, op, detail)
+  local shape = shape_alone(self.shape, op, detail)
+  if shape.count == 0 then return setmetatable({ shape = shape }, metatable) end
+  return setmetatable({ shape = shape, parts = { self } }, metatable)
+end
+
+--- Raises unless a value is a text that says something.
+local function check_string(place, value, what)
+  if type(value) ~= "string" or value == "" then
+    raise("argument", place .. ": expected " .. what .. ", got " .. internal.describe(value))
+  end
+  return value
+end
+
+--- An operation over several operands, which may be values.
+local function list_operation(op, detail, values, place)
+  local expressions, shapes = {}, {}
+  for index = 1, values.n or #values do
+    local part = operand(values[index], place .. ": argument " .. index)
+    expressions[index], shapes[index] = part, part.shape
+  end
+  return join_all(shape_of_list(op, shapes, detail), expressions)
+end
+
+-- Operators of Lua ----------------------------------------------------------------------------------------------------
+
+--- The operators of Lua, which stand for those of SQL; either side may be a value.
+local function define_operator(event, op, symbol)
+  metatable[event] = function(left, right)
+    local place = "`" .. symbol .. "`"
+    if not is_expression(left) then left = operand(left, place) end
+    return binary(left, op, right, place)
+  end
+end
+
+define_operator("__add", "+", "+")
+define_operator("__sub", "-", "-")
+define_operator("__mul", "*", "*")
+define_operator("__div", "/", "/")
+define_operator("__idiv", "//", "//")
+define_operator("__mod", "%", "%")
+define_operator("__concat", "||", "..")
+
+--- SQL has no operator for powers.
+function metatable.__pow(left, right)
+  return list_operation("call", "pow", { left, right, n = 2 }, "`^`")
+end
+
+function metatable.__unm(self) return unary(self, "negate") end
+
+--- `&` and `|` take conditions on both sides.
+local function define_connective(event, op, symbol)
+  metatable[event] = function(left, right)
+    for _, side in ipairs{ left, right } do
+      if not is_expression(side) then
+        raise("argument", "`" .. symbol .. "` stands between two conditions, got " .. internal.describe(side)
+          .. (type(side) == "boolean" and ": write `column:eq(value)`, since == of Lua gives true or false" or ""))
+      end
+    end
+    if left == nil or right == nil then raise("argument", "`" .. symbol .. "`: a condition is nil") end
+    return join(shape_with_shape(left.shape, op, right.shape), left, right)
+  end
+end
+
+define_connective("__band", "and", "&")
+define_connective("__bor", "or", "|")
+
+function metatable.__bnot(self) return unary(self, "not") end
+
+-- What an expression is not ---------------------------------------------------------------------------------------------
+
+function metatable.__newindex(_, name)
+  raise("readonly", "an expression cannot be changed: `" .. tostring(name) .. "` is set")
+end
+
+--- `a < b` of Lua, which it also asks for `b > a`: no condition can come of it.
+local function define_comparison_error(event, symbol, method, mirrored)
+  metatable[event] = function(left, right)
+    local is_mirrored = not is_expression(left)
+    local column, other = left, right
+    if is_mirrored then column, other = right, left end
+    local value = type(other) == "number" and tostring(other) or type(other) == "string" and ("%q"):format(other) or "value"
+    raise("argument", "`" .. symbol .. "` of Lua gives true or false, which is no condition; write `" .. tostring(column) .. ":"
+      .. (is_mirrored and mirrored or method) .. "(" .. value .. ")`")
+  end
+end
+
+define_comparison_error("__lt", "<", "lt", "gt")
+define_comparison_error("__le", "<=", "le", "ge")
+
+function metatable.__eq(left, right)
+  if rawequal(left.shape, right.shape) and left.shape.count == 0 then return true end
+  raise("argument", "`==` of Lua gives true or false, which is no condition; write `column:eq(value)`")
+end
+
+function metatable.__call(self)
+  raise("argument", tostring(self) .. " is an expression, not a function")
+end
+
+function metatable.__len(self)
+  raise("argument", "# of an expression: write `" .. tostring(self) .. ":length()` for the length of a text")
+end
+
+function metatable.__tostring(self)
+  return internal.inline_sql(self)
+end
+
+return {
+  metatable = metatable, join = join, join_all = join_all, collect = collect, of_value = of_value, is_storable = is_storable,
+  operand = operand, binary = binary, unary = unary, list_operation = list_operation, check_string = check_string,
+  new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
+  shape_with_shape = shape_with_shape,
+}

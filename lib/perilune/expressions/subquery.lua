@@ -1,0 +1,140 @@
+--- Lists and requests inside of expressions.
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.expression")
+
+local subquery = {}
+
+--- The request that a value stands for, or nil.
+local function request_of(value)
+  if type(value) ~= "table" or getmetatable(value) == nil then return nil end
+  internal.load("perilune.requests.source")
+  return internal.load("perilune.requests.request").of(value)
+end
+
+--- The shape of a request as an operand.
+local function shape_of(node)
+  local shape = node.as_operand
+  if not shape then
+    shape = expression.new_shape("request", {})
+    shape.count, shape.node = node.count, node
+    node.as_operand = shape
+  end
+  return shape
+end
+
+--- A request in the place of an expression: its values, behind the shape of its node.
+local function carrier(request)
+  local shape = shape_of(request.node)
+  local result = { shape = shape }
+  for index = 1, shape.count do result[index] = request[index] end
+  return setmetatable(result, expression.metatable)
+end
+
+--- The value that a request of one column gives.
+function subquery.scalar(request, place)
+  if not request.node.selects then
+    raise("argument", place .. ": a request that stands for a value must select one column; write request:select(\"column\")")
+  end
+  return expression.unary(carrier(request), "scalar")
+end
+
+function subquery.exists(given, place)
+  local request = request_of(given)
+  if not request then
+    raise("argument", place .. ": argument 1: expected a request, got " .. internal.describe(given))
+  end
+  return expression.unary(carrier(request), "exists")
+end
+
+-- Lists -----------------------------------------------------------------------------------------------------------------
+
+--- How many values SQLite binds, less some for the rest of the statement.
+local most_values = 200000
+
+--- From how many values on a list goes as JSON: its SQL is then the same for every length.
+local json_threshold = 17
+local escapes = { ['"'] = '\\"', ["\\"] = "\\\\" }
+
+local function escape(character)
+  return escapes[character] or ("\\u%04x"):format(character:byte())
+end
+
+--- A JSON array of integers and texts; nil if there is anything else, which JSON would not carry exactly.
+local function json_array(values)
+  local parts = {}
+  for index, value in ipairs(values) do
+    local kind = math.type(value) or type(value)
+    if kind == "integer" then parts[index] = tostring(value)
+    elseif kind == "boolean" then parts[index] = value and "1" or "0"
+    elseif kind == "string" and utf8.len(value) and not value:find("\0", 1, true) then
+      parts[index] = '"' .. value:gsub('[%c"\\]', escape) .. '"'
+    else return nil end
+  end
+  return "[" .. table.concat(parts, ",") .. "]"
+end
+
+local function check_element(value, index, place, convert)
+  if value == internal.null then
+    raise("argument", place .. ": NULL in a list is equal to nothing; write `column:is_in(list) | column:is_null()`")
+  elseif type(value) == "table" and not convert and not internal.is_expression(value) and not expression.is_storable(value)
+    or type(value) == "function" or type(value) == "thread" then
+    raise("argument", place .. ": element " .. index .. " of the list: expected a value, got " .. internal.describe(value))
+  end
+end
+
+--- The elements of a list, as the column writes them; and whether all are plain values.
+local function read_list(column, list, place)
+  local convert = column.shape.convert
+  local values, is_plain = { column }, true
+  local count = #list
+  for key in next, list do
+    if math.type(key) ~= "integer" or key < 1 or key > count then
+      raise("argument", place .. ": expected a list of values; there is a field " .. internal.describe(key)
+        .. (math.type(key) == "integer" and " behind a nil" or ""))
+    end
+  end
+  for index = 1, count do
+    local value = list[index]
+    check_element(value, index, place, convert)
+    if internal.is_expression(value) then is_plain = false
+    elseif convert then value = convert(value)
+    elseif type(value) == "table" or type(value) == "userdata" then value = internal.plain(value) end
+    values[index + 1] = value
+  end
+  return values, is_plain
+end
+
+local function is_in_request(column, request, place)
+  if internal.is_association(request) then
+    raise("argument", place .. ": expected a list or a request, got an association")
+  end
+  return expression.join(expression.shape_with_shape(column.shape, "in request", shape_of(request.node)), column,
+    carrier(request))
+end
+
+--- Whether a column is one of a list, or of what a request gives.
+function subquery.is_in(column, list, place)
+  local request = request_of(list)
+  if request then return is_in_request(column, request, place) end
+  if type(list) ~= "table" or internal.is_expression(list) or getmetatable(list) ~= nil then
+    raise("argument", place .. ": expected a list of values or a request, got " .. internal.describe(list)
+      .. "; for one value write `:eq(value)`")
+  end
+  local values, is_plain = read_list(column, list, place)
+  if is_plain and #list >= json_threshold then
+    local json = json_array(table.move(values, 2, #values, 1, {}))
+    if json then
+      return expression.join(expression.shape_with_value(column.shape, "in json"), column, expression.of_value(json))
+    end
+  end
+  if #list > most_values then
+    raise("argument", place .. ": a list of " .. #list .. " values, not all of which are integers and texts; at most "
+      .. most_values .. " are possible")
+  end
+  values.n = #list + 1
+  return expression.list_operation("in", nil, values, place)
+end
+
+return subquery

@@ -1,0 +1,163 @@
+--- What Swift makes of shapes: one function for each operation. A shape is built when a request with it is checked or compiled.
+--
+-- Values are not part of it: each is a parameter, numbered in the order in which the request holds them. Where SQL cannot bind
+-- (in definitions of tables) they are written out instead.
+
+local internal = ...
+local sql = internal.sql_expressions
+
+local builders = {}
+
+--- Builds a shape.
+-- @tparam table context `db`; `request`, in which names are looked up; `next`, the number of the next value; for SQL without
+-- parameters `values` in place of `next`
+local function build(shape, context)
+  return builders[shape.op](shape, context)
+end
+
+local function build_all(shapes, context, first)
+  local list = {}
+  for index = first or 1, #shapes do list[#list + 1] = build(shapes[index], context) end
+  return list
+end
+
+function builders.slot(_, context)
+  local number = context.next
+  context.next = number + 1
+  if context.values then return sql.value(internal.plain(context.values[number])) end
+  return sql.parameter(number)
+end
+
+--- Names of parameters are never those of values, which are numbers.
+function builders.parameter(shape) return sql.parameter(":" .. shape.detail) end
+
+function builders.column(shape, context)
+  if not context.db then return sql.name(shape.detail) end
+  if shape.table then return sql.column(context.db, shape.table, shape.detail, shape.alias) end
+  if shape.common then return sql.common_column(shape.common:declaration(context.db), shape.detail, shape.alias) end
+  return sql.column_of_request(context.request, shape.detail)
+end
+
+for _, op in ipairs{
+  "=", "<>", "<", "<=", ">", ">=", "is", "is not", "match", "regexp", "+", "-", "*", "/", "%", "||", "->", "->>",
+} do
+  builders[op] = function(shape, context)
+    local left = build(shape.operands[1], context)
+    return sql.binary(op, left, build(shape.operands[2], context))
+  end
+end
+
+--- The quotient of integers; of floats, cut to an integer.
+builders["//"] = function(shape, context)
+  return sql.cast(builders["/"](shape, context), "INTEGER")
+end
+
+for _, op in ipairs{ "not", "negate", "is null", "is not null" } do
+  builders[op] = function(shape, context) return sql.unary(op, build(shape.operands[1], context)) end
+end
+
+--- Chains of thousands lean to the left; they are not walked by recursion.
+for _, op in ipairs{ "and", "or" } do
+  builders[op] = function(shape, context)
+    local chain = {}
+    while shape.op == op do
+      chain[#chain + 1] = shape.operands[2]
+      shape = shape.operands[1]
+    end
+    local built = build(shape, context)
+    for index = #chain, 1, -1 do built = sql.logical(op == "and", built, build(chain[index], context)) end
+    return built
+  end
+end
+
+function builders.between(shape, context)
+  return sql.between(table.unpack(build_all(shape.operands, context)))
+end
+
+for _, op in ipairs{ "like", "glob" } do
+  builders[op] = function(shape, context)
+    local left = build(shape.operands[1], context)
+    return sql.like(op, left, build(shape.operands[2], context), shape.detail)
+  end
+end
+
+builders["in"] = function(shape, context)
+  local members = build_all(shape.operands, context)
+  return sql.is_in(table.remove(members, 1), members)
+end
+
+--- The list as JSON: the same SQL for every length.
+builders["in json"] = function(shape, context)
+  return sql.is_in_json(table.unpack(build_all(shape.operands, context)))
+end
+
+function builders.collate(shape, context) return sql.collating(build(shape.operands[1], context), shape.detail) end
+function builders.cast(shape, context) return sql.cast(build(shape.operands[1], context), shape.detail:upper()) end
+function builders.call(shape, context) return sql.call(shape.detail, build_all(shape.operands, context), false) end
+builders["distinct call"] = function(shape, context)
+  return sql.call(shape.detail, build_all(shape.operands, context), true)
+end
+builders["count all"] = function() return sql.count_rows() end
+
+function builders.filter(shape, context)
+  return sql.filtering(table.unpack(build_all(shape.operands, context)))
+end
+
+function builders.over(shape, context)
+  return sql.fragment("? OVER (" .. shape.detail .. ")", build_all(shape.operands, context))
+end
+
+function builders.case(shape, context)
+  local parts = build_all(shape.operands, context)
+  local otherwise = shape.detail == "else" and table.remove(parts) or nil
+  return sql.choice(parts, otherwise)
+end
+
+function builders.sql(shape, context)
+  return sql.fragment(shape.detail, build_all(shape.operands, context))
+end
+
+builders["named sql"] = function(shape, context)
+  local text, names = nil, {}
+  for part in (shape.detail .. "\0"):gmatch("(.-)\0") do
+    if text then names[#names + 1] = part else text = part end
+  end
+  return sql.fragment(text, build_all(shape.operands, context), names)
+end
+
+local order_only = "in the order of a request"
+for op, what in pairs{ asc = "`:asc()`", desc = "`:desc()`", ["nulls first"] = "`:nulls_first()`",
+  ["nulls last"] = "`:nulls_last()`" } do
+  builders[op] = function() internal.raise("argument", what .. " stands only " .. order_only) end
+end
+
+builders["as"] = function()
+  internal.raise("argument", "`:as(name)` stands only around a whole selected column")
+end
+
+--- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }.
+local function read_order(shape)
+  local list = {}
+  for index, term in ipairs(shape.op == "terms" and shape.operands or { shape }) do
+    local is_descending, nulls_first = false, nil
+    while true do
+      if term.op == "asc" then is_descending = false
+      elseif term.op == "desc" then is_descending = true
+      elseif term.op == "nulls first" then nulls_first = true
+      elseif term.op == "nulls last" then nulls_first = false
+      else break end
+      term = term.operands[1]
+    end
+    list[index] = { term, is_descending, nulls_first }
+  end
+  return list
+end
+
+--- An expression as SQL without parameters, its columns without their table.
+local function inline(expression)
+  local values = {}
+  internal.load("perilune.expressions.expression").collect(expression, values, 0)
+  return internal.sql_requests.inline(build(expression.shape, { next = 1, values = values }))
+end
+
+return { build = build, build_all = build_all, builders = builders, read_order = read_order, inline = inline }

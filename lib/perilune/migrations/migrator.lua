@@ -1,0 +1,324 @@
+--- Migrations: registered by name, run in order, each once and in a transaction of its own.
+--
+--     local m = perilune.migrator()
+--     m:register("create library", function(db)
+--       db:execute("CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL)")
+--     end)
+--     m:register("add pages", "ALTER TABLE book ADD COLUMN pages INTEGER")
+--     m:migrate(db)
+--
+-- The handle that a migration gets is dead after it. With `has_schema_changes`, and where `erase_on_schema_change` is set,
+-- the migrations that a database has seen run again, on a scratch database: what else they do they do again, and they must
+-- use the handle that they are given, not `db`.
+
+local internal = ...
+local perilune, database = internal.perilune, internal.database
+local functions = internal.migrations()
+
+local migrator = {}
+local metatable = { __name = "migrator" }
+--- By migrator: what it consists of. Not in the migrator itself, so that nothing in it can be broken.
+local states = setmetatable({}, { __mode = "k" })
+
+local checks = { "deferred", "immediate", "disabled" }
+
+local function state_of(self, method)
+  local state = states[self]
+  if not state then
+    internal.raise("argument", "m:" .. method .. ": expected a migrator before the colon, got " .. internal.describe(self))
+  end
+  return state
+end
+
+local function check_names(options, known)
+  for name in pairs(options) do
+    if not known[name] then
+      local names = {}
+      for other in pairs(known) do names[#names + 1] = other end
+      table.sort(names)
+      internal.raise_unknown("option", name, names)
+    end
+  end
+end
+
+-- MARK: Registering
+
+local function read_merges(merges)
+  if type(merges) ~= "table" then
+    internal.raise("argument", "m:register: option merges: expected a list of names, got " .. internal.describe(merges))
+  end
+  local names = {}
+  for index, name in ipairs(merges) do
+    if type(name) ~= "string" then
+      internal.raise("argument", "m:register: option merges: expected a list of names, got " .. internal.describe(name)
+        .. " in it")
+    end
+    names[index] = name
+  end
+  if next(merges, #names > 0 and #names or nil) ~= nil then
+    internal.raise("argument", "m:register: option merges: expected a list of names, got a table with other keys")
+  end
+  return names
+end
+
+local function read_checks(value)
+  for _, name in ipairs(checks) do
+    if name == value then return name end
+  end
+  internal.raise("argument", 'm:register: option foreign_keys: expected "deferred", "immediate" or "disabled", got '
+    .. internal.describe(value))
+end
+
+--- Adds a migration: the one way in, for functions, texts and files.
+-- @tparam table source file and sql, where they are known
+local function add(state, name, options, body, source)
+  if type(name) ~= "string" then
+    internal.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. internal.describe(name))
+  end
+  check_names(options, { foreign_keys = true, merges = true, down = true })
+  if options.down ~= nil and type(options.down) ~= "function" and type(options.down) ~= "string" then
+    internal.raise("argument", "m:register: option down: expected a function or SQL, got " .. internal.describe(options.down))
+  end
+  local entry = {
+    name = name,
+    foreign_keys = options.foreign_keys == nil and "deferred" or read_checks(options.foreign_keys),
+    merges = options.merges == nil and {} or read_merges(options.merges),
+    body = body,
+    down = options.down,
+    sql = source.sql,
+    file = source.file,
+  }
+  if entry.sql then
+    local sql = entry.sql
+    entry.body = function(db) db:execute(sql) end
+  elseif type(body) ~= "function" then
+    internal.raise("argument", "m:register: expected a function or SQL last, got " .. internal.describe(body))
+  end
+  state.register(name, entry.merges)
+  state.list[#state.list + 1] = entry
+end
+
+--- Adds a migration after those that are registered.
+-- @tparam string name what databases remember it by; never to be changed
+-- @tparam ?table options
+--
+-- - `foreign_keys`: "deferred" (the default: not enforced meanwhile, all checked at the end), "immediate" (enforced, and
+--   tables cannot be made anew) or "disabled" (neither).
+-- - `merges`: the names of former migrations that this one replaces. The function gets the set of those that the database
+--   has seen as its second argument: `if not applied.v1 then ... end`.
+-- - `down`: what undoes it, a function that gets the database, or SQL: see `migrate_down`.
+-- @param body a function that gets the database, or SQL
+function migrator:register(name, options, body)
+  local state = state_of(self, "register")
+  if body == nil then options, body = nil, options end
+  if options ~= nil and type(options) ~= "table" then
+    internal.raise("argument", "m:register: argument 2: expected a table of options, got " .. internal.describe(options))
+  end
+  add(state, name, options or {}, body, { sql = type(body) == "string" and body or nil })
+  return self
+end
+
+--- Adds the migrations of a folder: see `migration_folder`.
+function migrator:register_folder(path)
+  local state = state_of(self, "register_folder")
+  internal.load("perilune.migrations.folder")(functions, path, function(...) add(state, ...) end)
+  return self
+end
+
+-- MARK: Looking
+
+--- The names of the migrations, in order.
+function migrator:names()
+  local names = {}
+  for index, entry in ipairs(state_of(self, "names").list) do names[index] = entry.name end
+  return names
+end
+
+local function database_or_default(method, db)
+  if db == nil then return internal.default_database() end
+  if not internal.is_database(db) then
+    internal.raise("argument", "m:" .. method .. ": argument 1: expected a database, got " .. internal.describe(db))
+  end
+  return db
+end
+
+--- What the database has seen: a list in the order in which it has, and a set.
+local function seen_by(method, db)
+  db = database_or_default(method, db)
+  if not database.table_exists(db, "grdb_migrations") then return {}, {} end
+  local names, set = database.fetch_values(db, "SELECT identifier FROM grdb_migrations ORDER BY rowid"), {}
+  for _, name in ipairs(names) do set[name] = true end
+  return names, set
+end
+
+local function select(self, method, db, wanted)
+  local state = state_of(self, method)
+  local _, seen = seen_by(method, db)
+  local names = {}
+  for _, entry in ipairs(state.list) do
+    if (seen[entry.name] or false) == wanted then names[#names + 1] = entry.name end
+  end
+  return names
+end
+
+--- The registered migrations that the database has seen, in order.
+function migrator:applied(db) return select(self, "applied", db, true) end
+
+--- The registered migrations that it has not seen, in order.
+function migrator:pending(db) return select(self, "pending", db, false) end
+
+--- The migrations up to which none is missing.
+function migrator:completed(db)
+  local state, names = state_of(self, "completed"), {}
+  local _, seen = seen_by("completed", db)
+  for index, entry in ipairs(state.list) do
+    if not seen[entry.name] then break end
+    names[index] = entry.name
+  end
+  return names
+end
+
+--- Whether the database has seen all.
+function migrator:has_completed(db) return #select(self, "has_completed", db, false) == 0 end
+
+--- Those that the database has seen and this migrator does not know, in the order in which it has.
+function migrator:unknown(db)
+  local state, known, names = state_of(self, "unknown"), {}, {}
+  for _, entry in ipairs(state.list) do
+    known[entry.name] = true
+    for _, name in ipairs(entry.merges) do known[name] = true end
+  end
+  for _, name in ipairs((seen_by("unknown", db))) do
+    if not known[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
+--- Whether there are such: a later version has migrated the database.
+function migrator:is_superseded(db) return #migrator.unknown(self, db) > 0 end
+
+--- Whether the database is not what the migrations that it has seen make; and a list of the differences.
+function migrator:has_schema_changes(db)
+  local state = state_of(self, "has_schema_changes")
+  local differences = state.differences(database_or_default("has_schema_changes", db), state.list)
+  return #differences > 0, differences
+end
+
+-- MARK: Migrating
+
+local known_options = { up_to = "string", erase = "string", did_apply = "function" }
+
+--- @param short the option that a name alone stands for
+local function read_options(method, options, short, known)
+  if options == nil then return {} end
+  if type(options) == "string" then return { [short] = options } end
+  if type(options) ~= "table" then
+    internal.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
+      .. internal.describe(options))
+  end
+  check_names(options, known)
+  for name, wanted in pairs(known) do
+    if options[name] ~= nil and type(options[name]) ~= wanted then
+      internal.raise("argument", "m:" .. method .. ": option " .. name .. ": expected a " .. wanted .. ", got "
+        .. internal.describe(options[name]))
+    end
+  end
+  return options
+end
+
+--- Runs the migrations that the database has not seen, in order, each in a transaction of its own. If one fails, it is
+-- rolled back, those before it are kept, and those after it do not run: the error, which has a field `migration`, is raised.
+-- @param ?db the default database, unless one is given
+-- @param ?options the name of the last migration to run, or a table
+--
+-- - `up_to`: that name.
+-- - `did_apply`: a function that is called after each migration, with its name and the seconds that it took.
+-- - `erase`: the name of the file that `erase_on_schema_change` may erase.
+-- @treturn {string,...} the names of those that have run
+-- @treturn {string,...} the differences for which the database was erased
+function migrator:migrate(db, options)
+  local state = state_of(self, "migrate")
+  if options == nil and db ~= nil and type(db) ~= "userdata" then db, options = nil, db end
+  options = read_options("migrate", options, "up_to", known_options)
+  return state.migrate(database_or_default("migrate", db), state.list, {
+    up_to = options.up_to, did_apply = options.did_apply, erase = options.erase, erases = state.erase_on_schema_change,
+  })
+end
+
+--- Those that the database has seen after one, the last one first.
+local function seen_after(state, seen, target)
+  local names = {}
+  for index = #seen, 1, -1 do
+    if seen[index] == target then return names end
+    names[#names + 1] = seen[index]
+  end
+  for _, entry in ipairs(state.list) do
+    if entry.name == target then
+      internal.raise("migration", ("m:migrate_down: the database has not seen the migration `%s`"):format(target),
+        { migration = target })
+    end
+  end
+  internal.raise_unknown("migration", target, seen)
+end
+
+local down_options = { to = "string", did_undo = "function" }
+
+--- Undoes the last migration that the database has seen, by its `down`, in a transaction.
+-- @param ?db the default database, unless one is given
+-- @param ?options the name of a migration, or a table
+--
+-- - `to`: that name: all those that the database has seen after it are undone, the last one first, if all say how.
+-- - `did_undo`: a function that is called after each, with its name.
+-- @treturn ?string the name of the one that was undone last; nil if there was none to be undone
+function migrator:migrate_down(db, options)
+  local state = state_of(self, "migrate_down")
+  if options == nil and db ~= nil and type(db) ~= "userdata" then db, options = nil, db end
+  options = read_options("migrate_down", options, "to", down_options)
+  db = database_or_default("migrate_down", db)
+  local seen, undone = seen_by("migrate_down", db), nil
+  local names = options.to and seen_after(state, seen, options.to) or { seen[#seen] }
+  internal.load("perilune.migrations.undoing")(db, state.list, names, function(name)
+    undone = name
+    if options.did_undo then options.did_undo(name) end
+  end)
+  return undone
+end
+
+-- MARK: The migrator itself
+
+function metatable.__index(self, name)
+  if name == "erase_on_schema_change" then return states[self].erase_on_schema_change end
+  return migrator[name]
+end
+
+--- `erase_on_schema_change`: whether a database that is not what its migrations make is erased and migrated again, its data
+-- lost. For the time in which migrations are still being written. Files have to be named: `m:migrate(db, { erase = "a.db" })`.
+function metatable.__newindex(self, name, value)
+  if name ~= "erase_on_schema_change" then internal.raise_unknown("field", name, { "erase_on_schema_change" }) end
+  if type(value) ~= "boolean" then
+    internal.raise("argument", "m.erase_on_schema_change: expected a boolean, got " .. internal.describe(value))
+  end
+  states[self].erase_on_schema_change = value
+end
+
+function metatable.__tostring(self)
+  return "migrator (" .. #states[self].list .. " migrations)"
+end
+
+metatable.__metatable = false
+
+--- Makes a migrator.
+-- @tparam ?table options `folder`: the path of a folder whose migrations it begins with
+function perilune.migrator(options)
+  if options ~= nil and type(options) ~= "table" then
+    internal.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. internal.describe(options))
+  end
+  check_names(options or {}, { folder = true })
+  local self = setmetatable({}, metatable)
+  local register, migrate, differences = functions.make()
+  states[self] = { list = {}, register = register, migrate = migrate, differences = differences, erase_on_schema_change = false }
+  if options and options.folder ~= nil then self:register_folder(options.folder) end
+  return self
+end
+
+return migrator

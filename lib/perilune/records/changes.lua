@@ -1,0 +1,138 @@
+--- Change tracking: what differs between a record and its row, as far as the record knows it.
+
+local internal = ...
+local records = internal.records
+local record_info = internal.load("perilune.records.info")
+local record_values = internal.load("perilune.records.values")
+
+local record_changes = {}
+
+--- The column info of the record's table as it is now: it may have got columns since the record was fetched.
+local function current_info(info, target)
+  local is_known, current = pcall(record_info.of_class, internal.class_of(target))
+  return is_known and current or info
+end
+
+--- Adds the columns that the record has a field for, but not its row as far as it was fetched.
+local function add_unseen(info, target, suspects)
+  local _, names = records.record_schema(target)
+  local seen, all = {}, table.move(suspects, 1, #suspects, 1, {})
+  for _, name in ipairs(names) do seen[name] = true end
+  for _, column in ipairs(info.columns) do
+    if not seen[column] and rawget(target, column) ~= nil then all[#all + 1] = column end
+  end
+  return all
+end
+
+--- The names of the columns whose fields differ from the row, in order; nil if the record does not know its row.
+-- @param info what is known of the record's table
+function record_changes.columns(info, target)
+  -- The row path finds equal values at once. What is left may be the same in another form.
+  local suspects = records.changed_columns(target)
+  if suspects == nil then return nil end
+  local current = current_info(info, target)
+  suspects = add_unseen(current, target, suspects)
+  local old, changed = records.snapshot(target), {}
+  for _, column in ipairs(suspects) do
+    local info = current.affinities[column] and current or info
+    if not info.generated[column] and record_values.differs(info, column, old[column], rawget(target, column)) then
+      changed[#changed + 1] = column
+    end
+  end
+  return changed
+end
+
+local function present_columns(info, target)
+  local present = {}
+  for _, column in ipairs(info.columns) do
+    local value = rawget(target, column)
+    if value ~= nil and value ~= internal.null then present[#present + 1] = column end
+  end
+  return present
+end
+
+local function info_of(verb, value)
+  if internal.class_of(value) then return record_info.of_record(value) end
+  internal.raise("argument", verb .. ": expected a record before the colon, got " .. internal.describe(value))
+end
+
+--- Whether writing the record would change its row. A record that stands for no row has changed.
+function record_changes.has_changes(self)
+  local columns = record_changes.columns(info_of("has_changes", self), self)
+  return columns == nil or #columns > 0
+end
+
+--- What differs from the row: column -> `{ old = ..., new = ... }`, with nil for NULL. Of a record that stands for no row, all
+-- that it has.
+function record_changes.changes(self)
+  local info, result = info_of("changes", self), {}
+  local old = records.snapshot(self) or {}
+  for _, column in ipairs(record_changes.columns(info, self) or present_columns(info, self)) do
+    local new = rawget(self, column)
+    if new == internal.null then new = nil end
+    result[column] = { old = record_values.read(info, self, column, old[column]), new = new }
+  end
+  return result
+end
+
+--- What a record is: its fields, and, if it does not know its row, what would be stored for them.
+local function remember(info, target)
+  local fields = {}
+  for key, value in next, target do fields[key] = value end
+  -- A table may be changed in place.
+  for column, converter in pairs(info.converters) do
+    if converter.read and type(fields[column]) == "table" then
+      fields[column] = record_values.copy(info, column, fields[column])
+    end
+  end
+  return { fields = fields, stored = not records.knows_row(target) and record_values.plain(info, target) or nil }
+end
+
+local function put_back(target, memory)
+  for key in next, target do
+    if memory.fields[key] == nil then rawset(target, key, nil) end
+  end
+  for key, value in next, memory.fields do rawset(target, key, value) end
+end
+
+local function set_fields(target, fields)
+  for key, value in pairs(fields) do
+    if value == internal.null then value = nil end
+    target[key] = value
+  end
+end
+
+--- Applies a function to a record that knows its row and whose fields are what is stored. What it fails with leaves the record as
+-- it was.
+function record_changes.apply_plain(target, change)
+  local fields = {}
+  for key, value in next, target do fields[key] = value end
+  local is_done, failure = pcall(change, target)
+  if is_done then return end
+  put_back(target, { fields = fields })
+  error(failure, 0)
+end
+
+--- Applies a function or a table of fields to a record. What it fails with leaves the record as it was.
+-- @return what the record was, for `to_be_written`
+function record_changes.apply(info, target, change)
+  local memory = remember(info, target)
+  if change == nil then return memory end
+  local is_done, failure = pcall(type(change) == "table" and set_fields or change, target, change)
+  if is_done then return memory end
+  put_back(target, memory)
+  error(failure, 0)
+end
+
+--- The columns that have to be written after a change: those that differ from the row, if the record knows it, else from what
+-- the record was.
+function record_changes.to_be_written(info, target, memory)
+  if not memory.stored then return record_changes.columns(info, target) end
+  local changed = {}
+  for _, column in ipairs(info.columns) do
+    if record_values.differs(info, column, memory.stored[column], rawget(target, column)) then changed[#changed + 1] = column end
+  end
+  return changed
+end
+
+return record_changes

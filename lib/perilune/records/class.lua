@@ -1,0 +1,417 @@
+--- Record classes: tables whose columns come from the schema, with methods written in Lua.
+--
+--     local Author = perilune.record("author")
+--     function Author:label() return self.name end
+--     local author = Author{ name = "Herman Melville" }:insert()
+--
+-- The row path (records*.c) makes, reads and writes records; here is what is done once for a class and a schema, and what is
+-- seldom done. Reading this, know: the *info* of a class is a table { class, table, name, options, base, members, lookup, known,
+-- model }; the *description* of a table is made from its schema for one class, and is what a plan of the row path is made from.
+
+local internal = ...
+local records, raise = internal.records, internal.raise
+local sql_text = internal.load("perilune.runtime.sql_text")
+local record_description = internal.load("perilune.records.description")
+
+local record = {
+  --- By name: methods that make the Lua part see every write of their class.
+  hooks = { validate = true },
+  --- Functions that are asked before a member is defined on a class: `definer(info, name, value)`; true if they have done it.
+  definers = {},
+  --- Functions that are told of every new class: `creator(info)`.
+  creators = {},
+  --- Functions that are told of every new description: `describer(info, description)`.
+  describers = {},
+  --- What classes have, and what records have.
+  class_verbs = {},
+  instance_verbs = {},
+  --- Options of `perilune.record` and `extend`: functions `option(info, value)`, which raise or take the value.
+  class_options = {},
+}
+
+for _, verb in ipairs{ "insert", "update", "save", "delete" } do
+  for _, moment in ipairs{ "will_", "around_", "did_" } do record.hooks[moment .. verb] = true end
+end
+
+local infos = setmetatable({}, { __mode = "k" })
+
+--- What belongs to a class; nil for any other value.
+function record.info(class)
+  return infos[class]
+end
+
+--- What belongs to the class of a record; nil for any other value.
+function record.info_of(value)
+  local class = records.class_of(value)
+  return class and infos[class]
+end
+
+-- Plans
+
+--- A method that is called like a column could never be called.
+local function check_methods(info, columns)
+  for _, column in ipairs(columns) do
+    for ancestor in record.ancestors(info) do
+      if rawget(ancestor.members, column.name) ~= nil then
+        raise("argument", ("the method `%s` of the record class %s is called like a column of its table")
+          :format(column.name, info.name))
+      end
+    end
+  end
+end
+
+--- The class itself, and those that it extends.
+function record.ancestors(info)
+  local next_info = info
+  return function()
+    local ancestor = next_info
+    next_info = ancestor and ancestor.base
+    return ancestor
+  end
+end
+
+--- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
+local function update_known(info, description)
+  local known, plans = info.known, records.plans(info.model)
+  for name in pairs(known) do known[name] = nil end
+  for _, plan in pairs(plans) do
+    for _, column in ipairs(records.plan_schema(plan).columns) do known[column.name] = true end
+  end
+  for _, column in ipairs(description.columns) do known[column.name] = true end
+  for ancestor in record.ancestors(info) do
+    for _, name in ipairs(ancestor.extra) do known[name] = true end
+  end
+  records.forget_found(info.model)
+end
+
+local most_plans = 16
+
+local function count(map)
+  local result = 0
+  for _ in pairs(map) do result = result + 1 end
+  return result
+end
+
+--- Whether inserting a row does that and nothing else, so that many may be inserted at once: there are no triggers and no
+-- conflict clauses.
+local function is_batched(db, table_name)
+  return db:fetch_value([[
+    SELECT COUNT(*) = 1 AND MAX(sql NOT LIKE '%CONFLICT%' AND sql NOT LIKE 'CREATE VIRTUAL %')
+    FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema)
+    WHERE type IN ('table', 'trigger') AND lower(tbl_name) = lower(?)]], table_name) == 1
+end
+
+--- Makes the plan of a class for a database, or finds that the one it has is still good.
+
+local function make_plan(class, db)
+  local info = infos[class]
+  -- The first statement that runs after a change may be the one that notices it: the generation comes after it.
+  local batched = is_batched(db, info.table)
+  local generation, schema = records.schema_generation(db), internal.table_schema(db, info.table)
+  local plans = records.plans(info.model)
+  local former = plans[records.database_id(db)]
+  if former and records.plan_schema(former).schema == schema and records.plan_schema(former).is_batched == batched then
+    records.renew_plan(former, generation)
+    return former
+  end
+  if count(plans) >= most_plans then records.keep_plan(info.model) end
+  local description = record_description.describe(info, schema)
+  description.is_batched = batched
+  check_methods(info, description.columns)
+  for _, describer in ipairs(record.describers) do describer(info, description) end
+  description.generation = generation
+  local plan = records.make_plan(info.model, db, description)
+  records.keep_plan(info.model, plan)
+  update_known(info, description)
+  return plan
+end
+
+--- What a class knows of its table in a database.
+-- @param ?db the innermost access or the default database without it
+-- @return the description, the plan
+function record.description(class, db)
+  db = db or records.default_database()
+  local info = infos[class]
+  local plan = records.plans(info.model)[records.database_id(db)]
+  if not plan or records.plan_generation(plan) ~= records.schema_generation(db) then plan = make_plan(class, db) end
+  return records.plan_schema(plan), plan
+end
+
+--- Reads the schema again, because of a name that was not known.
+local function refresh(info)
+  local db = records.default_database()
+  records.touch_schema(db)
+  return record.description(info.class, db)
+end
+
+--- Whether it can be told which names are columns, after reading the schema again: not before the class has seen a table.
+local function can_tell_columns(info)
+  local is_done, err = pcall(refresh, info)
+  if is_done then return true end
+  if err.kind ~= "unknown_table" then error(err, 0) end
+  -- The table may be in another database alone.
+  return next((records.plans(info.model))) ~= nil
+end
+
+local function known_names(info)
+  local names = {}
+  for name in pairs(info.known) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+-- What the row path asks for
+
+local functions = { plan = make_plan, write_sql = internal.load("perilune.records.sql") }
+
+function functions.name(class)
+  return infos[class].name
+end
+
+--- The value of a field that a record does not have: nil for a column that it could have.
+function functions.missing(class, name)
+  local info = infos[class]
+  for ancestor in record.ancestors(info) do
+    if ancestor.missing then
+      local is_found, value = ancestor.missing(info, name)
+      if is_found then return value end
+    end
+  end
+  if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return nil end
+  local names, methods = known_names(info), {}
+  for ancestor in record.ancestors(info) do
+    for member in pairs(ancestor.members) do methods[#methods + 1] = member end
+  end
+  for verb in pairs(record.instance_verbs) do methods[#methods + 1] = verb end
+  table.sort(methods)
+  internal.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
+end
+
+--- Whether a field may be assigned.
+function functions.assign(class, _, name)
+  local info = infos[class]
+  if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
+  internal.raise_unknown_column(name, info.table, known_names(info))
+end
+
+-- Classes
+
+local function may_be_called(value)
+  return type(value) == "function" or type(value) == "userdata" or type(value) == "table" and getmetatable(value) ~= nil
+end
+
+--- What others call the moments and the verbs of hooks.
+local moments = { will_ = "will_", did_ = "did_", around_ = "around_", before_ = "will_", after_ = "did_" }
+local hooked_verbs = { create = "insert", destroy = "delete", remove = "delete" }
+
+--- Raises for a method that is called nearly like a hook, here or elsewhere: it would never be called.
+local function check_hook(name)
+  if record.hooks[name] or name == "did_fetch" then return end
+  local own_moment, verb = name:gsub("%u", function(letter) return "_" .. letter:lower() end):match("^(%l+_)(.+)$")
+  local moment = moments[own_moment]
+  if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record.hooks["will_" .. verb]) then return end
+  verb = hooked_verbs[verb] or verb
+  if not record.hooks["will_" .. verb] then
+    -- A method such as `will_save_the_day` is none.
+    if verb:find("_", 1, true) then return end
+    local _, err = pcall(internal.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
+    verb = err.suggestion
+  end
+  if not verb then return end
+  local suggestion = moment .. verb
+  raise("unknown_hook", ("no hook `%s`; did you mean `%s`?"):format(name, suggestion), { name = name, suggestion = suggestion })
+end
+
+--- To be called when the methods of a class have changed: records keep what they have found.
+local function forget_found(info)
+  records.forget_found(info.model)
+  for derived in pairs(info.derived) do forget_found(derived) end
+end
+
+--- Makes classes that extend a changed one look again for what they have found elsewhere under a name.
+local function forget_in_derived(info, name)
+  for derived in pairs(info.derived) do
+    local is_own = rawget(derived.members, name) ~= nil or derived.associations and derived.associations[name] ~= nil
+    if not is_own then
+      rawset(derived.lookup, name, nil)
+      forget_in_derived(derived, name)
+    end
+  end
+end
+
+--- Sets a method that all records have.
+function record.set_instance_verb(name, verb)
+  record.instance_verbs[name] = verb
+  for _, info in pairs(infos) do records.forget_found(info.model) end
+end
+
+--- Defines a method, or what else classes may have.
+local function define(class, name, value)
+  local info = infos[class]
+  for _, definer in ipairs(record.definers) do
+    if definer(info, name, value) then return end
+  end
+  if type(name) ~= "string" then
+    raise("argument", ("a record class has members with names, not %s"):format(internal.describe(name)))
+  elseif info.known[name] and value ~= nil then
+    raise("argument", ("the record class %s cannot have a method `%s`: it is a column"):format(info.name, name))
+  elseif record.hooks[name] and value and not may_be_called(value) then
+    raise("argument", ("the hook `%s` of the record class %s: expected a function, got %s")
+      :format(name, info.name, internal.describe(value)))
+  end
+  if value ~= nil then check_hook(name) end
+  rawset(info.members, name, value)
+  rawset(info.lookup, name, value)
+  forget_found(info)
+  forget_in_derived(info, name)
+  if record.hooks[name] and value ~= nil then records.set_model(info.model, true) end
+  if name == "did_fetch" and value ~= nil then records.set_model(info.model, nil, true) end
+end
+
+--- A record with some fields, which must be columns.
+local function make(class, values, ...)
+  local info = infos[class]
+  if values ~= nil and type(values) ~= "table" or select("#", ...) > 0 then
+    raise("argument", ("%s{...}: expected a table of columns, got %s"):format(info.name, internal.describe(values)))
+  end
+  local made = records.new_record(class, values)
+  if made then return made end
+  if not can_tell_columns(info) then return internal.load("perilune.records.unresolved_table").make(info, values) end
+  made = records.new_record(class, values) or records.new_record(class, values, true)
+  if made then return made end
+  for name in next, values or {} do
+    if not info.known[name] then internal.raise_unknown_column(name, info.table, known_names(info)) end
+  end
+  raise("internal", ("a record of %s could not be made"):format(info.name))
+end
+
+setmetatable(record.class_verbs, {
+  __index = function(_, name)
+    local verbs, names = record.request_methods(), {}
+    for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
+    for verb in pairs(verbs) do names[#names + 1] = verb end
+    table.sort(names)
+    internal.raise_unknown("method", name, names)
+  end,
+})
+
+local function check_list_of_names(option, value)
+  if type(value) == "string" then value = { value } end
+  if type(value) ~= "table" or #value == 0 then
+    raise("argument", ("perilune.record: option %s: expected a name or a list of names, got %s")
+      :format(option, internal.describe(value)))
+  end
+  for _, name in ipairs(value) do sql_text.name(name, "perilune.record: option " .. option) end
+  return table.move(value, 1, #value, 1, {})
+end
+
+function record.class_options.primary_key(info, value)
+  info.primary_key = check_list_of_names("primary_key", value)
+end
+
+function record.class_options.extra(info, value)
+  info.extra = check_list_of_names("extra", value)
+  for _, name in ipairs(info.extra) do info.known[name] = true end
+end
+
+function record.class_options.track_changes(info, value)
+  if type(value) ~= "boolean" then
+    raise("argument", "perilune.record: option track_changes: expected a boolean, got " .. internal.describe(value))
+  end
+  info.tracks_changes = value
+end
+
+local function read_options(info, options)
+  if options == nil then return end
+  if type(options) ~= "table" then
+    raise("argument", "perilune.record: expected a table of options, got " .. internal.describe(options))
+  end
+  local names = {}
+  for name in pairs(record.class_options) do names[#names + 1] = name end
+  table.sort(names)
+  for name in pairs(options) do
+    if not record.class_options[name] then internal.raise_unknown("option", name, names) end
+  end
+  for _, name in ipairs(names) do
+    if options[name] ~= nil then record.class_options[name](info, options[name]) end
+  end
+end
+
+--- Makes a class.
+-- @param ?base the info of the class that it extends
+local function make_class(table_name, options, base)
+  local class = {}
+  local info = {
+    class = class, table = table_name, name = table_name, base = base, members = {}, known = {}, extra = {},
+    lookup = setmetatable({}, { __index = base and base.lookup or record.class_verbs }),
+    derived = setmetatable({}, { __mode = "k" }),
+    primary_key = base and base.primary_key, tracks_changes = not base or base.tracks_changes, options = options or {},
+  }
+  read_options(info, options)
+  if base then for name in pairs(base.known) do info.known[name] = true end end
+  info.model = records.new_model(class, info.members, info.known, base and base.model, info.tracks_changes)
+  if base then base.derived[info] = true end
+  infos[class] = info
+  for _, creator in ipairs(record.creators) do creator(info) end
+  return setmetatable(class, {
+    info.model,
+    __index = info.lookup,
+    __newindex = define,
+    __call = make,
+    __tostring = function() return "record class " .. table_name end,
+    __name = "record class",
+    __metatable = false,
+  })
+end
+
+--- A class that has what this one has, with more fields or methods.
+function record.class_verbs.extend(class, options)
+  local info = record.require_class("extend", class)
+  return make_class(info.table, options, info)
+end
+
+--- The info of a class, or raises.
+function record.require_class(verb, class)
+  local info = class ~= nil and infos[class]
+  if not info then
+    raise("argument", ("%s: expected a record class before the colon (Class:%s(...)), got %s")
+      :format(verb, verb, internal.describe(class)))
+  end
+  return info
+end
+
+--- Whether a value is a record of the class, or of one that extends it.
+function record.class_verbs.is(class, value)
+  local info = record.require_class("is", class)
+  local found = record.info_of(value)
+  for ancestor in record.ancestors(found) do
+    if ancestor == info then return true end
+  end
+  return false
+end
+
+--- Makes a class of records.
+-- @tparam string table_name the table or view; it need not exist yet
+-- @tparam ?table options types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no
+--   columns), on_conflict (a policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
+function internal.perilune.record(table_name, options)
+  if type(table_name) == "table" then
+    internal.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table: "
+      .. 'write perilune.record("author", { ... })')
+  end
+  sql_text.name(table_name, "perilune.record: argument 1")
+  return make_class(table_name, options)
+end
+
+record.functions = functions
+records.set_record_functions(functions)
+records.set_record_verbs(record.instance_verbs)
+internal.record = record
+internal.load("perilune.records.failures")
+internal.load("perilune.records.columns")
+internal.load("perilune.records.fetching")
+internal.load("perilune.records.writing")
+internal.load("perilune.records.types")
+internal.load("perilune.records.persistence")
+internal.load("perilune.requests.record_classes")
+return record

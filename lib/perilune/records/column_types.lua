@@ -1,0 +1,234 @@
+--- The types of columns in records: what a field holds for a stored value, and what is stored for a field.
+-- A column declared DATE, DATETIME or TIMESTAMP holds dates, one declared BOOLEAN booleans, one declared BLOB takes strings as
+-- bytes. The option `types` of a record says it for other columns, or otherwise for these.
+--
+-- A converter has `name`, for messages; `write(value)`, which returns what is stored, or nil and what is wrong; and, unless
+-- fields hold what is stored, `read(value)`, which returns the field, or nil and what is wrong. Neither gets nil.
+
+local internal = ...
+
+local column_types = {}
+
+local function expected(what, value)
+  return nil, "expected " .. what .. ", got " .. internal.describe(value)
+end
+
+-- MARK: - Types by name
+
+--- What a type that only checks accepts. Reading does not check: what is stored can always be read.
+local function check(name, what, accept)
+  return {
+    name = name,
+    write = function(value)
+      local accepted = accept(internal.plain(value))
+      if accepted == nil then return expected(what, value) end
+      return accepted
+    end,
+  }
+end
+
+local named = {
+  any = { name = "any" },
+  integer = check("integer", "an integer", math.tointeger),
+  float = check("float", "a number", function(value) return type(value) == "number" and value + 0.0 or nil end),
+  string = check("string", "a string", function(value) return type(value) == "string" and value or nil end),
+}
+
+-- math.tointeger takes strings as well.
+named.integer.write = (function(write)
+  return function(value)
+    if type(value) ~= "number" then return expected("an integer", value) end
+    return write(value)
+  end
+end)(named.integer.write)
+
+named.boolean = {
+  name = "boolean",
+  -- In columns that are declared BOOLEAN the row path has done it already.
+  read = function(value)
+    if type(value) == "boolean" then return value end
+    if math.type(value) == "integer" then return value ~= 0 end
+    return expected("a boolean", value)
+  end,
+  write = function(value)
+    if type(value) == "boolean" then return value end
+    return expected("true or false", value)
+  end,
+}
+
+named.blob = {
+  name = "blob",
+  write = function(value)
+    local plain = internal.plain(value)
+    if type(plain) == "string" then return internal.perilune.blob(plain) end
+    if internal.is_blob(plain) then return plain end
+    return expected("a string or perilune.blob", value)
+  end,
+}
+
+local date, date_components = internal.perilune.date, internal.perilune.date_components
+
+--- Numbers could be Julian days as well as Unix seconds: they are read, never written.
+local function writer_of_dates(what, is, read)
+  return function(value)
+    if is(value) then return internal.plain(value) end
+    if type(value) == "number" then return expected(what, value) end
+    local converted, message = read(value)
+    if converted == nil then return nil, message end
+    return internal.plain(converted)
+  end
+end
+
+named.date = {
+  name = "date",
+  read = internal.read_date,
+  write = writer_of_dates("a date (perilune.date(...)) or its text", date.is, internal.read_date),
+}
+
+--- The row path makes dates of texts in the usual forms by itself.
+column_types.date = named.date
+
+named.date_components = {
+  name = "date_components",
+  read = internal.read_date_components,
+  write = writer_of_dates("date components (perilune.date_components(...)) or their text", date_components.is,
+    internal.read_date_components),
+}
+
+named.json = {
+  name = "json",
+  read = function(value) return internal.load("perilune.runtime.json").try_decode(value) end,
+  write = function(value) return internal.load("perilune.runtime.json").try_encode(value) end,
+}
+
+-- MARK: - Types that scripts make
+
+local function is_storable(value)
+  local kind = type(value)
+  return kind == "string" or kind == "boolean" or (kind == "number" and value == value) or internal.is_blob(value)
+end
+
+--- What an error that a script has raised says: of a table its message.
+local function text_of(failure)
+  if type(failure) ~= "table" then return tostring(failure) end
+  local message, kind, metatable = rawget(failure, "message"), rawget(failure, "kind"), getmetatable(failure)
+  if type(message) == "string" then return message end
+  if type(metatable) == "table" and rawget(metatable, "__tostring") then return tostring(failure) end
+  return type(kind) == "string" and "an error of kind " .. kind or "an error that is " .. internal.describe(failure)
+end
+
+--- Calls a conversion of a script. An error that it raises says what is wrong with the value.
+local function attempt(name, f, ...)
+  local is_done, converted, message = pcall(f, ...)
+  if not is_done then return nil, text_of(converted) end
+  if converted == nil then return nil, message and tostring(message) or (name .. " has no such value") end
+  return converted
+end
+
+local function enum_type(enum)
+  return {
+    name = "enum",
+    read = function(value) return enum:from_database(value) end,
+    write = function(value)
+      local plain = internal.plain(value)
+      if plain ~= value and rawequal(enum:from_database(plain), value) then return plain end
+      local case, message = enum:from_database(value)
+      if not case then return nil, message or "no case of the enum" end
+      return nil, internal.describe(value) .. " is stored for a case, but no case: write the enum's `" .. case.name .. "`"
+    end,
+  }
+end
+
+--- What is in a value `T(v)` of a value type; other values are returned themselves.
+local function unwrap(wanted, value)
+  local metatable = type(value) == "table" and getmetatable(value)
+  if type(metatable) == "table" and rawget(metatable, "__value_type") == wanted then return value.value end
+  return value
+end
+
+--- From a pair of functions. Both may return nil and a message.
+local function custom_type(wanted, name, from_database, to_database)
+  return {
+    name = name,
+    read = function(value) return attempt(name, from_database, value) end,
+    write = function(value)
+      local plain, message = attempt(name, to_database, unwrap(wanted, value))
+      plain = internal.plain(plain)
+      if plain == nil or plain == internal.null then return nil, message or (name .. " has no such value") end
+      if not is_storable(plain) then return nil, name .. ": to_database returned " .. internal.describe(plain) end
+      return plain
+    end,
+  }
+end
+
+local function raise_no_type(place, wanted)
+  local names = {}
+  for name in pairs(named) do names[#names + 1] = name end
+  table.sort(names)
+  internal.raise("argument", place .. ": expected a type (" .. table.concat(names, ", ") .. ", an enum, a value type, or a table "
+    .. "with the functions from_database and to_database), got " .. internal.describe(wanted))
+end
+
+--- The converter of a type as scripts write it.
+-- @tparam string place what messages call the column
+function column_types.converter(wanted, place)
+  if rawequal(wanted, date) then return named.date end
+  if rawequal(wanted, date_components) then return named.date_components end
+  if type(wanted) == "string" then return named[wanted] or raise_no_type(place, wanted) end
+  if type(wanted) ~= "table" then raise_no_type(place, wanted) end
+  if internal.enums[wanted] then return enum_type(wanted) end
+  local from_database, to_database = wanted.from_database, wanted.to_database
+  if type(from_database) ~= "function" or type(to_database) ~= "function" then raise_no_type(place, wanted) end
+  local name = type(wanted.name) == "string" and wanted.name or "the type"
+  if getmetatable(wanted) == nil then return custom_type(wanted, name, from_database, to_database) end
+  -- What has a metatable is an object, whose functions are methods.
+  return custom_type(wanted, name, function(value) return wanted:from_database(value) end,
+    function(value) return wanted:to_database(value) end)
+end
+
+local declared = {
+  BOOLEAN = named.boolean, BOOL = named.boolean, BLOB = named.blob,
+  DATE = named.date, DATETIME = named.date, TIMESTAMP = named.date,
+}
+
+--- The converters of a table's columns, by name; nil for a column whose fields are stored as they are.
+-- @param schema the table, as `internal.table_schema` gives it
+-- @param types the option of the record: columns with their types, or nil
+function column_types.of(schema, types)
+  local converters, names = {}, {}
+  for index, column in ipairs(schema.columns) do
+    converters[column.name] = declared[column.type:upper():gsub("%s*%(.*%)%s*$", "")]
+    names[index] = column.name
+  end
+  if types == nil then return converters end
+  local known = {}
+  for _, name in ipairs(names) do known[name] = true end
+  for name, wanted in pairs(types) do
+    if not known[name] then internal.raise_unknown_column(name, schema.name, names) end
+    local converter = column_types.converter(wanted, "column `" .. name .. "`")
+    converters[name] = converter ~= named.any and converter or nil
+  end
+  return converters
+end
+
+-- MARK: - Errors
+
+--- The key of a row for messages: `id` 3.
+local function describe_key(schema, key)
+  if key == nil then return "" end
+  local columns, parts = schema.primary_key.columns, {}
+  for index, column in ipairs(columns) do
+    local value = type(key) == "table" and key[column] or #columns == 1 and key or nil
+    parts[index] = "`" .. column .. "` " .. (value == nil and "nil" or tostring(internal.plain(value)))
+  end
+  return #parts > 0 and " (row with " .. table.concat(parts, ", ") .. ")" or ""
+end
+
+--- Raises for a value that does not convert.
+-- @param key the value of the row's key, or a table with the columns of the key; nil if there is none
+function column_types.fail(schema, column, message, key)
+  internal.raise("conversion", "`" .. schema.name .. "`.`" .. column .. "`" .. describe_key(schema, key) .. ": " .. message,
+    { table = schema.name, column = column, key = key })
+end
+
+return column_types

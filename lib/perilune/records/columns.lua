@@ -1,0 +1,73 @@
+--- Which columns a record has: those of its row that it has seen, and those that the table has where it is written.
+
+local internal = ...
+local records, record = internal.records, internal.record
+local functions = record.functions
+local record_description = internal.load("perilune.records.description")
+
+local function set_of(names)
+  local set = {}
+  for _, name in ipairs(names) do set[name] = true end
+  return set
+end
+
+--- Whether the fields of a record are columns of the table that it is written to, unless they were none of its own either.
+-- @tparam boolean raises whether it is an error if they are not
+function functions.check_fields(values, description, raises)
+  local own, columns = records.record_schema(values)
+  for _, name in ipairs(columns or {}) do
+    local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
+    if is_column and not description.positions[record_description.fold(name)] then
+      if not raises then return false end
+      internal.raise_unknown_column(name, description.table, record_description.column_names(description))
+    end
+  end
+  return true
+end
+
+--- The fields of a record that has been written, in their order: the columns of a plan that it had or has got, then what is no
+-- column.
+local function seen_names(target, description, is_whole)
+  local _, names = records.record_schema(target)
+  local seen, result = set_of(names), {}
+  for _, column in ipairs(description.columns) do
+    if is_whole or seen[column.name] or rawget(target, column.name) ~= nil then result[#result + 1] = column.name end
+  end
+  for _, name in ipairs(names) do
+    if not description.positions[record_description.fold(name)] then result[#result + 1] = name end
+  end
+  return result
+end
+
+--- Says what the row of a record holds, which may have fewer columns than the table of the plan, or more than the record had
+-- before.
+-- @param values what is stored
+-- @tparam ?boolean is_whole whether all columns of the table are known
+function functions.widen(target, plan, values, is_whole)
+  local names = seen_names(target, records.plan_schema(plan), is_whole)
+  records.adopt_shape(target, records.record_from(plan, names, values))
+end
+
+local function check_fit(value)
+  local description = records.record_schema(value)
+  if not description then return end
+  local info = internal.load("perilune.records.info").of(description)
+  for _, column in ipairs(description.columns) do
+    local converter = info.converters[column.name]
+    if converter and converter.name == "boolean" then
+      internal.load("perilune.records.values").read(info, value, column.name, rawget(value, column.name))
+    end
+  end
+  for _, field in next, value do
+    if type(field) == "table" then check_fit(field) end
+  end
+end
+
+--- Raises for a record, or one in a list, that has a value in a column of booleans which is none.
+function functions.raise_misfit(made)
+  if type(made) ~= "table" then return end
+  if records.class_of(made) then return check_fit(made) end
+  for _, one in ipairs(made) do check_fit(one) end
+end
+
+return true

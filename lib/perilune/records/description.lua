@@ -1,0 +1,116 @@
+--- What a record class has to know of its table: the *description*, which is made from the schema for one class, and is what a
+-- plan of the row path is made from.
+
+local internal = ...
+local sql_text = internal.load("perilune.runtime.sql_text")
+
+local record_description = {}
+
+--- A name in the case by which SQLite compares.
+function record_description.fold(name)
+  return (name:gsub("%u", string.lower))
+end
+
+--- The names of the columns of a table, or of its description.
+function record_description.column_names(schema)
+  local names = {}
+  for index, column in ipairs(schema.columns) do names[index] = column.name end
+  return names
+end
+
+--- The names that stand for the row id of a table: none for views and tables WITHOUT ROWID, nor those that columns have.
+function record_description.row_id_names(schema)
+  local names, is_column = {}, {}
+  if schema.without_rowid or schema.kind == "view" then return names end
+  for _, column in ipairs(schema.columns) do is_column[record_description.fold(column.name)] = true end
+  for _, name in ipairs{ "rowid", "_rowid_", "oid" } do
+    if not is_column[name] then names[#names + 1] = name end
+  end
+  return names
+end
+
+--- The name by which records of a class have the row id of a table as their key; nil if they do not.
+function record_description.row_id_key(info, schema)
+  local wanted = info.primary_key
+  if not wanted or #wanted > 1 then return nil end
+  for _, name in ipairs(record_description.row_id_names(schema)) do
+    if name == record_description.fold(wanted[1]) then return wanted[1] end
+  end
+end
+
+--- The names of the columns that find a row: those that the class names, else the primary key, else a column called id.
+local function key_names(info, schema, positions)
+  local wanted = info.primary_key
+  if wanted then
+    for _, name in ipairs(wanted) do
+      if not positions[record_description.fold(name)] then
+        internal.raise_unknown_column(name, schema.name, record_description.column_names(schema))
+      end
+    end
+    return wanted
+  end
+  if #schema.primary_key.columns > 0 then return schema.primary_key.columns end
+  return positions.id and { "id" } or {}
+end
+
+--- @param ?row_id the name of the row id where it is the key
+local function describe_columns(schema, row_id)
+  local columns, positions = {}, {}
+  for _, column in ipairs(schema.columns) do
+    if not column.hidden then
+      local folded = record_description.fold(column.name)
+      columns[#columns + 1] = {
+        name = column.name,
+        folded = folded,
+        is_blob = column.type:upper():find("BLOB", 1, true) ~= nil,
+        is_boolean = column.type:upper() == "BOOLEAN" or column.type:upper() == "BOOL",
+        is_generated = column.generated ~= nil,
+        has_default = column.default ~= nil and column.default:upper() ~= "NULL",
+      }
+      positions[folded] = #columns
+    end
+  end
+  if row_id then
+    columns[#columns + 1] = { name = row_id, folded = record_description.fold(row_id) }
+    positions[columns[#columns].folded] = #columns
+  end
+  return columns, positions
+end
+
+--- The condition that columns have some values.
+function record_description.condition(names)
+  local parts = {}
+  for index, name in ipairs(names) do parts[index] = sql_text.name(name) .. " = ?" end
+  return table.concat(parts, " AND ")
+end
+
+--- What the class has to know of a table.
+function record_description.describe(info, schema)
+  local row_id = record_description.row_id_key(info, schema)
+  local columns, positions = describe_columns(schema, row_id)
+  local keys, own_key, key = {}, schema.primary_key, {}
+  for index, name in ipairs(key_names(info, schema, positions)) do
+    keys[index] = positions[record_description.fold(name)]
+    columns[keys[index]].is_key = true
+    key[index] = columns[keys[index]].name
+  end
+  local is_own = row_id or own_key.rowid and #keys == 1 and record_description.fold(own_key.columns[1]) == columns[keys[1]].folded
+  local source = sql_text.name(schema.name)
+  local select = "SELECT * FROM " .. source
+  if row_id then select = ("SELECT *, %s AS %s FROM %s"):format(sql_text.name(row_id), sql_text.name(row_id), source) end
+  local where = #key > 0 and " WHERE " .. record_description.condition(key) or ""
+  return {
+    class = info.class, schema = schema, table = schema.name, source = source, key = key,
+    columns = columns, positions = positions, keys = keys, key_count = #keys, rowid = is_own and keys[1] or nil,
+    row_id = #keys == 0 and record_description.row_id_names(schema)[1] or nil, -- by which rows are found that have no key
+    is_view = schema.kind == "view", returns = schema.kind == "table",
+    select = select,
+    count = "SELECT COUNT(*) FROM " .. source,
+    delete_all = "DELETE FROM " .. source,
+    find = select .. where,
+    delete = "DELETE FROM " .. source .. where,
+    exists = "SELECT 1 FROM " .. source .. where,
+  }
+end
+
+return record_description

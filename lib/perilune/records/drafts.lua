@@ -1,0 +1,154 @@
+--- Drafts: what somebody is still filling in. A draft has the fields of a record, and may have its key, but stands for no row.
+--
+--     local draft = Reminder.draft{ title = "Get groceries" }
+--     local reminder = Reminder:insert(draft)              -- the database chooses the key
+--     Reminder:upsert(Reminder.draft(reminder))            -- the draft of a record has its key
+--
+-- Inserting a draft writes the columns that it has, except a key that the database can choose. Upsert inserts a draft without
+-- a key, and updates the row of one that has it. Methods of the class that do not write can be called on drafts.
+
+local internal = ...
+local record = internal.record
+local record_info = internal.load("perilune.records.info")
+local record_values = internal.load("perilune.records.values")
+
+local draft = {}
+
+--- What a record does with its row.
+local verbs = {
+  insert = true, update = true, update_changes = true, save = true, upsert = true, delete = true, exists = true,
+  refresh = true, changes = true, has_changes = true,
+}
+
+--- Draft -> its class.
+local classes = setmetatable({}, { __mode = "k" })
+
+--- The class of a draft; nil for any other value.
+function draft.class_of(value)
+  return type(value) == "table" and classes[value] or nil
+end
+
+local function raise_verb(class, verb)
+  local table_name = record.info(class).name
+  internal.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` stands for no row: `Class:insert(draft)` makes "
+    .. "one, `Class:upsert(draft)` makes one or writes that of the draft's key", { table = table_name })
+end
+
+--- What is known of a class that has seen no table: any name may be a column.
+local unknown = { affinities = setmetatable({}, { __index = function() return "BLOB" end }), converters = {} }
+
+local function info_of(class)
+  return record_info.of_any(class) or unknown
+end
+
+--- The names of the columns that a draft or record may have.
+local function columns_of(info, value)
+  if info.columns then return info.columns end
+  local columns = {}
+  for column in next, value do columns[#columns + 1] = column end
+  table.sort(columns)
+  return columns
+end
+
+--- The fields of a draft or record. Tables are copied, so that the two do not share them.
+local function copy_of_fields(info, value)
+  local fields = {}
+  for _, column in ipairs(columns_of(info, value)) do
+    fields[column] = record_values.copy(info, column, rawget(value, column))
+  end
+  return fields
+end
+
+local function raise_unknown(class, key, info)
+  internal.raise_unknown_column(tostring(key), record.info(class).table, info.columns)
+end
+
+local methods = {}
+
+--- Another draft with the same fields.
+function methods:copy()
+  local class = classes[self]
+  return draft.new(class, copy_of_fields(info_of(class), self))
+end
+
+--- What is wrong with the draft, as `validate` of its class says; see records.
+function methods:validation_errors(db)
+  local class = classes[self]
+  local record = class(copy_of_fields(info_of(class), self))
+  return record:validation_errors(db)
+end
+
+local function index(self, key)
+  local class = classes[self]
+  local info = info_of(class)
+  if info.columns and info.affinities[key] then return nil end
+  if methods[key] then return methods[key] end
+  if verbs[key] then raise_verb(class, key) end
+  local method = record.method(record.info(class), key)
+  if method ~= nil or not info.columns then return method end
+  raise_unknown(class, key, info)
+end
+
+local function assign(self, key, value)
+  local class = classes[self]
+  local info = info_of(class)
+  if not info.affinities[key] then raise_unknown(class, key, info) end
+  rawset(self, key, value)
+end
+
+local function describe(self)
+  local class = classes[self]
+  local parts = {}
+  for _, column in ipairs(columns_of(info_of(class), self)) do
+    local value = rawget(self, column)
+    if value ~= nil then
+      parts[#parts + 1] = column .. " = " .. (type(value) == "string" and '"' .. value .. '"' or tostring(value))
+    end
+  end
+  return "draft of " .. record.info(class).name .. "{" .. table.concat(parts, ", ") .. "}"
+end
+
+local metatable = {
+  __name = "draft", __metatable = false, __index = index, __newindex = assign, __tostring = describe,
+}
+
+--- Whether a value is a record of another class.
+local function is_foreign(class, value)
+  return record.info_of(value) ~= nil and not record.class_verbs.is(class, value)
+end
+
+--- Makes a draft of a class.
+-- @param values the fields, or a record of the class, whose key the draft has too
+function draft.new(class, values)
+  if values ~= nil and (type(values) ~= "table" or draft.class_of(values) or is_foreign(class, values)) then
+    internal.raise("argument", "draft: expected fields or a record of `" .. record.info(class).name .. "`, got "
+      .. internal.describe(values))
+  end
+  local info, is_record = info_of(class), record.info_of(values) ~= nil
+  for key in next, values or {} do
+    if type(key) ~= "string" or not (info.affinities[key] or is_record) then raise_unknown(class, key, info) end
+  end
+  local result = copy_of_fields(info, values or {})
+  classes[result] = class
+  return setmetatable(result, metatable)
+end
+
+--- The record of a draft, to be written.
+-- @param info the class that is to write it
+-- @tparam string verb inserting leaves out the keys that the database chooses; an upsert needs them
+function draft.to_record(info, verb, value, db)
+  local class = classes[value]
+  if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
+  local made = class(copy_of_fields(info_of(class), value))
+  if not record.class_verbs.is(info.class, made) then
+    internal.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))
+  end
+  if verb ~= "upsert" then
+    for column in pairs(record_info.of_class(class, db).chosen_keys) do made[column] = nil end
+  end
+  return made
+end
+
+internal.record_writing.set_drafts(draft.class_of)
+
+return draft

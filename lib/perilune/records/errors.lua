@@ -1,0 +1,124 @@
+--- Errors of constraints, and of keys that are no integers, told by the record that was written: which table, columns and key,
+-- so that a script can tell the person what is wrong.
+
+local internal = ...
+local record_values = internal.load("perilune.records.values")
+local name = internal.load("perilune.runtime.sql_text").name
+
+local record_errors = {}
+
+--- The columns whose names stand in an expression, in the order of the table.
+local function columns_in(info, expression)
+  local words, columns = {}, {}
+  for word in expression:gmatch("[%w_\x80-\xff]+") do words[word:lower()] = true end
+  for _, column in ipairs(info.columns) do
+    if words[column:lower()] then columns[#columns + 1] = column end
+  end
+  return #columns > 0 and columns or nil
+end
+
+local explanations = {}
+
+--- SQLite names the constraint, or gives its expression.
+function explanations.constraint_check(info, _, _, message)
+  local constraint = message:match("^CHECK constraint failed: (.*)$")
+  if not constraint then return end
+  local is_name = constraint:find("^[%w_]+$") and not info.affinities[constraint]
+  return { constraint = constraint, columns = not is_name and columns_in(info, constraint) or nil }
+end
+
+function explanations.constraint_unique(_, _, _, message)
+  local index = message:match("^UNIQUE constraint failed: index '(.*)'$")
+  return index and { constraint = index }
+end
+
+function explanations.constraint_datatype(info, _, _, message)
+  local column = message:match("column [^.]*%.(.*)$")
+  return column and info.affinities[column] and { columns = { column } }
+end
+
+--- Only the column that stands for the row id takes integers alone, in tables that are not STRICT.
+function explanations.mismatch(info, record, _, message)
+  local position = info.description.rowid
+  local column = position and info.description.columns[position]
+  local value = column and rawget(record, column.name)
+  if value == nil or value == internal.null then return nil end
+  return {
+    columns = { column.name },
+    message = ("%s: `%s`.`%s` takes integers alone, got %s")
+      :format(message, info.schema.name, column.name, internal.describe(value)),
+  }
+end
+
+--- Whether a table has a row with these values in these columns.
+local function has_row(db, table_name, columns, values)
+  local conditions = {}
+  for index, column in ipairs(columns) do conditions[index] = name(column) .. " = ?" end
+  local sql = "SELECT 1 FROM " .. name(table_name) .. " WHERE " .. table.concat(conditions, " AND ") .. " LIMIT 1"
+  return db:fetch_value(sql, table.unpack(values, 1, #columns)) ~= nil
+end
+
+--- The values of some columns of the record; nil if one of them is NULL.
+local function stored_list(info, record, columns)
+  local values = {}
+  for index, column in ipairs(columns) do
+    local value = rawget(record, column)
+    if value == nil or value == internal.null then return nil end
+    values[index] = record_values.store(info, record, column, value)
+  end
+  return values
+end
+
+--- The foreign key of the record's table whose row is missing.
+local function missing_parent(info, record, db)
+  for _, key in ipairs(info.schema.foreign_keys) do
+    local values = stored_list(info, record, key.columns)
+    if values and #key.referenced_columns == #values and not has_row(db, key.table, key.referenced_columns, values) then
+      return { columns = key.columns, referenced_table = key.table, referenced_columns = key.referenced_columns }
+    end
+  end
+end
+
+--- A table that has rows which refer to the record.
+local function referring_table(info, record, db)
+  local tables = db:fetch_values([[
+    SELECT DISTINCT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
+    WHERE m.type = 'table' AND lower(f."table") = lower(?) ORDER BY m.name]], info.schema.name)
+  for _, table_name in ipairs(tables) do
+    for _, key in ipairs(internal.table_schema(db, table_name).foreign_keys) do
+      local is_ours = key.table:lower() == info.schema.name:lower()
+      local values = is_ours and stored_list(info, record, key.referenced_columns)
+      if values and has_row(db, table_name, key.columns, values) then return { referring_table = table_name } end
+    end
+  end
+end
+
+--- SQLite only says that there is one: what is there tells which.
+function explanations.constraint_foreign_key(info, record, db, message)
+  local found = missing_parent(info, record, db)
+  if found then
+    found.message = ("%s: `%s` has no row for %s"):format(message, found.referenced_table, table.concat(found.columns, ", "))
+    return found
+  end
+  found = referring_table(info, record, db)
+  if found then
+    found.message = ("%s: rows of `%s` refer to this one of `%s`"):format(message, found.referring_table, info.schema.name)
+  end
+  return found
+end
+
+--- Adds to an error of a constraint what is known of it: `table`, `key`, `columns`, `constraint`, `referenced_table`,
+-- `referring_table`. Returns the error.
+function record_errors.explain(err, info, record, db)
+  local kind = type(err) == "userdata" and err.kind
+  if type(kind) ~= "string" or not (kind:find("^constraint") or kind == "mismatch") then return err end
+  -- Other tables may have been written by triggers: they have said so.
+  if err.table ~= nil and err.table ~= info.schema.name then return err end
+  local fields = { table = info.schema.name, key = record_values.key(info.schema, record) }
+  local explain = explanations[kind]
+  local found = explain and explain(info, record, db, err.message) or {}
+  for key, value in pairs(found) do fields[key] = value end
+  return internal.add_error_fields(err, fields)
+end
+
+return record_errors

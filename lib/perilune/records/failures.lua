@@ -1,0 +1,84 @@
+--- What is raised for records, as the row path and other parts ask for it: values that cannot be stored, keys that no row has.
+
+local internal = ...
+local records, record, raise = internal.records, internal.record, internal.raise
+local functions = record.functions
+
+--- Raises for a value that the row path cannot store.
+function functions.raise_value(description, target, position, expected, value)
+  local key = target and internal.load("perilune.records.values").key(description.schema, target)
+  internal.load("perilune.records.column_types").fail(description.schema, description.columns[position].name,
+    "expected " .. expected .. ", got " .. internal.describe(value), key)
+end
+
+--- Adds to an error of a constraint what is known of the record.
+function functions.explain(err, description, target)
+  local info = internal.load("perilune.records.info").of(description)
+  internal.load("perilune.records.errors").explain(err, info, target, records.default_database())
+end
+
+--- Kinds of errors that come from what a list holds, beside those of constraints.
+local kinds_of_values = {
+  argument = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
+}
+
+--- Adds to an error of insert_all, in its message and as the field `element`, which element of the list it is about.
+function functions.name_element(err, position)
+  local kind = type(err) == "userdata" and err.kind
+  local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
+  if not is_of_value or err.element ~= nil then return end
+  local message = ("insert_all: element %d: %s"):format(position, (err.message:gsub("^insert_all: ", "")))
+  internal.add_error_fields(err, { element = position, message = message })
+end
+
+--- A value of a key as messages show it.
+function record.show(value)
+  if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or internal.describe(value) end
+  return type(value) == "table" and internal.describe(value) or tostring(value)
+end
+
+--- The names of the columns of the key; where there is none, the row id.
+local function key_names(description)
+  return description.row_id and { description.row_id } or description.key
+end
+
+local function key_text(description, key)
+  local parts = {}
+  for index, name in ipairs(key_names(description)) do parts[index] = name .. " = " .. record.show(key[index]) end
+  return table.concat(parts, ", ")
+end
+
+--- Raises that a table has no row with a key: a list of values.
+function record.raise_not_found(description, key)
+  local value = key[1]
+  if #key_names(description) ~= 1 then
+    value = {}
+    for index, name in ipairs(description.key) do value[name] = key[index] end
+  end
+  raise("record_not_found", ("no row of `%s` has %s"):format(description.table, key_text(description, key)),
+    { table = description.table, key = value })
+end
+
+function functions.raise_not_found(description, values)
+  local key = {}
+  for index, name in ipairs(description.key) do key[index] = rawget(values, name) end
+  record.raise_not_found(description, key)
+end
+
+function functions.raise_key_not_found(description, key)
+  record.raise_not_found(description, { key })
+end
+
+function functions.raise_no_key(verb, description)
+  -- What the row path calls its part of update_changes.
+  if verb == "write_changes" then verb = "update_changes" end
+  if #description.key == 0 then
+    raise("argument", ("%s: `%s` has no primary key: name the columns that tell its rows apart%s, with the option primary_key of "
+      .. "perilune.record"):format(verb, description.table,
+        description.row_id and ', or "' .. description.row_id .. '" for the row id' or ""))
+  end
+  raise("argument", ("%s: the record has no value for the key (%s) of `%s`"):format(verb, table.concat(description.key, ", "),
+    description.table))
+end
+
+return true

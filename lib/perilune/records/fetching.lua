@@ -1,0 +1,326 @@
+--- Reading records: find, fetch_one, fetch_all, rows, fetch_count, exists; and values made from rows by a function.
+
+local internal = ...
+local records, raise = internal.records, internal.raise
+local record = internal.record
+local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
+local sql_text = internal.load("perilune.runtime.sql_text")
+
+local fetching = {}
+
+--- Splits the arguments of a class verb: database (or the default), how many others, the others.
+local function split(class, verb, ...)
+  local info = record.require_class(verb, class)
+  local is_given = records.is_database((...))
+  local db = is_given and (...) or records.default_database()
+  -- Only then it is known whether its records have to be awakened. A statement may be one of another database.
+  if not info.is_described and not records.is_statement((...)) then info.is_described = record.description(class, db) ~= nil end
+  if is_given then return db, select("#", ...) - 1, select(2, ...) end
+  return db, select("#", ...), ...
+end
+
+-- What is done with each record that was fetched
+
+--- Lets the Lua part of a class see a record that was fetched: converted columns first, then the hook did_fetch.
+local function awaken(info, made)
+  for ancestor in record.ancestors(info) do
+    if ancestor.decode then
+      ancestor.decode(info, made)
+      break
+    end
+  end
+  local did_fetch = info.lookup.did_fetch
+  if did_fetch then did_fetch(made) end
+  return made
+end
+
+verbs.did_fetch = false
+
+local function awakens(info)
+  local _, is_awakened = records.model_flags(info.model)
+  return is_awakened
+end
+
+local function awaken_one(info, made)
+  if made ~= nil and awakens(info) then awaken(info, made) end
+  return made
+end
+
+local function awaken_all(info, list)
+  if awakens(info) then
+    for index = 1, #list do awaken(info, list[index]) end
+  end
+  return list
+end
+
+local function awaken_rows(info, next_record, state, control, closing)
+  if info.is_described and not awakens(info) then return next_record, state, control, closing end
+  return function(...) return awaken_one(info, next_record(...)) end, state, control, closing
+end
+
+fetching.awaken_one, fetching.awaken_all, fetching.awaken_rows = awaken_one, awaken_all, awaken_rows
+
+-- From SQL, from statements, from the table
+
+--- Calls a fetch of the row path for what the arguments say: nothing (the whole table), SQL with arguments, a statement with
+-- arguments.
+local function run(class, verb, on_database, on_statement, db, count, source, ...)
+  if count == 0 then return on_database(db, record.description(class, db).select, class) end
+  if type(source) == "string" then return on_database(db, source, class, ...) end
+  if records.is_statement(source) then return on_statement(source, class, ...) end
+  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s"):format(verb, internal.describe(source)))
+end
+
+--- Fetches records: of the whole table, of SQL, or of a prepared statement.
+function verbs.fetch_all(class, ...)
+  local info = record.require_class("fetch_all", class)
+  return awaken_all(info, run(class, "fetch_all", records.fetch_records, records.fetch_statement_records,
+    split(class, "fetch_all", ...)))
+end
+
+--- Iterates over records, as fetch_all would give them.
+function verbs.rows(class, ...)
+  local info = record.require_class("rows", class)
+  return awaken_rows(info, run(class, "rows", records.record_rows, records.statement_record_rows, split(class, "rows", ...)))
+end
+
+--- How many rows the table has.
+function verbs.fetch_count(class, ...)
+  local db, count = split(class, "fetch_count", ...)
+  if count > 0 then raise("argument", "fetch_count: takes no arguments: Class:from_sql(...):fetch_count() counts rows of SQL") end
+  return db:fetch_value(record.description(class, db).count)
+end
+
+--- Records from SQL, to be fetched later.
+function verbs.from_sql(class, sql, ...)
+  record.require_class("from_sql", class)
+  if type(sql) ~= "string" then
+    raise("argument", "from_sql: argument 1: expected SQL, got " .. internal.describe(sql))
+  end
+  return fetching.make_source(class, sql, table.pack(...))
+end
+
+local source = {}
+local source_metatable = { __index = source, __name = "records from SQL", __metatable = false }
+
+function fetching.make_source(class, sql, arguments)
+  return setmetatable({ class = class, sql = sql, arguments = arguments }, source_metatable)
+end
+
+function source:fetch_all(db)
+  db = db or records.default_database()
+  return verbs.fetch_all(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
+end
+
+function source:rows(db)
+  db = db or records.default_database()
+  return verbs.rows(self.class, db, self.sql, table.unpack(self.arguments, 1, self.arguments.n))
+end
+
+function source:fetch_one(db)
+  db = db or records.default_database()
+  return awaken_one(record.info(self.class),
+    records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
+end
+
+function source:fetch_count(db)
+  db = db or records.default_database()
+  return db:fetch_value("SELECT COUNT(*) FROM (" .. self.sql .. "\n)", table.unpack(self.arguments, 1, self.arguments.n))
+end
+
+-- By key
+
+local function is_list(value)
+  return #value > 0 or next(value) == nil
+end
+
+local function list_keys(description)
+  local lists = {}
+  for index, names in ipairs(description.schema.unique_keys) do lists[index] = "(" .. table.concat(names, ", ") .. ")" end
+  return #lists > 0 and table.concat(lists, ", ") or "none"
+end
+
+--- Whether the columns are a key that no two rows share.
+local function is_unique(description, given)
+  local function matches(names)
+    local count = 0
+    for _, name in ipairs(names) do
+      if given[description.positions[name:lower()] or 0] == nil then return false end
+      count = count + 1
+    end
+    for _ in pairs(given) do count = count - 1 end
+    return count == 0
+  end
+  if matches(description.key) and #description.key > 0 then return true end
+  for _, names in ipairs(description.schema.unique_keys) do
+    if matches(names) then return true end
+  end
+  return false
+end
+
+--- The condition and the values for a table of columns, which must be a unique key.
+local function key_condition(verb, class, db, values)
+  local description = record.description(class, db)
+  local given, parts, arguments = {}, {}, {}
+  for name, value in pairs(values) do
+    local position = type(name) == "string" and description.positions[name:lower()]
+    if not position then
+      local names = {}
+      for index, column in ipairs(description.columns) do names[index] = column.name end
+      internal.raise_unknown_column(name, description.table, names)
+    end
+    given[position] = value
+  end
+  if not is_unique(description, given) then
+    raise("argument", ("%s: the columns given are no unique key of `%s`, whose unique keys are: %s")
+      :format(verb, description.table, list_keys(description)))
+  end
+  for position, column in ipairs(description.columns) do
+    if given[position] ~= nil then
+      parts[#parts + 1] = sql_text.name(column.name) .. " IS ?"
+      local is_bytes = column.is_blob and type(given[position]) == "string"
+      arguments[#arguments + 1] = is_bytes and internal.perilune.blob(given[position]) or given[position]
+    end
+  end
+  return description, table.concat(parts, " AND "), arguments
+end
+
+local function plain_key(value)
+  return type(value) ~= "table" or getmetatable(value) ~= nil
+end
+
+--- Raises for a key that no row has had because it is SQL.
+function functions.check_key(verb, key)
+  if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
+  local text = key:lower()
+  if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
+    raise("argument", verb .. ": expected a key, got SQL: Class:from_sql(sql, ...):fetch_one() fetches by SQL")
+  end
+end
+
+--- The column that a key of one value is for, which may be the row id; and the SQL that fetches by it.
+local function column_of_key(verb, description)
+  if #description.key == 1 then return description.columns[description.keys[1]], description.find end
+  if description.row_id then
+    return { name = description.row_id }, ("%s WHERE %s = ?"):format(description.select, description.row_id)
+  end
+  raise("argument", #description.key == 0 and ("%s: `%s` has no primary key"):format(verb, description.table)
+    or ("%s: the key of `%s` has several columns: give a table with %s"):format(verb, description.table,
+      table.concat(description.key, ", ")))
+end
+
+--- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
+function functions.fetch_by_key(verb, class, db, key)
+  local info = record.info(class)
+  if record.info_of(key) then
+    raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
+  end
+  local is_draft = internal.record_writing.is_draft(key)
+  if is_draft or type(key) == "function" or type(key) == "thread" then
+    raise("argument", verb .. ": expected a key, got " .. (is_draft and "a draft" or internal.describe(key)))
+  end
+  if plain_key(key) then
+    local description = record.description(class, db)
+    local column, sql = column_of_key(verb, description)
+    if column.is_blob and type(key) == "string" then key = internal.perilune.blob(key) end
+    local found = awaken_one(info, records.fetch_record(db, sql, class, key))
+    if found == nil then functions.check_key(verb, key) end
+    return found
+  end
+  local description, where, arguments = key_condition(verb, class, db, key)
+  return awaken_one(info, records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
+end
+
+local function raise_none(class, db, key)
+  local description = record.description(class, db)
+  if plain_key(key) then record.raise_not_found(description, { key }) end
+  local only = #description.key == 1 and description.key[1]
+  if only and key[only] ~= nil then record.raise_not_found(description, { key[only] }) end
+  local parts = {}
+  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. record.show(value) end
+  table.sort(parts)
+  raise("record_not_found", ("no row of `%s` has %s"):format(description.table, table.concat(parts, ", ")),
+    { table = description.table, key = key })
+end
+
+local function find_one(class, db, key)
+  local found = functions.fetch_by_key("find", class, db, key)
+  return found or raise_none(class, db, key)
+end
+
+--- The records of a list of keys, in their order.
+local function find_each(class, db, keys)
+  local count, found = #keys, {}
+  for position in next, keys do
+    if math.type(position) ~= "integer" or position < 1 or position > count then
+      raise("argument", "find: expected a list of keys, got a table with the key " .. internal.describe(position))
+    end
+  end
+  for index = 1, count do
+    if keys[index] == nil then raise("argument", ("find: the list of keys has no element %d"):format(index)) end
+    found[index] = find_one(class, db, keys[index])
+  end
+  return found
+end
+
+--- find: one key, a table of columns, or a list of keys, which may be empty.
+function functions.find(class, ...)
+  local db, count, key = split(class, "find", ...)
+  if count ~= 1 or key == nil then
+    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or internal.describe(key)))
+  end
+  if plain_key(key) or not is_list(key) then return find_one(class, db, key) end
+  return records.with_access(db, "read", find_each, class, db, key)
+end
+
+--- fetch_one: the first record of the table, of a prepared statement, or that of a key; nil if there is none.
+function functions.fetch_one(class, ...)
+  local db, count, key = split(class, "fetch_one", ...)
+  local info = record.info(class)
+  if count == 0 then return awaken_one(info, records.fetch_record(db, record.description(class, db).select, class)) end
+  if key == nil and count == 1 then return nil end
+  if records.is_statement(key) then
+    return awaken_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
+  end
+  if count > 1 then raise("argument", "fetch_one: expected a key, got " .. count .. " arguments: use from_sql for SQL") end
+  return functions.fetch_by_key("fetch_one", class, db, key)
+end
+
+verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
+
+-- Records from what is there
+
+--- A record from a row, whose columns are fields; those that are none of the table are kept too.
+local function from_row(info, row)
+  if type(row) ~= "table" then
+    raise("argument", ("%s.from_row: expected a row, got %s"):format(info.name, internal.describe(row)))
+  end
+  local names = internal.records.is_row(row) and internal.row_columns(row) or {}
+  if not internal.records.is_row(row) then
+    for name in next, row do
+      if type(name) ~= "string" then
+        raise("argument", ("%s.from_row: expected names of columns, got %s"):format(info.name, internal.describe(name)))
+      end
+      names[#names + 1] = name
+    end
+    table.sort(names)
+  end
+  local _, plan = record.description(info.class)
+  return awaken_one(info, records.record_from(plan, names, row))
+end
+
+-- It is called with a dot, so that each class has its own.
+record.creators[#record.creators + 1] = function(info)
+  rawset(info.lookup, "from_row", function(...)
+    local row = ...
+    if row == info.class then row = select(2, ...) end
+    return from_row(info, row)
+  end)
+end
+
+--- Another record with the same values.
+function instance_verbs.copy(self)
+  return records.copy_record(self)
+end
+
+return fetching

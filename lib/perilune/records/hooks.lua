@@ -1,0 +1,189 @@
+--- Hooks of records: methods of a class that are called when its records are written.
+--
+--     insert, upsert   will_save, around_save { will_insert, validate, around_insert { SQL }, did_insert }, did_save
+--     update           will_save, around_save { will_update, validate, around_update { SQL }, did_update }, did_save
+--     save             those of update; where there is no row, those of insert follow inside the same around_save
+--     delete           will_delete, around_delete { SQL }, did_delete
+--
+-- They get the record and the database, those of update also the columns that are written, `did_delete` whether there was a row;
+-- an around hook gets, before the database, the function that does what is inside its braces, and must call it once. Whatever
+-- a hook raises ends the write, undoes what it and its hooks have written, and is raised again as it is.
+
+local internal = ...
+local records, record = internal.records, internal.record
+local steps = internal.load("perilune.records.steps")
+local validation = internal.load("perilune.records.validation")
+
+--- Writes that hooks make, inside each other. Each takes a few of the 200 calls into C that Lua allows.
+local deepest = 16
+
+local hooks = {}
+
+--- The method of that name of the class that is written, or false.
+local function method(write, name)
+  return record.method(write.info, name)
+end
+
+local function call(write, name, ...)
+  local hook = method(write, name)
+  if hook then hook(write.target, write.db, ...) end
+end
+
+-- Around
+
+local function raise_misuse(write, name, mistake)
+  internal.raise("hook", "the hook `" .. name .. "` of `" .. write.info.name .. "` " .. mistake,
+    { table = write.info.table, hook = name })
+end
+
+--- The function that an around hook gets, and its state: how often it was called, and what came out of it.
+local function make_step(write, name, body)
+  local step = { calls = 0 }
+  function step.run()
+    step.calls = step.calls + 1
+    if step.is_over then raise_misuse(write, name, "called its function after it had returned") end
+    if step.calls > 1 then raise_misuse(write, name, "called its function more than once") end
+    step.is_done, step.result = pcall(body)
+    if not step.is_done then error(step.result, 0) end
+  end
+  return step
+end
+
+--- Runs a body inside of an around hook, if there is one. Returns what the body returns.
+local function around(write, name, body, ...)
+  local hook = method(write, name)
+  if not hook then return body() end
+  local step = make_step(write, name, body)
+  hook(write.target, step.run, write.db, ...)
+  step.is_over = true
+  if step.calls == 0 then raise_misuse(write, name, "has not called its function: nothing was written") end
+  if step.calls > 1 then raise_misuse(write, name, "called its function more than once") end
+  -- A hook may look at a failure, but not hide it.
+  if not step.is_done then error(step.result, 0) end
+  return step.result
+end
+
+-- The SQL
+
+--- Does the write itself. What the record was before is remembered, for the case that a later hook fails.
+local function run_step(write, verb, options)
+  write.memory = write.memory or steps.remember(write.target)
+  local result = steps[verb == "update" and "update_row" or verb](write.info, write.target, write.db, options)
+  if result ~= nil then return result end
+  write.has_no_row = true
+  steps.raise_no_row(write.info, write.target, write.db)
+end
+
+-- Kinds of writes
+
+--- A list of columns that also answers `columns.title`.
+local function with_names(columns)
+  local names = {}
+  for _, name in ipairs(columns) do names[name] = true end
+  return setmetatable(columns, { __index = names })
+end
+
+local function insert(write, verb)
+  call(write, "will_insert")
+  validation.check(write.info, write.target, write.db)
+  local is_written = around(write, "around_insert", function() return run_step(write, verb, write.options) end)
+  if is_written then call(write, "did_insert") end
+  return is_written
+end
+
+--- The columns to be written, and the options with which they are. Hooks may have changed more of them than were changed before.
+local function columns_of(write)
+  local options = write.options
+  if not (options and options.changed_columns) then
+    return with_names(steps.columns_of(write.info, write.target, write.db)), options
+  end
+  local columns, with_columns = options.changed_columns(), {}
+  for key, value in pairs(options) do with_columns[key] = value end
+  with_columns.columns = columns
+  return with_names(columns), with_columns
+end
+
+local function update(write)
+  call(write, "will_update", (columns_of(write)))
+  validation.check(write.info, write.target, write.db)
+  local columns, options = columns_of(write)
+  local is_written = around(write, "around_update", function() return run_step(write, "update", options) end, columns)
+  if is_written then call(write, "did_update", columns) end
+  return is_written
+end
+
+--- Updates; inserts where the update has not found a row. The error of the update passes through its hooks.
+local function update_or_insert(write)
+  if not steps.has_key(write.info, write.target, write.db) then return insert(write, "insert") end
+  local is_done, result = pcall(update, write)
+  if is_done then return result end
+  if not write.has_no_row then error(result, 0) end
+  return insert(write, "insert")
+end
+
+local function save(write, body)
+  call(write, "will_save")
+  local is_written = around(write, "around_save", function() return body(write) end)
+  if is_written then call(write, "did_save") end
+  return is_written
+end
+
+local bodies = {
+  insert = function(write) return save(write, function() return insert(write, "insert") end) end,
+  upsert = function(write) return save(write, function() return insert(write, "upsert") end) end,
+  update = function(write) return save(write, update) end,
+  save = function(write) return save(write, update_or_insert) end,
+}
+
+function bodies.delete(write)
+  call(write, "will_delete")
+  local is_deleted = around(write, "around_delete", function() return run_step(write, "delete", write.options) end)
+  call(write, "did_delete", is_deleted and true or false)
+  return is_deleted
+end
+
+-- All or nothing
+
+local depth = 0
+
+local leaving = setmetatable({}, { __close = function() depth = depth - 1 end })
+
+local function run(db, write, body)
+  depth = depth + 1
+  local _ <close> = leaving
+  write.db = db
+  return body(write)
+end
+
+local function check_depth(info, db)
+  if depth > 0 and not db:is_inside_transaction() then depth = 0 end
+  if depth < deepest then return end
+  internal.raise("hook", "hooks of `" .. info.name .. "` write records inside each other more than " .. deepest
+    .. " deep: does a hook write its own record?", { table = info.table })
+end
+
+local function has_hooks(info)
+  for name in pairs(record.hooks) do
+    if record.method(info, name) then return true end
+  end
+  for ancestor in record.ancestors(info) do
+    if ancestor.is_required then return true end
+  end
+  return false
+end
+
+--- Does a verb with its hooks. What fails is undone, in the database and in the record.
+-- @tparam string verb "insert", "update", "save", "upsert" or "delete"
+-- @return what the step of the verb returns
+function hooks.perform(verb, info, target, db, options)
+  if not has_hooks(info) then return steps[verb](info, target, db, options) end
+  db = db or records.default_database()
+  check_depth(info, db)
+  local write = { info = info, target = target, options = options }
+  local is_done, result = pcall(internal.guarded, db, run, write, bodies[verb])
+  if is_done then return result end
+  if write.memory then steps.put_back(target, write.memory) end
+  error(result, 0)
+end
+
+return hooks

@@ -1,0 +1,85 @@
+--- What is known of a table beyond what the row path needs: the types of its columns, for each description of it.
+-- The *column info* of a description is a table { schema, description, columns, affinities, converters, generated,
+-- not_null, chosen_keys }; record_types.lua adds which of them are converted.
+
+local internal = ...
+local records, record = internal.records, internal.record
+local column_types = internal.load("perilune.records.column_types")
+local stored_values = internal.load("perilune.runtime.stored_values")
+
+local record_info = {}
+
+local known = setmetatable({}, { __mode = "k" })
+
+--- The types that a class gives to columns; those of the classes that it extends are its own, unless it gives others.
+local function types_of(info)
+  local types, is_empty = {}, true
+  for ancestor in record.ancestors(info) do
+    for column, wanted in pairs(ancestor.types or {}) do
+      if types[column] == nil then types[column], is_empty = wanted, false end
+    end
+  end
+  return not is_empty and types or nil
+end
+
+--- The columns of the key for which the database chooses a value where none is given.
+local function chosen_keys(description)
+  local chosen = {}
+  for _, position in ipairs(description.keys) do
+    local column = description.columns[position]
+    if description.rowid == position or column.has_default then chosen[column.name] = true end
+  end
+  return chosen
+end
+
+local function make(description)
+  local schema, class_info = description.schema, record.info(description.class)
+  local columns, affinities, generated, not_null = {}, {}, {}, {}
+  for index, column in ipairs(description.columns) do
+    columns[index] = column.name
+    affinities[column.name] = "integer" -- the row id, which is none of the schema's
+  end
+  for _, column in ipairs(schema.columns) do
+    affinities[column.name] = stored_values.affinity(column.type, schema.strict)
+    generated[column.name] = column.generated and true or nil
+    not_null[column.name] = column.not_null or nil
+  end
+  return {
+    schema = schema, description = description, columns = columns, affinities = affinities, generated = generated,
+    not_null = not_null,
+    converters = column_types.of(schema, not description.is_unbound and types_of(class_info) or nil),
+    chosen_keys = chosen_keys(description),
+  }
+end
+
+--- The column info of a description.
+function record_info.of(description)
+  local info = known[description]
+  if not info then
+    info = make(description)
+    known[description] = info
+  end
+  return info
+end
+
+--- The column info of a class in a database; the innermost access or the default one without it.
+function record_info.of_class(class, db)
+  return record_info.of(record.description(class, db))
+end
+
+--- The column info of a class wherever its table is: in the default database, or in the one that was used last. Nil if the class
+-- has seen no table.
+function record_info.of_any(class)
+  local is_done, result = pcall(record_info.of_class, class)
+  if is_done then return result end
+  if result.kind ~= "unknown_table" then error(result, 0) end
+  local _, plan = records.plans(record.info(class).model)
+  return plan and record_info.of(records.plan_schema(plan))
+end
+
+--- The column info of a record, as its table was when it was made.
+function record_info.of_record(value)
+  return record_info.of((records.record_schema(value)))
+end
+
+return record_info

@@ -1,0 +1,116 @@
+--- Options of writes: what happens on a conflict, and what is returned.
+
+local internal = ...
+local records, record = internal.records, internal.record
+local writing = internal.record_writing
+local record_info = internal.load("perilune.records.info")
+
+local record_options = {}
+
+-- Conflicts
+
+local policies = { "abort", "fail", "ignore", "replace", "rollback" }
+
+local function check_policy(place, value)
+  for _, policy in ipairs(policies) do
+    if policy == value then return value end
+  end
+  internal.raise("argument", place .. ": expected one of " .. table.concat(policies, ", ") .. ", got "
+    .. internal.describe(value))
+end
+
+local function note_policy(value, parsed, verb)
+  parsed.on_conflict = check_policy(verb .. ": option on_conflict", value)
+end
+
+for _, verb in ipairs{ "insert", "update", "update_changes", "save", "insert_all" } do
+  writing.options[verb].on_conflict = note_policy
+end
+
+--- on_conflict: a policy for all writes of the class, or a table with those of `insert` and `update`.
+function record.class_options.on_conflict(info, value)
+  local place = "perilune.record: option on_conflict"
+  if type(value) ~= "table" then
+    info.policies = { insert = check_policy(place, value), update = value }
+    return
+  end
+  info.policies = {}
+  for kind, policy in pairs(value) do
+    if kind ~= "insert" and kind ~= "update" then internal.raise_unknown("option", kind, { "insert", "update" }) end
+    info.policies[kind] = check_policy(place .. ": " .. kind, policy)
+  end
+end
+
+record.creators[#record.creators + 1] = function(info)
+  if info.policies then records.set_model(info.model, true) end
+end
+
+local function class_policy(info, kind)
+  for ancestor in record.ancestors(info) do
+    if ancestor.policies then return ancestor.policies[kind] end
+  end
+end
+
+--- The policy for a write; nil for that of the schema.
+-- @tparam string kind "insert" or "update"
+function record_options.policy(info, options, kind)
+  return options and options.on_conflict or class_policy(info, kind)
+end
+
+--- What stands in a statement for the options of a call: a clause "OR ...", and "*" at the end if the whole row is to come back.
+-- @tparam string kind "insert" or "update"
+function record_options.clause(info, options, kind)
+  local policy = record_options.policy(info, options, kind)
+  local clause = policy and "OR " .. policy:upper() or ""
+  if options and options.returning then clause = clause .. "*" end
+  return clause ~= "" and clause or nil
+end
+
+-- What is returned
+
+local function note_returning(value, parsed, verb)
+  local is_list = type(value) == "table" and getmetatable(value) == nil and #value > 0
+  if type(value) ~= "string" and not is_list then
+    internal.raise("argument", verb .. ": option returning: expected a column, a list of columns or \"all\", got "
+      .. internal.describe(value))
+  end
+  parsed.returning = value == "*" and "all" or value
+end
+
+for _, verb in ipairs{ "insert", "update", "save", "upsert", "update_changes", "delete", "insert_all" } do
+  writing.options[verb].returning = note_returning
+end
+
+--- The columns that are to be returned: a list of names. Raises for one that the table does not have.
+local function returned_columns(info, returning)
+  if returning == "all" and not info.affinities.all then return info.columns end
+  local columns = type(returning) == "table" and returning or { returning }
+  for _, column in ipairs(columns) do
+    if not info.affinities[column] then internal.raise_unknown_column(column, info.schema.name, info.columns) end
+  end
+  return columns
+end
+
+--- The columns that the options ask for; nil for none. Raises for one that there is not.
+function record_options.columns(class_info, options, db)
+  if not (options and options.returning) then return nil end
+  return returned_columns(record_info.of_class(class_info.class, db), options.returning)
+end
+
+--- Raises if the options ask for columns that there are not.
+record_options.check = record_options.columns
+
+--- What a write returns that has written: the record, or what the option `returning` says of it.
+function record_options.result(class_info, target, options, db)
+  local returning = options and options.returning
+  if not returning then return target end
+  local info = record_info.of_class(class_info.class, db)
+  local columns = returned_columns(info, returning)
+  if returning == "all" and columns == info.columns then return target end
+  if type(returning) == "string" then return rawget(target, returning) end
+  local values = {}
+  for _, column in ipairs(columns) do values[column] = rawget(target, column) end
+  return internal.make_row(table.move(columns, 1, #columns, 1, {}), values)
+end
+
+return record_options

@@ -1,0 +1,69 @@
+--- What records can do beyond the basic verbs: change tracking, update_changes, validation, drafts.
+-- Modules are loaded when they are first used.
+
+local internal = ...
+local records, record = internal.records, internal.record
+local writing = internal.load("perilune.records.writing")
+local verbs, instance_verbs = record.class_verbs, record.instance_verbs
+
+--- The method of that name that scripts have defined on a class or on one that it extends; nil if there is none.
+function record.method(info, name)
+  for ancestor in record.ancestors(info) do
+    local method = rawget(ancestor.members, name)
+    if method ~= nil then return method end
+  end
+end
+
+-- A class without the hook: `class.will_save` is false.
+for name in pairs(record.hooks) do verbs[name] = false end
+
+for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
+  writing.options.upsert[option] = function(value, parsed) parsed[option] = value end
+end
+
+--- Puts functions into the verbs of records that load a module when they are first called.
+local function lazily(module, names)
+  for _, name in ipairs(names) do
+    instance_verbs[name] = function(...)
+      local functions = internal.load(module)
+      record.set_instance_verb(name, functions[name])
+      return functions[name](...)
+    end
+  end
+end
+
+lazily("perilune.records.changes", { "has_changes", "changes" })
+
+-- What the row path does not do by itself: see update_changes.lua, which replaces these functions.
+for _, name in ipairs{ "update_changes", "write_changes" } do
+  record.functions[name] = function(...)
+    internal.load("perilune.records.update_changes")
+    return record.functions[name](...)
+  end
+end
+
+instance_verbs.update_changes = records.record_update_changes
+
+-- `Class:changes(record)` is for records with a column of that name.
+for _, name in ipairs{ "has_changes", "changes", "update_changes" } do
+  verbs[name] = function(first, ...)
+    if record.info(first) then return instance_verbs[name](...) end
+    return instance_verbs[name](first, ...)
+  end
+end
+
+--- `Class:statement(verb, ...)`: see record_statements.lua.
+function verbs.statement(...)
+  verbs.statement = internal.load("perilune.records.statements").of_class
+  return verbs.statement(...)
+end
+
+internal.load("perilune.records.validation")
+
+--- `Class.draft(fields)`, `Class.draft(record)`: see draft.lua.
+record.creators[#record.creators + 1] = function(info)
+  info.lookup.draft = function(first, ...)
+    if rawequal(first, info.class) then first = ... end
+    return internal.load("perilune.records.drafts").new(info.class, first)
+  end
+end

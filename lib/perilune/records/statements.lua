@@ -1,0 +1,171 @@
+--- Writes as values: what a verb would execute, to be looked at, kept and run later.
+--
+--     local statement = Reminder:statement("insert", Reminder.draft{ title = "Get groceries" }, { returning = "id" })
+--     print(statement)                        --> INSERT INTO "reminder" ("title") VALUES ('Get groceries') RETURNING "id"
+--     local id = statement:fetch_value()
+--
+-- Requests have them for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement has the values that it was
+-- made with. It is SQL and nothing else: no hook is called and nothing is validated.
+
+local internal = ...
+local records, record, raise = internal.records, internal.record, internal.raise
+local record_info = internal.load("perilune.records.info")
+local record_options = internal.load("perilune.records.options")
+local record_values = internal.load("perilune.records.values")
+local sql_text = internal.load("perilune.runtime.sql_text")
+local steps = internal.load("perilune.records.steps")
+local writing = internal.load("perilune.records.writing")
+
+local record_statements = {}
+
+-- The value
+
+local statement = {}
+
+local texts = setmetatable({}, { __mode = "k" })
+
+local metatable = {
+  __name = "a statement", __metatable = false, __index = statement,
+  __newindex = function() raise("readonly", "a statement cannot be changed: make another one") end,
+  __tostring = function(self)
+    return (internal.load("perilune.runtime.sql_fragment").with_values(texts[self].sql, texts[self].arguments))
+  end,
+}
+
+--- Makes a statement of SQL and its arguments, a list with the field n.
+function record_statements.make(sql, arguments)
+  local made = setmetatable({}, metatable)
+  texts[made] = { sql = sql, arguments = arguments }
+  return made
+end
+
+--- The SQL, and a list of its arguments, with the field n.
+function statement:sql()
+  local arguments = texts[self].arguments
+  return texts[self].sql, table.move(arguments, 1, arguments.n, 1, { n = arguments.n })
+end
+
+for _, method in ipairs{ "execute", "fetch_one", "fetch_all", "fetch_value", "fetch_values" } do
+  --- Runs it; all but `execute` are for what RETURNING gives.
+  statement[method] = function(self, db)
+    if not texts[self] then
+      raise("argument", method .. ": expected a statement before the colon, got " .. internal.describe(self))
+    end
+    db = db or records.default_database()
+    if not records.is_database(db) then raise("argument", method .. ": expected a database, got " .. internal.describe(db)) end
+    local text = texts[self]
+    return db[method](db, text.sql, text.arguments)
+  end
+end
+
+-- Those of classes
+
+--- What is bound for a field. Raises if that cannot be stored.
+local function bound_value(columns, target, column)
+  local value = record_values.bind(columns, target, column.name, rawget(target, column.name))
+  if column.is_blob and type(value) == "string" then value = internal.perilune.blob(value) end
+  return value
+end
+
+--- The values of a record by column, as they are bound; the names of those that it has.
+local function bound_values(info, target, db)
+  local columns, names, values = record_info.of_class(info.class, db), {}, {}
+  for _, column in ipairs(columns.description.columns) do
+    local value = bound_value(columns, target, column)
+    values[column.name] = value
+    if value ~= nil and not column.is_generated then names[#names + 1] = column.name end
+  end
+  return columns, names, values
+end
+
+local function list_of(values, ...)
+  local arguments = { n = 0 }
+  for _, names in ipairs{ ... } do
+    for _, name in ipairs(names) do
+      arguments.n = arguments.n + 1
+      arguments[arguments.n] = values[name] == nil and internal.null or values[name]
+    end
+  end
+  return arguments
+end
+
+local function returning_clause(info, options, db)
+  local columns = record_options.columns(info, options, db)
+  return columns and " RETURNING " .. sql_text.names(columns) or ""
+end
+
+local function conflict_clause(info, options, kind)
+  local policy = record_options.policy(info, options, kind)
+  return policy and " OR " .. policy:upper() or ""
+end
+
+local function where_key(columns, verb, values)
+  local parts = {}
+  if #columns.description.key == 0 then record.functions.raise_no_key(verb, columns.description) end
+  for index, name in ipairs(columns.description.key) do
+    if values[name] == nil or values[name] == internal.null then record.functions.raise_no_key(verb, columns.description) end
+    parts[index] = sql_text.name(name) .. " = ?"
+  end
+  return " WHERE " .. table.concat(parts, " AND ")
+end
+
+local makers = {}
+
+function makers.insert(info, target, db, options)
+  local columns, names, values = bound_values(info, target, db)
+  local into = "INSERT" .. conflict_clause(info, options, "insert") .. " INTO " .. columns.description.source
+  local what = #names > 0 and (" (%s) VALUES (%s)"):format(sql_text.names(names), ("?, "):rep(#names - 1) .. "?")
+    or " DEFAULT VALUES"
+  return into .. what .. returning_clause(info, options, db), list_of(values, names)
+end
+
+function makers.update(info, target, db, options)
+  local columns, _, values = bound_values(info, target, db)
+  local written, assignments = steps.columns_of(info, target, db), {}
+  local where = where_key(columns, "update", values)
+  if #written == 0 then raise("argument", "update: `" .. info.table .. "` has no columns but its key") end
+  for index, name in ipairs(written) do assignments[index] = sql_text.name(name) .. " = ?" end
+  return "UPDATE" .. conflict_clause(info, options, "update") .. " " .. columns.description.source .. " SET "
+    .. table.concat(assignments, ", ") .. where .. returning_clause(info, options, db),
+    list_of(values, written, columns.description.key)
+end
+
+function makers.delete(info, target, db, options)
+  local columns, _, values = bound_values(info, target, db)
+  local where = where_key(columns, "delete", values)
+  return "DELETE FROM " .. columns.description.source .. where .. returning_clause(info, options, db),
+    list_of(values, columns.description.key)
+end
+
+--- Upsert returns the whole row: what it has become depends on the one that was there.
+function makers.upsert(info, target, db, options)
+  local columns, names, values = bound_values(info, target, db)
+  local sql, bound = internal.load("perilune.records.upsert_sql").make(columns, names, options or {})
+  if not sql then return makers.insert(info, target, db, options) end
+  local arguments = list_of(values, names)
+  for _, argument in ipairs(bound) do
+    local value = argument.value
+    if argument.column then value = record_values.bind(columns, target, argument.column, value) end
+    arguments.n = arguments.n + 1
+    arguments[arguments.n] = value == nil and internal.null or value
+  end
+  return sql, arguments
+end
+
+--- What `Class:insert(...)` and the like would execute: `Class:statement("insert", record, options)`.
+-- @tparam string verb "insert", "update", "upsert" or "delete"; or "update_all" or "delete_all", for all rows
+-- @param ... what the verb takes: a database, a record, a draft or a table of columns, and options
+function record_statements.of_class(class, verb, ...)
+  record.require_class("statement", class)
+  if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected a verb, got " .. internal.describe(verb)) end
+  if verb == "update_all" or verb == "delete_all" then return class:all():statement(verb, ...) end
+  if verb == "save" then
+    raise("argument", "statement: save may take two statements: write \"insert\", \"update\" or \"upsert\"")
+  elseif not makers[verb] then
+    internal.raise_unknown("verb", verb, { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
+  end
+  local info, target, db, options = writing.split(verb, class, ...)
+  return record_statements.make(makers[verb](info, target, db, options))
+end
+
+return record_statements

@@ -1,0 +1,81 @@
+--- Records whose columns have types: the option `types`, and what is done when such records are read and written.
+
+local internal = ...
+local records, record = internal.records, internal.record
+local column_types = internal.load("perilune.records.column_types")
+local record_info = internal.load("perilune.records.info")
+local record_values = internal.load("perilune.records.values")
+
+--- types: column -> type; see column_types.lua.
+function record.class_options.types(info, value)
+  if type(value) ~= "table" then
+    internal.raise("argument", "perilune.record: option types: expected a table of columns and types, got "
+      .. internal.describe(value))
+  end
+  info.types = {}
+  for column, wanted in pairs(value) do info.types[column] = wanted end
+end
+
+--- What the row path does by itself.
+local function is_native(converter, declared)
+  return converter.name == "blob" and declared:find("BLOB", 1, true) or converter.name == "boolean" and declared:find("^BOOL")
+end
+
+--- The columns that are converted when a record is written (`converted`), and those that the Lua part has to convert when one is
+-- read (`awakened`), nil if there are none; and those that hold dates, which the row path makes where it can (`dates`).
+local function sort_columns(info)
+  info.dates = {}
+  for _, column in ipairs(info.schema.columns) do
+    local converter = info.converters[column.name]
+    if converter and not column.hidden and not is_native(converter, column.type:upper()) then
+      info.converted = info.converted or {}
+      info.converted[#info.converted + 1] = column.name
+      if converter == column_types.date then info.dates[#info.dates + 1] = column.name
+      elseif converter.read then
+        info.awakened = info.awakened or {}
+        info.awakened[#info.awakened + 1] = column.name
+      end
+    end
+  end
+end
+
+--- What is stored for the fields of a record; nil if it is just what they are.
+local function encode(class_info, target, db)
+  local info = record_info.of_class(class_info.class, db)
+  if info.converted then return record_values.plain(info, target, (records.snapshot(target))) end
+end
+
+--- Makes fields of what is stored.
+local function read(info, target, columns)
+  for _, column in ipairs(columns) do
+    local stored = rawget(target, column)
+    if stored ~= nil then rawset(target, column, record_values.read(info, target, column, stored)) end
+  end
+end
+
+--- Makes fields of what the row path has put into a record.
+local function decode(_, target)
+  local info = record_info.of_record(target)
+  if info.awakened then read(info, target, info.awakened) end
+end
+
+--- Makes dates of what the row path has put into a record and could not read itself.
+function record.functions.read_dates(target)
+  local info = record_info.of_record(target)
+  read(info, target, info.dates)
+end
+
+--- Is told of each new description of a class, and has its records come here if they must.
+record.describers[#record.describers + 1] = function(class_info, description)
+  local info = record_info.of(description)
+  sort_columns(info)
+  for _, column in ipairs(info.dates) do description.columns[description.positions[column:lower()]].is_date = true end
+  if info.converted then
+    class_info.encode = encode
+    records.set_model(class_info.model, true)
+  end
+  if info.awakened then
+    class_info.decode = decode
+    records.set_model(class_info.model, nil, true)
+  end
+end

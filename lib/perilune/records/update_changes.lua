@@ -1,0 +1,92 @@
+--- update_changes: writes what differs between a record and its row, and executes nothing if nothing does.
+--
+--     author:update_changes(function(author) author.country = "US" end)
+--     author:update_changes{ country = "US" }
+
+local internal = ...
+local records, record = internal.records, internal.record
+local writing = internal.load("perilune.records.writing")
+local record_changes = internal.load("perilune.records.changes")
+local record_info = internal.load("perilune.records.info")
+local record_options = internal.load("perilune.records.options")
+
+--- Whether a table is one of options, and not of columns.
+local function are_options(info, value)
+  if type(value) ~= "table" or next(value) == nil then return false end
+  for name in next, value do
+    if not writing.options.update_changes[name] or info.affinities[name] then return false end
+  end
+  return true
+end
+
+--- Tells the change and the options apart: the options may come before a function, or before or after a table.
+local function order(info, first, second)
+  if type(second) == "function" then return second, first end
+  if are_options(info, first) and not are_options(info, second) then return second, first end
+  return first, second
+end
+
+local function read_arguments(info, first, ...)
+  local db, change, options
+  if records.is_database(first) then
+    db, change, options = first, order(info, ...)
+  else
+    change, options = order(info, first, ...)
+  end
+  if change ~= nil and type(change) ~= "table" and type(change) ~= "function" then
+    internal.raise("argument", "update_changes: expected a function or a table of columns, got " .. internal.describe(change))
+  end
+  return db, change, writing.read_options("update_changes", options)
+end
+
+--- Writes the columns that differ. Returns whether there were any.
+local function write_changes(class_info, info, target, db, memory, options)
+  local columns = record_changes.to_be_written(info, target, memory)
+  if #columns == 0 then return false end
+  return writing.perform("update", class_info, target, db, {
+    on_conflict = options and options.on_conflict,
+    returning = options and options.returning,
+    columns = columns,
+    knows_row = not memory.stored,
+    changed_columns = function() return record_changes.to_be_written(info, target, memory) end,
+  })
+end
+
+--- The same with a function, where fields are what is stored. Returns nil where they are not.
+local function update_plainly(class_info, target, change)
+  if class_info.encode or not records.knows_row(target) then return nil end
+  record_changes.apply_plain(target, change)
+  return records.write_changes(target)
+end
+
+local function update(class_info, target, ...)
+  local info = record_info.of_record(target)
+  local db, change, options = read_arguments(info, ...)
+  record_options.check(class_info, options, db)
+  local memory = record_changes.apply(info, target, change)
+  local is_written = write_changes(class_info, info, target, db, memory, options)
+  if not (options and options.returning) then return is_written end
+  if is_written then return record_options.result(class_info, target, options, db) end
+end
+
+--- Changes the record, and writes what differs from the row then. If the change fails, the fields are put back.
+-- @param ... a database, options as for `update`, and the change, a function or a table of columns; each may be left out
+-- @return whether anything was written; with the option `returning` what that says, nil if nothing was written
+function record.functions.update_changes(self, change, ...)
+  local class_info = record.info_of(self)
+  if not class_info then
+    internal.raise("argument", "update_changes: expected a record before the colon, got " .. internal.describe(self))
+  end
+  if type(change) == "function" and select("#", ...) == 0 then
+    local is_written = update_plainly(class_info, self, change)
+    if is_written ~= nil then return is_written end
+  end
+  return update(class_info, self, change, ...)
+end
+
+--- Writes what differs from the row of a record that knows it. Returns whether anything does.
+function record.functions.write_changes(self)
+  return write_changes(record.info_of(self), record_info.of_record(self), self, nil, {}, nil)
+end
+
+return true

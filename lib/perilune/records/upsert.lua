@@ -1,0 +1,59 @@
+--- Upsert: one statement inserts a record, or updates the row that is in its way.
+--
+-- Options: `target`, the columns of the unique key that counts (the primary key by default); `target_where`, the condition of
+-- the partial index that counts (`target` are its columns); `update`, what is taken from the
+-- record: "all" (all columns that it has, the default), "none", or a table of columns, and of values by column; `except`, columns
+-- that are not; `set`, SQL by column; `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL,
+-- `excluded` is the row that was to be inserted.
+
+local internal = ...
+local records = internal.records
+local record_info = internal.load("perilune.records.info")
+local record_values = internal.load("perilune.records.values")
+local steps = internal.load("perilune.records.steps")
+local upsert_sql = internal.load("perilune.records.upsert_sql")
+
+--- Columns that the record has a value for, and these values.
+local function given_values(info, target)
+  local given, arguments = {}, {}
+  for _, column in ipairs(info.columns) do
+    local value = rawget(target, column)
+    if value ~= nil and not info.generated[column] then
+      given[#given + 1] = column
+      arguments[#arguments + 1] = record_values.bind(info, target, column, value)
+    end
+  end
+  return given, arguments
+end
+
+--- The record is what its row is now, whatever of it was written.
+local function take_row(class_info, info, target, db, row)
+  local stored = {}
+  for index, column in ipairs(info.columns) do stored[column] = row[index] end
+  for _, column in ipairs(info.columns) do
+    rawset(target, column, nil)
+    rawset(target, column, record_values.read(info, target, column, stored[column]))
+  end
+  steps.note_row(class_info, target, db, stored, true)
+end
+
+local function upsert(class_info, target, db, options)
+  db = db or records.default_database()
+  local info = record_info.of_class(class_info.class, db)
+  local given, arguments = given_values(info, target)
+  local sql, bound = upsert_sql.make(info, given, options or {})
+  if not sql then return steps.insert(class_info, target, db, options) end
+  arguments.n = #given
+  for _, argument in ipairs(bound) do
+    local value = argument.value
+    if argument.column then value = record_values.bind(info, target, argument.column, value) end
+    arguments.n = arguments.n + 1
+    arguments[arguments.n] = value
+  end
+  local row = steps.attempt(class_info, target, db, db.fetch_one, db, sql, arguments)
+  if not row then return false end
+  take_row(class_info, info, target, db, row)
+  return true
+end
+
+return upsert

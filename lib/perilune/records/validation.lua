@@ -1,0 +1,90 @@
+--- Validation: what is wrong with a record, found before it is written.
+--
+--     function Member:validate()
+--       if (self.name or "") == "" then self:invalid("name", "must not be empty") end
+--     end
+
+local internal = ...
+local record = internal.record
+local record_info = internal.load("perilune.records.info")
+
+local validation = {}
+
+--- Record -> the list of what is wrong, while it is validated.
+local collecting = setmetatable({}, { __mode = "k" })
+
+local function raise_invalid(info, mistakes)
+  local texts = {}
+  for index, mistake in ipairs(mistakes) do
+    texts[index] = (mistake.column and mistake.column .. " " or "") .. mistake.message
+  end
+  internal.raise("validation", info.table .. ": " .. table.concat(texts, "; "), { table = info.table, errors = mistakes })
+end
+
+--- required = true: columns that are NOT NULL and that the database does not fill in must have a value.
+function record.class_options.required(info, value)
+  if type(value) ~= "boolean" then
+    internal.raise("argument", "perilune.record: option required: expected a boolean, got " .. internal.describe(value))
+  end
+  info.is_required = value
+end
+
+record.creators[#record.creators + 1] = function(info)
+  if info.is_required then internal.records.set_model(info.model, true) end
+end
+
+local function add_missing(class_info, target, db, mistakes)
+  local is_required = false
+  for ancestor in record.ancestors(class_info) do is_required = is_required or ancestor.is_required end
+  if not is_required then return end
+  local info = record_info.of_class(class_info.class, db)
+  for _, column in ipairs(info.description.columns) do
+    local value = rawget(target, column.name)
+    local is_needed = info.not_null[column.name] and not column.has_default and not info.chosen_keys[column.name]
+    if is_needed and (value == nil or value == internal.null) then
+      mistakes[#mistakes + 1] = { column = column.name, message = "is required" }
+    end
+  end
+end
+
+--- What is wrong with a record: a list of `{ column = ..., message = ... }`, column nil for what is wrong with the whole.
+function validation.errors(info, target, db)
+  local mistakes, validate = {}, record.method(info, "validate")
+  add_missing(info, target, db, mistakes)
+  if not validate then return mistakes end
+  local former = collecting[target]
+  collecting[target] = mistakes
+  local is_done, failure = pcall(validate, target, db)
+  collecting[target] = former
+  if not is_done then error(failure, 0) end
+  return mistakes
+end
+
+--- Raises one error for all that is wrong with a record, if anything is.
+function validation.check(info, target, db)
+  local mistakes = validation.errors(info, target, db)
+  if #mistakes > 0 then raise_invalid(info, mistakes) end
+end
+
+--- To be called by `validate`: says that something is wrong. Elsewhere it raises.
+-- @tparam ?string column left out if it is wrong with the record as a whole
+-- @tparam string message what people read after the name of the column: "must not be empty"
+function record.instance_verbs.invalid(self, column, message)
+  if message == nil then column, message = nil, column end
+  if type(message) ~= "string" then
+    internal.raise("argument", "invalid: expected a column and a message, got " .. internal.describe(message))
+  end
+  local info = record_info.of_record(self)
+  if column ~= nil and not info.affinities[column] then internal.raise_unknown_column(column, info.schema.name, info.columns) end
+  local mistake = { column = column, message = message }
+  local mistakes = collecting[self]
+  if not mistakes then raise_invalid(record.info_of(self), { mistake }) end
+  mistakes[#mistakes + 1] = mistake
+end
+
+--- What `validate` says is wrong, without writing: a list of `{ column = ..., message = ... }`, empty if all is well.
+function record.instance_verbs.validation_errors(self, db)
+  return validation.errors(record.info_of(self), self, db or internal.records.default_database())
+end
+
+return validation

@@ -1,0 +1,92 @@
+--- The fields of records as they are stored, and stored values as fields.
+
+local internal = ...
+local column_types = internal.load("perilune.records.column_types")
+local sql_text = internal.load("perilune.runtime.sql_text")
+local stored_values = internal.load("perilune.runtime.stored_values")
+
+local record_values = {}
+
+--- The key of a record, for errors: its value, or a table of values by column; nil if it has none.
+function record_values.key(schema, record)
+  local columns, values = schema.primary_key.columns, {}
+  for _, column in ipairs(columns) do
+    local value = rawget(record, column)
+    if value ~= nil and value ~= internal.null then values[column] = value end
+  end
+  if #columns == 1 then return values[columns[1]] end
+  return next(values) and values or nil
+end
+
+local function is_absent(value)
+  return value == nil or value == internal.null
+end
+
+--- Whether a column would hold something else: the value of a field is compared with what the column has stored.
+-- @param info what is known of the table
+function record_values.differs(info, column, old, value)
+  local affinity, converter = info.affinities[column], info.converters[column]
+  if is_absent(value) or old == nil then return not (is_absent(value) and old == nil) end
+  if not converter then return not stored_values.are_same(old, value, affinity) end
+  local stored = converter.write(value)
+  if stored == nil then return true end
+  if stored_values.are_same(old, stored, affinity) then return false end
+  -- The same may be written in several ways: dates, JSON.
+  local field, canonical = old, nil
+  if converter.read then field = converter.read(old) end
+  if field ~= nil then canonical = converter.write(field) end
+  return canonical == nil or not stored_values.are_same(canonical, stored, affinity)
+end
+
+--- What is stored for a field, which may be nil. Raises if it does not convert.
+-- @param old what the column has stored, which is kept as it is written if it means the same
+function record_values.store(info, record, column, value, old)
+  local converter = info.converters[column]
+  if not converter or is_absent(value) then return value end
+  if old ~= nil and not record_values.differs(info, column, old, value) then return old end
+  local stored, message = converter.write(value)
+  if stored == nil then column_types.fail(info.schema, column, message, record_values.key(info.schema, record)) end
+  return stored
+end
+
+--- What is bound for a field, which may be nil. Raises if it does not convert or cannot be stored.
+function record_values.bind(info, record, column, value)
+  local stored = record_values.store(info, record, column, value)
+  local kind = type(stored)
+  local is_plain = kind == "string" or kind == "boolean" or kind == "nil" or kind == "number" and stored == stored
+  if is_plain or internal.is_blob(stored) then return stored end
+  local is_storable, err = pcall(sql_text.literal, stored)
+  if not is_storable then column_types.fail(info.schema, column, err.message, record_values.key(info.schema, record)) end
+  return stored
+end
+
+--- All fields that are columns as they are stored.
+-- @param old the values of the row as far as they are known, or nil
+function record_values.plain(info, record, old)
+  local plain = {}
+  for _, column in ipairs(info.columns) do
+    plain[column] = record_values.store(info, record, column, rawget(record, column), old and old[column])
+  end
+  return plain
+end
+
+--- The field for a stored value. Raises if it does not convert.
+function record_values.read(info, record, column, stored)
+  local converter = info.converters[column]
+  if stored == nil or not (converter and converter.read) then return stored end
+  local field, message = converter.read(stored)
+  if field == nil then column_types.fail(info.schema, column, message, record_values.key(info.schema, record)) end
+  return field
+end
+
+--- Another table with the content of a field; any other value is returned itself.
+function record_values.copy(info, column, value)
+  local converter = info.converters[column]
+  if type(value) ~= "table" or not (converter and converter.read) then return value end
+  local stored, copy = converter.write(value), nil
+  if stored ~= nil then copy = converter.read(stored) end
+  if copy == nil then return value end
+  return copy
+end
+
+return record_values

@@ -1,0 +1,282 @@
+--- Writing records: insert, update, save, delete, exists, refresh, for one record and for a class.
+--
+-- What is usual is done by the row path alone (records_writing.c); it comes here with anything else: plain tables in place of
+-- records, options, hooks, converted columns.
+--
+-- A write that fails leaves the record as it was. One that was done and is undone later, because the transaction or savepoint
+-- around it is rolled back, does not: the record keeps the key that it got, and takes its row for what it wrote. `refresh` reads
+-- the row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
+
+local internal = ...
+local records, raise = internal.records, internal.raise
+local record = internal.record
+local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
+
+local writing = {
+  --- By verb: the options that it takes: functions `option(value, parsed, verb)`, which raise or note the value.
+  options = {
+    insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {},
+    insert_all = {},
+  },
+}
+
+-- Arguments
+
+--- What the options of a call say; nil without options.
+function writing.read_options(verb, options)
+  if options == nil then return nil end
+  if type(options) ~= "table" or records.class_of(options) then
+    raise("argument", ("%s: expected a table of options, got %s"):format(verb, internal.describe(options)))
+  end
+  local known, parsed = writing.options[verb], {}
+  for name, value in pairs(options) do
+    if not known[name] then
+      local names = {}
+      for known_name in pairs(known) do names[#names + 1] = known_name end
+      table.sort(names)
+      internal.raise_unknown("option", name, names)
+    end
+    known[name](value, parsed, verb)
+  end
+  return parsed
+end
+
+local draft_class
+
+--- Is told, once there are drafts, how to tell them: a function that returns the class of a draft.
+function writing.set_drafts(class_of)
+  draft_class = class_of
+end
+
+--- Whether a value is a draft.
+function writing.is_draft(value)
+  return draft_class ~= nil and draft_class(value) ~= nil
+end
+
+--- Reads the schema of a database again if a name is not known: somebody else may have changed it.
+local function know_names(info, values, db)
+  for name in next, values do
+    if not info.known[name] then
+      records.touch_schema(db)
+      record.description(info.class, db)
+      return
+    end
+  end
+end
+
+--- The record that a class verb is given, which may be a table of columns, or a draft.
+local function check_record(info, verb, value, db)
+  if writing.is_draft(value) then return internal.load("perilune.records.drafts").to_record(info, verb, value, db) end
+  local found = record.info_of(value)
+  if found then
+    for ancestor in record.ancestors(found) do
+      if ancestor == info then return value end
+    end
+    for ancestor in record.ancestors(info) do
+      if ancestor == found then return value end
+    end
+    raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, found.name))
+  end
+  if type(value) ~= "table" or getmetatable(value) ~= nil then
+    raise("argument", ("%s: expected a record of %s or a table of columns, got %s")
+      :format(verb, info.name, internal.describe(value)))
+  end
+  if value[1] ~= nil then
+    raise("argument", ("%s: expected one record of %s or a table of columns, got a list%s"):format(verb, info.name,
+      verb == "insert" and ": insert_all takes lists" or ""))
+  end
+  if db then know_names(info, value, db) end
+  return info.class(value)
+end
+
+--- Splits the arguments of a verb that is called on a record or on a class.
+-- @return info, record, database or nil, options
+local function split(verb, first, ...)
+  local info = record.info_of(first)
+  local is_record = info ~= nil
+  if not info then info = record.require_class(verb, first) end
+  local arguments, position = table.pack(...), 1
+  local db
+  if arguments.n >= 1 and (arguments[1] == nil and is_record and arguments.n > 1 or records.is_database(arguments[1])) then
+    db, position = arguments[1], 2
+  end
+  local target = first
+  -- Only then it is known whether its writes have to be seen here.
+  if not info.is_described then info.is_described = record.description(info.class, db) ~= nil end
+  if not is_record then
+    target = check_record(info, verb, arguments[position], db)
+    info = record.info_of(target)
+    position = position + 1
+  end
+  if arguments.n > position then raise("argument", ("%s: there are too many arguments"):format(verb)) end
+  return info, target, db, writing.read_options(verb, arguments[position])
+end
+
+writing.split = split
+
+-- Verbs
+
+internal.record_writing = writing
+local steps = internal.load("perilune.records.steps")
+local record_options = internal.load("perilune.records.options")
+local has_key, values_of = steps.has_key, steps.values_of
+
+--- Does a verb; with hooks around it if the class has some.
+-- @return whether something was written
+function writing.perform(verb, info, target, db, options)
+  local is_seen = records.model_flags(info.model)
+  if is_seen then return internal.load("perilune.records.hooks").perform(verb, info, target, db, options) end
+  return steps[verb](info, target, db, options)
+end
+
+for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
+  --- Returns the record, or what the option `returning` says of it; false (or nil) if a conflict policy or condition has kept
+  -- the row from being written.
+  functions[verb] = function(first, ...)
+    local info, target, db, options = split(verb, first, ...)
+    record_options.check(info, options, db)
+    local is_written = writing.perform(verb, info, target, db, options)
+    if is_written then return record_options.result(info, target, options, db) end
+    if not (options and options.returning) then return false end
+  end
+end
+
+function functions.delete(first, ...)
+  local info, target, db, options = split("delete", first, ...)
+  record_options.check(info, options, db)
+  local is_deleted = writing.perform("delete", info, target, db, options)
+  if not (options and options.returning) then return is_deleted end
+  if is_deleted then return record_options.result(info, target, options, db) end
+end
+
+verbs.upsert, instance_verbs.upsert = functions.upsert, functions.upsert
+
+--- exists: of a record, its row; of a class, that of a key.
+function functions.exists(first, ...)
+  if record.info_of(first) then
+    local info, target, db = split("exists", first, ...)
+    return records.raw_exists(target, db, values_of(info, target, db))
+  end
+  return verbs.fetch_one(first, ...) ~= nil
+end
+
+for _, name in ipairs{ "insert", "update", "save", "delete", "exists" } do
+  verbs[name], instance_verbs[name] = records["record_" .. name], records["record_" .. name]
+end
+
+--- Reads the row again into the record.
+function instance_verbs.refresh(self, ...)
+  local info, target, db = split("refresh", self, ...)
+  local description = record.description(info.class, db)
+  local key = {}
+  for _, name in ipairs(description.key) do key[name] = rawget(target, name) end
+  if not has_key(info, target, db) then functions.raise_no_key("refresh", description) end
+  local fresh = verbs.find(info.class, db or records.default_database(), key)
+  for _, column in ipairs(description.columns) do rawset(target, column.name, rawget(fresh, column.name)) end
+  steps.note_row(info, target, db, records.snapshot(fresh), true)
+  return target
+end
+
+verbs.refresh = instance_verbs.refresh
+
+--- Inserts a copy, and returns it.
+function instance_verbs.inserted(self, ...)
+  return records.copy_record(self):insert(...)
+end
+
+verbs.inserted = instance_verbs.inserted
+
+-- Rows of a class
+
+local function database_and_rest(...)
+  if records.is_database((...)) then return (...), select(2, ...) end
+  return records.default_database(), ...
+end
+
+--- An element of the list that insert_all is given, as a record.
+function functions.element(class, value)
+  return check_record(record.info(class), "insert_all", value)
+end
+
+--- Calls a function with each position of a list; an error tells the element.
+local function each_element(list, f)
+  for position = 1, #list do
+    local is_done, err = pcall(f, position)
+    if not is_done then
+      functions.name_element(err, position)
+      error(err, 0)
+    end
+  end
+end
+
+--- Inserts one record after the other, all or none of them. What the records were is put back if one fails.
+local function insert_each(class, db, list, options)
+  record_options.check(record.info(class), options, db)
+  local targets, memories, results = {}, {}, {}
+  each_element(list, function(position) targets[position] = functions.element(class, list[position]) end)
+  local is_done, failure = pcall(internal.guarded, db, function(handle)
+    each_element(targets, function(position)
+      local target = targets[position]
+      local info = record.info_of(target)
+      memories[position] = steps.remember(target)
+      if writing.perform("insert", info, target, handle, options) then
+        results[#results + 1] = record_options.result(info, target, options, handle)
+      end
+    end)
+  end)
+  if is_done then return results end
+  for position, memory in ipairs(memories) do steps.put_back(targets[position], memory) end
+  error(failure, 0)
+end
+
+--- Raises for a list with anything but elements 1 to n, which would not be inserted: fields without braces around them, gaps.
+local function check_list(list)
+  local count = #list
+  -- Behind the last element there is nothing, as a rule.
+  if next(list, count > 0 and count or nil) == nil then return end
+  for key in next, list do
+    local is_element = math.type(key) == "integer" and key >= 1 and key <= count
+    if not is_element and key ~= "n" then
+      raise("argument", ("insert_all: expected a list of records, got a table with the key %s%s"):format(internal.describe(key),
+        type(key) == "string" and ": write {{ column = value }} for a list of one" or ""))
+    end
+  end
+end
+
+--- Inserts records, tables of columns or drafts, all or none of them. Returns the list of the records that were inserted, or
+-- of what the option `returning` says of each.
+function verbs.insert_all(class, ...)
+  local info = record.require_class("insert_all", class)
+  local db, list, options, rest = database_and_rest(...)
+  if type(list) ~= "table" or getmetatable(list) ~= nil then
+    raise("argument", "insert_all: expected a list of records, got " .. internal.describe(list))
+  elseif rest ~= nil then
+    raise("argument", "insert_all: there are too many arguments")
+  end
+  check_list(list)
+  options = writing.read_options("insert_all", options)
+  record.description(class, db) -- which tells whether its writes have to be seen here
+  if not options and not records.model_flags(info.model) then return records.raw_insert_all(class, db, list) end
+  return insert_each(class, db, list, options)
+end
+
+--- Deletes the row of a key; returns whether there was one. No hook of records is called.
+function verbs.delete_one(class, ...)
+  local info = record.require_class("delete_one", class)
+  local db, key = database_and_rest(...)
+  if key == nil then return false end
+  local row_id = type(key) ~= "table" and record.description(info.class, db).row_id
+  if row_id then return info.class:unscoped():filter_key(key):delete_all(db).changed_rows > 0 end
+  local found = record.functions.fetch_by_key("delete_one", info.class, db, key)
+  return found ~= nil and steps.delete(record.info_of(found), found, db)
+end
+
+--- Deletes all rows; returns how many there were.
+function verbs.delete_all(class, ...)
+  local info = record.require_class("delete_all", class)
+  local db, rest = database_and_rest(...)
+  if rest ~= nil then raise("argument", "delete_all: takes no arguments but a database") end
+  return db:execute(record.description(info.class, db).delete_all).changed_rows
+end
+
+return writing

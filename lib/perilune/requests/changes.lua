@@ -1,0 +1,182 @@
+--- Changing and deleting all rows of a request by one statement.
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.expression")
+local request = internal.load("perilune.requests.request")
+local request_plans = internal.load("perilune.requests.plans")
+local building = internal.load("perilune.expressions.swift_bridge")
+local request_building = internal.load("perilune.requests.swift_bridge")
+local verbs = request.verbs
+
+local policies = { abort = true, fail = true, ignore = true, replace = true, rollback = true }
+
+--- The arguments of a verb: an optional database comes first.
+local function shift(first, second, third)
+  if first ~= nil and internal.is_database(first) then return first, second, third end
+  return nil, first, second
+end
+
+local function read_options(method, options)
+  if options == nil then return {} end
+  if type(options) ~= "table" or getmetatable(options) ~= nil then
+    raise("argument", method .. ": expected a table of options, got " .. internal.describe(options))
+  end
+  for name in pairs(options) do
+    if name ~= "returning" and (name ~= "on_conflict" or method ~= "update_all") then
+      internal.raise_unknown("option", name, method == "update_all" and { "returning", "on_conflict" } or { "returning" })
+    end
+  end
+  if options.on_conflict ~= nil and not policies[options.on_conflict] then
+    raise("argument", method .. ": on_conflict is one of abort, fail, ignore, replace, rollback; got "
+      .. internal.describe(options.on_conflict))
+  end
+  return options
+end
+
+--- What RETURNING is asked for: nil; true for records; or a list of columns, as a request that selects them.
+local function read_returning(self, method, returning)
+  if returning == nil or returning == false then return nil end
+  if returning == true then return true end
+  return request.terms(self, method .. ": returning", { returning, n = 1 })
+end
+
+-- Assignments -----------------------------------------------------------------------------------------------------------------
+
+local function value_of(self, column, value)
+  if internal.is_expression(value) then return value end
+  if value == internal.null then return expression.of_value(value) end
+  if internal.is_request(value) then return expression.operand(value, "update_all: " .. column.shape.detail) end
+  local convert = column.shape.convert
+  if convert then return expression.of_value(convert(value)) end
+  return expression.operand(value, "update_all: `" .. column.shape.detail .. "`")
+end
+
+--- All values as one expression, whose detail is the columns.
+local function read_assignments(self, assignments)
+  if type(assignments) == "function" then
+    assignments = assignments(self.node.root.source:columns_table(self.node.alias))
+  end
+  if type(assignments) ~= "table" or getmetatable(assignments) ~= nil then
+    raise("argument", "update_all: expected { column = value, ... }, got " .. internal.describe(assignments))
+  end
+  local names, values, shapes = {}, {}, {}
+  for name in next, assignments do
+    if type(name) ~= "string" then
+      raise("argument", "update_all: expected the name of a column, got " .. internal.describe(name))
+    end
+    names[#names + 1] = name
+  end
+  if #names == 0 then raise("argument", "update_all: no column to change is given") end
+  table.sort(names)
+  for index, name in ipairs(names) do
+    local column = self.node.root.source:column(name)
+    names[index] = column.shape.detail
+    values[index] = value_of(self, column, assignments[name])
+    shapes[index] = values[index].shape
+  end
+  return expression.join_all(expression.shape_of_list("assignments", shapes, table.concat(names, "\0")), values)
+end
+
+-- Plans -----------------------------------------------------------------------------------------------------------------------
+
+--- All that a change consists of, as one expression: its detail is the policy and what is returned.
+local function statement(op, policy, returning, assignments)
+  local parts, shapes = { assignments }, {}
+  if type(returning) == "table" then parts[#parts + 1] = returning end
+  for index, part in ipairs(parts) do shapes[index] = part.shape end
+  local detail = (policy or "") .. (returning == true and " returning" or "")
+  return expression.join_all(expression.shape_of_list(op, shapes, detail), parts)
+end
+
+--- The request that is changed, as Swift has it, and a context in which the values of the change follow its own.
+local function prepare(node, db, generation)
+  local built = request_building.built(node.parent, db, generation)
+  return built, { db = db, next = node.parent.count + 1, request = built }
+end
+
+--- What Swift is told to return: nothing, true, or expressions and their names.
+local function build_returning(node, shape, context)
+  if shape then return request_building.named(shape, context) end
+  return node.shape.detail:find(" returning", 1, true) ~= nil
+end
+
+local function split(detail)
+  local parts = {}
+  for part in (detail .. "\0"):gmatch("(.-)\0") do parts[#parts + 1] = part end
+  return parts
+end
+
+function request.final.update(node, db, _, generation)
+  local built, context = prepare(node, db, generation)
+  local assignments = node.shape.operands[1]
+  local values = building.build_all(assignments.operands, context)
+  return internal.sql_requests.compile_update(built, db, split(assignments.detail), values, node.shape.detail:match("^%a+"),
+    build_returning(node, node.shape.operands[2], context))
+end
+
+function request.final.delete(node, db, _, generation)
+  local built, context = prepare(node, db, generation)
+  return internal.sql_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
+end
+
+--- Runs a change, and gives back what RETURNING was asked for, or what was changed.
+local function run(self, db, returning)
+  local plan = request_plans.plan_of(self, db, "change")
+  if returning == nil then return db:execute(plan.sql, request_plans.arguments(self, plan)) end
+  if returning == true then
+    local class = self.node.root.source.class
+    return internal.load("perilune.records.fetching").awaken_all(internal.record.info(class),
+      internal.records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
+  end
+  return db:fetch_all(plan.sql, request_plans.arguments(self, plan))
+end
+
+--- What a verb would run: the request that stands for the change, the database, and what is to be returned.
+local changes = {}
+
+function changes.update_all(self, ...)
+  local db, assignments, options = shift(...)
+  db = request_plans.database_for(db, "update_all")
+  options = read_options("update_all", options)
+  local values = read_assignments(self, assignments)
+  local returning = read_returning(self, "update_all", options.returning)
+  local change = statement("update", options.on_conflict, returning, values)
+  return request.derive_with(self, "update", change), db, returning
+end
+
+function changes.delete_all(self, ...)
+  local db, options = shift(...)
+  db = request_plans.database_for(db, "delete_all")
+  options = read_options("delete_all", options)
+  local returning = read_returning(self, "delete_all", options.returning)
+  return request.derive_with(self, "delete", statement("delete", nil, returning)), db, returning
+end
+
+--- Changes columns of all rows of the request: `request:update_all{ score = Player.c.score + 1 }`.
+-- @tparam ?database db
+-- @tparam table assignments columns with values or expressions; or a function that gets the columns and returns these
+-- @tparam ?table options `on_conflict`: a policy; `returning`: true for records, or columns for rows
+-- @return what was changed, as db:execute gives it; or the list of what was asked for by `returning`
+function verbs:update_all(...)
+  return run(changes.update_all(self, ...))
+end
+
+--- Deletes all rows of the request.
+-- @tparam ?database db
+-- @tparam ?table options `returning`: true for records, or columns for rows
+function verbs:delete_all(...)
+  return run(changes.delete_all(self, ...))
+end
+
+--- What `update_all` or `delete_all` would execute, as a value: see record_statements.lua.
+-- @tparam string verb
+-- @param ... what the verb takes
+function verbs:statement(verb, ...)
+  if not changes[verb] then internal.raise_unknown("verb", tostring(verb), { "update_all", "delete_all" }) end
+  local change, db = changes[verb](self, ...)
+  local plan = request_plans.plan_of(change, db, "change")
+  return internal.load("perilune.records.statements").make(plan.sql, table.pack(request_plans.values(change, plan)))
+end
+
+return verbs

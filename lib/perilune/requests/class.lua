@@ -1,0 +1,60 @@
+--- What classes have of requests: `Author:filter{...}` begins with all authors.
+
+local internal = ...
+local request = internal.load("perilune.requests.request")
+internal.load("perilune.requests.source")
+internal.load("perilune.requests.fetching")
+internal.load("perilune.requests.changes")
+internal.load("perilune.requests.prepared")
+internal.load("perilune.associations.links")
+local association = internal.load("perilune.associations.association")
+
+local class_request = internal.class_request
+
+--- A method of requests as one of classes: it is called on what the class stands for.
+local function on_class(method)
+  return function(class, ...)
+    return method(class_request(class), ...)
+  end
+end
+
+--- The methods of every class.
+local methods = {
+  belongs_to = association.belongs_to, has_one = association.has_one, has_many = association.has_many,
+}
+
+for _, list in ipairs{ request.derivations, request.verbs } do
+  for name, method in pairs(list) do methods[name] = on_class(method) end
+end
+
+--- All records, as a request that can be derived and kept.
+function methods.all(class)
+  return class_request(class)
+end
+
+--- All records, without the default scope of the class.
+function methods.unscoped(class)
+  return internal.unscoped_request(class)
+end
+
+--- A named request as a method of the class, and of those that extend it, which may have another one of that name.
+local function named_request(class, name)
+  if internal.request_source(class).requests[name] == nil then return nil end
+  return function(any_class, ...)
+    local all = class_request(any_class)
+    return all[name](all, ...)
+  end
+end
+
+local request_class = { methods = methods }
+
+--- What a class has under a name because of requests: a method, its columns, its named requests; or nil.
+function request_class.member(class, name)
+  local method = methods[name]
+  if method then return method end
+  if name == "c" then return internal.request_source(class):columns_table() end
+  if name == "requests" then return internal.request_source(class).requests end
+  return named_request(class, name)
+end
+
+return request_class

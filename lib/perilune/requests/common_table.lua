@@ -1,0 +1,167 @@
+--- Common table expressions: requests and SQL with a name, from which other requests are made.
+--
+--     local tree = perilune.common_table("tree", { "id", "level" }, [[
+--       SELECT id, 0 FROM employee WHERE boss_id IS NULL
+--       UNION ALL SELECT employee.id, level + 1 FROM employee JOIN tree ON boss_id = tree.id]])
+--     tree:filter{ level = 2 }:fetch_all()
+--     Employee:filter(Employee.c.id:is_in(tree:select("id"))):fetch_all()
+--
+-- The same tree made of requests, whose step joins the table to the next level:
+--
+--     local bosses = Employee:filter{ boss_id = perilune.null }:select("id", perilune.value(0):as("level"))
+--     local tree = perilune.common_table("tree", bosses, function(tree)
+--       local boss = Employee:belongs_to(tree, { name = "boss_in_tree", columns = "boss_id", referenced = "id" })
+--       return Employee:joining_required(boss):select("id", tree.c.level + 1)
+--     end)
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.expression")
+local request = internal.load("perilune.requests.request")
+internal.load("perilune.records.class")
+internal.load("perilune.requests.class")
+local Source = internal.load("perilune.requests.source")
+local association = internal.load("perilune.associations.association")
+local request_building = internal.load("perilune.requests.swift_bridge")
+local expression_building = internal.load("perilune.expressions.swift_bridge")
+local sql = internal.sql_requests
+
+--- The source of a common table.
+local CommonSource = setmetatable({}, { __index = Source })
+CommonSource.__index = CommonSource
+
+--- What declares the table to Swift: made once for each generation of the schema, so that all that is built with it knows the
+-- same table.
+function CommonSource:declaration(db)
+  local generation = internal.schema_generation(db)
+  if self.generation ~= generation then
+    local columns = self.column_names or request_building.built(self.first, db, generation)
+    self.declared = sql.declare_common_table(self.table, columns)
+    self.generation, self.columns, self.aliased = generation, {}, {}
+  end
+  return self.declared
+end
+
+function CommonSource:names()
+  return self.column_names or sql.column_names(self:declaration(internal.default_database()))
+end
+
+function CommonSource:column_named(name, alias)
+  local names = self:names()
+  local columns = alias and (self.aliased[alias] or {}) or self.columns
+  if alias then self.aliased[alias] = columns end
+  for _, known in ipairs(names) do
+    if known:lower() == name:lower() then
+      columns[known] = columns[known] or expression.common_column(known, self, alias)
+      return columns[known]
+    end
+  end
+end
+
+function CommonSource:column(name, alias)
+  return self:column_named(name, alias) or internal.raise_unknown_column(name, self.table, self:names())
+end
+
+function CommonSource:key()
+  raise("argument", "`" .. self.table .. "` is a common table: it has no key")
+end
+
+--- What common tables have beside other requests: associations, which name their columns.
+CommonSource.members = {}
+for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do
+  CommonSource.members[kind] = function(self, target, options)
+    return association[kind](self.node.root.source, target, options)
+  end
+end
+
+local function new_source(name)
+  local source = setmetatable({
+    is_common_table = true, table = name, requests = {}, column_tables = {}, columns = {}, aliased = {},
+  }, CommonSource)
+  source.all_requests = function() return {} end
+  return source
+end
+
+--- The node that all requests for the rows begin with. Without a definition: the table as it is read by its own definition.
+local function new_root(source, count, definition)
+  local root = request.new_node(nil, "common table", count)
+  root.definition = definition
+  internal.begin_requests(root, source)
+  return root
+end
+
+local function request_of(root, values)
+  local result = { node = root }
+  for index = 1, root.count do result[index] = values[index] end
+  return setmetatable(result, root.metatable)
+end
+
+request_building.steps["common table"] = function(root, _, context)
+  local declared, definition = root.source:declaration(context.db), root.definition
+  if not definition then return declared end
+  if definition.sql then
+    local arguments = definition.shape and expression_building.build_all(definition.shape.operands, context) or {}
+    return sql.define_common_table_by_sql(declared, definition.sql, arguments)
+  end
+  return sql.define_common_table(declared, request_building.build_node(definition.node, context))
+end
+
+-- Definitions -------------------------------------------------------------------------------------------------------------------
+
+--- The rows of a request, and those that a step finds again and again from rows that are there.
+local function recursive(source, first, step)
+  local found = request.of(step(request_of(new_root(source, 0), {})))
+  if not found then
+    raise("argument", "perilune.common_table: argument 3: expected a function that returns a request, got one that returns "
+      .. internal.name_of(found))
+  elseif found.node.limit or found.node.offset then
+    raise("argument", "perilune.common_table: the request for further rows cannot have a limit; limit the rows of the table")
+  end
+  return first:union_all(found)
+end
+
+local function of_request(source, given, step)
+  local first = request.of(given)
+  if not first then
+    raise("argument", "perilune.common_table: argument 2: expected a request, or a list of columns and SQL, got "
+      .. internal.describe(given))
+  elseif step ~= nil and type(step) ~= "function" then
+    raise("argument", "perilune.common_table: argument 3: expected a function that gets the table and returns a request, got "
+      .. internal.describe(step))
+  end
+  source.first = first.node
+  request_building.check(first.node)
+  local all = step and recursive(source, first, step) or first
+  return request_of(new_root(source, all.node.count, { node = all.node }), all)
+end
+
+local function of_sql(source, columns, text, ...)
+  if type(text) ~= "string" then
+    raise("argument", "perilune.common_table: argument 3: expected SQL, got " .. internal.describe(text))
+  end
+  source.column_names = columns
+  local arguments = select("#", ...) > 0 and expression.list_operation("arguments", nil, table.pack(...), "perilune.common_table")
+  local values, shape = {}, arguments and arguments.shape
+  if arguments then expression.collect(arguments, values, 0) end
+  return request_of(new_root(source, shape and shape.count or 0, { sql = text, shape = shape }), values)
+end
+
+--- A table that exists for one statement: the rows of a request, or of SQL, which may read the table itself (WITH RECURSIVE).
+-- @tparam string name
+-- @param definition a request; or the list of the columns, followed by SQL and its arguments
+-- @param ... behind a request: a function that gets the table as it has been found so far, and returns the request for further
+--   rows
+-- @return a request over its rows
+function internal.perilune.common_table(name, definition, ...)
+  if type(name) ~= "string" or name == "" then
+    raise("argument", "perilune.common_table: argument 1: expected a name, got " .. internal.describe(name))
+  end
+  local is_list = type(definition) == "table" and getmetatable(definition) == nil
+  local source = new_source(name)
+  local made = is_list and of_sql(source, definition, ...) or of_request(source, definition, ...)
+  source.all = made
+  request_building.check(made.node)
+  return made
+end
+
+return CommonSource

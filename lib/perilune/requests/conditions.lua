@@ -1,0 +1,181 @@
+--- Conditions as requests are given them: tables, expressions, SQL text, keys.
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.expression")
+local is_expression = internal.is_expression
+
+local conditions = {}
+
+local function all_of(left, right)
+  if not left then return right end
+  return expression.join(expression.shape_with_shape(left.shape, "and", right.shape), left, right)
+end
+
+--- Whether a table is one value of a column: a JSON document, or what the column's own type makes of a table with names.
+local function is_one_value(column, value)
+  local shape = column.shape
+  return shape.is_json or shape.convert and #value == 0 and next(value) ~= nil
+end
+
+--- `column = value` of a table of conditions.
+local function compare(column, value, place)
+  local kind = type(value)
+  if kind == "table" and getmetatable(value) == nil and not expression.is_storable(value) then
+    if is_one_value(column, value) then return column:eq(value) end
+    return internal.load("perilune.expressions.subquery").is_in(column, value, place)
+  elseif kind == "table" and internal.is_request(value) then
+    return internal.load("perilune.expressions.subquery").is_in(column, value, place)
+  elseif kind == "function" or kind == "thread" then
+    raise("argument", place .. ": expected a value, a list or a request, got " .. internal.describe(value))
+  end
+  return column:eq(value)
+end
+
+local function check_key(key, method)
+  if type(key) == "string" then return end
+  if type(key) == "number" then
+    raise("argument", method .. "{...}: expected columns with values, got a list; write `" .. method
+      .. "_keys{...}` for primary keys, `column:is_in{...}` for others")
+  end
+  raise("argument", method .. "{...}: expected the name of a column, got " .. internal.describe(key))
+end
+
+--- The names of the columns in order, so that the SQL is always the same.
+local function sorted_names(condition, method)
+  local names, count = {}, 0
+  for key in next, condition do
+    check_key(key, method)
+    count = count + 1
+    names[count] = key
+  end
+  table.sort(names)
+  return names
+end
+
+--- The column that a name means in a request: one of its table, or of what it has selected where several were put together.
+local function column_of(self, name)
+  local node = self.node
+  if node.is_result then return expression.name(name) end
+  return node.root.source:column(name, node.alias)
+end
+
+--- `{ column = value, ... }`: all of them.
+local function of_table(self, method, condition)
+  local first, value = next(condition)
+  if first == nil then
+    raise("argument", method .. "{}: an empty table is no condition; leave it out, or write all()")
+  elseif next(condition, first) == nil then
+    check_key(first, method)
+    return compare(column_of(self, first), value, first)
+  end
+  local result
+  for _, name in ipairs(sorted_names(condition, method)) do
+    result = all_of(result, compare(column_of(self, name), condition[name], name))
+  end
+  return result
+end
+
+local boolean_cure = ": `==` of Lua gives true or false before SQL sees anything; write `column:eq(value)`"
+  .. " or { column = value }"
+
+--- The condition that a script has given, as an expression.
+-- @tparam table self the request
+-- @tparam string method the one that got it, for messages
+function conditions.read(self, method, condition, ...)
+  if not internal.is_request(self) and not internal.is_association(self) then
+    raise("argument", method .. " was called on " .. internal.describe(self) .. "; write request:" .. method
+      .. "(...), with a colon")
+  end
+  local count = select("#", ...)
+  if type(condition) == "string" then return expression.sql(condition, table.pack(...), method) end
+  if count > 0 then
+    raise("argument", method .. ": expected one condition, got " .. count + 1 .. "; combine them with `&`"
+      .. " (values behind a condition are for SQL text)")
+  end
+  if is_expression(condition) then
+    if condition.shape == expression.slot then
+      raise("argument", method .. ": expected a condition, got a value, which is true or false for all rows")
+    end
+    return condition
+  elseif condition == nil then
+    raise("argument", method .. "(nil): there is no condition; is a name misspelt? For all rows leave it out")
+  elseif type(condition) == "boolean" then
+    raise("argument", method .. "(" .. tostring(condition) .. ")" .. boolean_cure)
+  elseif internal.is_request(condition) or internal.is_association(condition) then
+    raise("argument", method .. ": expected a condition, got " .. internal.name_of(condition)
+      .. "; write perilune.exists(request) or column:is_in(request)")
+  elseif type(condition) == "table" and not expression.is_storable(condition) then
+    if getmetatable(condition) ~= nil then
+      raise("argument", method .. ": expected a condition, got " .. internal.name_of(condition))
+    end
+    return of_table(self, method, condition)
+  elseif type(condition) == "function" or type(condition) == "thread" then
+    raise("argument", method .. ": expected a condition, got " .. internal.describe(condition))
+  end
+  return conditions.of_key(self, condition, method)
+end
+
+-- Keys ------------------------------------------------------------------------------------------------------------------
+
+local function raise_key(self, method, key)
+  local names = {}
+  for index, column in ipairs(self.node.root.source:key(self.node.alias)) do names[index] = column.shape.detail end
+  local form = #names == 1 and "a value of `" .. names[1] .. "`"
+    or "{ " .. table.concat(names, " = ..., ") .. " = ... }"
+  raise("argument", method .. ": the key of `" .. self.node.root.source.table .. "` is " .. form .. ", got "
+    .. internal.describe(key))
+end
+
+--- The values of a key in the order of its columns.
+local function key_values(self, columns, key, method)
+  if #columns == 1 and (type(key) ~= "table" or expression.is_storable(key)) then return { key } end
+  if type(key) ~= "table" or getmetatable(key) ~= nil then raise_key(self, method, key) end
+  local values, count = {}, 0
+  for index, column in ipairs(columns) do
+    local value = key[column.shape.detail]
+    if value == nil then value = key[index] end
+    if value == nil then raise_key(self, method, key) end
+    values[index] = value
+  end
+  for _ in next, key do count = count + 1 end
+  if count > #columns then raise_key(self, method, key) end
+  return values
+end
+
+--- The condition that a row has that primary key.
+function conditions.of_key(self, key, method)
+  local columns = self.node.root.source:key(self.node.alias)
+  local kind = type(key)
+  if (kind == "number" or kind == "string") and #columns == 1 then return columns[1]:eq(key) end
+  if key == nil then raise("argument", method .. ": the key is nil") end
+  local result
+  for index, value in ipairs(key_values(self, columns, key, method)) do
+    if value == internal.null then raise("argument", method .. ": a key cannot be NULL") end
+    result = all_of(result, columns[index]:eq(value))
+  end
+  return result
+end
+
+--- The condition that a row has one of these primary keys.
+function conditions.of_keys(self, keys, method)
+  if type(keys) ~= "table" or getmetatable(keys) ~= nil then
+    raise("argument", method .. ": expected a list of keys, got " .. internal.describe(keys))
+  end
+  local columns = self.node.root.source:key(self.node.alias)
+  if #columns == 1 then
+    local list = {}
+    for index, key in ipairs(keys) do list[index] = key_values(self, columns, key, method)[1] end
+    if next(keys) ~= nil and #keys == 0 then raise_key(self, method, keys) end
+    return columns[1]:is_in(list)
+  end
+  local result
+  for _, key in ipairs(keys) do
+    local condition = conditions.of_key(self, key, method)
+    result = result and expression.join(expression.shape_with_shape(result.shape, "or", condition.shape), result, condition)
+      or condition
+  end
+  return result or columns[1]:is_in{}
+end
+
+return conditions

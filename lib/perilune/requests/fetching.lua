@@ -1,0 +1,201 @@
+--- Fetching what requests describe.
+
+local internal = ...
+local raise = internal.raise
+local request = internal.load("perilune.requests.request")
+local request_plans = internal.load("perilune.requests.plans")
+local verbs = request.verbs
+local building, request_building = internal.load("perilune.expressions.swift_bridge"), internal.load("perilune.requests.swift_bridge")
+local plan_of, arguments, database_for = request_plans.plan_of, request_plans.arguments, request_plans.database_for
+local records = internal.records
+local fetch_records, fetch_record = records.fetch_records, records.fetch_record
+local fetching = internal.load("perilune.records.fetching")
+local record_info = internal.record.info
+
+local function awaken_all(class, list) return fetching.awaken_all(record_info(class), list) end
+local function awaken_one(class, found) return fetching.awaken_one(record_info(class), found) end
+local function awaken_rows(class, ...) return fetching.awaken_rows(record_info(class), ...) end
+
+-- Records and rows --------------------------------------------------------------------------------------------------------
+
+-- Once a request has been compiled, the row path fetches its records alone, where it can (records_requests.c).
+
+--- All records (or rows, if columns were selected), as a list.
+-- @tparam ?database db by default the innermost open access, else the default database
+verbs.fetch_all = records.request_verb("fetch_all", function(self, db)
+  db = database_for(db, "fetch_all")
+  local plan = plan_of(self, db, "rows")
+  local class = plan.class
+  if class then return awaken_all(class, fetch_records(db, plan.sql, class, arguments(self, plan))) end
+  return internal.load("perilune.requests.results").fetch_all(self, db, plan)
+end)
+
+--- The first record, or nil.
+verbs.fetch_one = records.request_verb("fetch_one", function(self, db)
+  db = database_for(db, "fetch_one")
+  local plan = plan_of(self, db, "first")
+  local class = plan.class
+  if class then return awaken_one(class, fetch_record(db, plan.sql, class, arguments(self, plan))) end
+  return internal.load("perilune.requests.results").fetch_all(self, db, plan)[1]
+end)
+
+--- The first record; an error of kind record_not_found if there is none.
+-- @param ?key the primary key of the one that is wanted
+function verbs:find(...)
+  local db, key = ...
+  if not internal.is_database(db) then db, key = nil, db end
+  local wanted = key == nil and self or self:filter_key(key)
+  local found = wanted:fetch_one(db)
+  if found ~= nil then return found end
+  local source = self.node.root.source
+  raise("record_not_found", "no row of `" .. source.table .. "` "
+    .. (key == nil and "fulfils the request" or "has the key " .. internal.describe(key) .. " and fulfils the request"),
+    { table = source.table, key = key })
+end
+
+--- Calls for each row in turn, while the access is open: `for author in request:rows() do`.
+function verbs:rows(db)
+  db = database_for(db, "rows")
+  local plan = plan_of(self, db, "rows")
+  local class = plan.class
+  if class then return awaken_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
+  if plan.segments[2] or plan.prefetches[1] then
+    raise("argument", "rows: a request that includes associations is fetched by fetch_all")
+  end
+  return db:rows(plan.sql, arguments(self, plan))
+end
+
+--- Calls a function with the records (or rows), first as they are now, then whenever a transaction has changed them; without a
+-- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.
+function verbs:observe(...)
+  return internal.load("perilune.events.value_observation").of_request(self, ...)
+end
+
+-- Values --------------------------------------------------------------------------------------------------------------------
+
+local function require_columns(self, method)
+  if not self.node.selects then
+    raise("argument", method .. ": a record has several columns; write request:select(\"column\"):" .. method .. "()")
+  end
+end
+
+--- The values of the columns, one row after the other: `for id, title in request:select("id", "title"):tuples() do`.
+function verbs:tuples(db)
+  db = database_for(db, "tuples")
+  local plan = plan_of(self, db, "rows")
+  return db:tuples(plan.sql, arguments(self, plan))
+end
+
+for method, form in pairs{
+  fetch_values = "rows", fetch_optional_values = "rows", fetch_value = "first", fetch_set = "rows",
+} do
+  verbs[method] = function(self, db)
+    require_columns(self, method)
+    db = database_for(db, method)
+    local plan = plan_of(self, db, form)
+    return db[method](db, plan.sql, arguments(self, plan))
+  end
+end
+
+--- Puts the values of each row into a list.
+local function gather(list, next_values, state, control)
+  local function take(first, ...)
+    if first == nil then return nil end
+    list[#list + 1] = { first, ... }
+    return first
+  end
+  repeat control = take(next_values(state, control)) until control == nil
+  return list
+end
+
+--- The database that stands before or after other arguments, if there is one, and the others.
+local function take_database(...)
+  local list = table.pack(...)
+  for _, index in ipairs{ 1, list.n } do
+    if list.n > 0 and internal.is_database(list[index]) then
+      local db = table.remove(list, index)
+      list.n = list.n - 1
+      return db, list
+    end
+  end
+  return nil, list
+end
+
+--- The values of a column as a list; of several columns as a list of lists. NULL is perilune.null.
+function verbs:pluck(...)
+  local db, columns = take_database(...)
+  local selected = self:select(table.unpack(columns, 1, columns.n))
+  local count = #selected.node.shape.operands
+  if count == 1 then return selected:fetch_optional_values(db) end
+  local list = gather({}, selected:tuples(db))
+  for _, row in ipairs(list) do
+    for index = 1, count do
+      if row[index] == nil then row[index] = internal.null end
+    end
+  end
+  return list
+end
+
+-- Numbers ---------------------------------------------------------------------------------------------------------------------
+
+--- How many rows there are.
+function verbs:fetch_count(db)
+  db = database_for(db, "fetch_count")
+  local plan = plan_of(self, db, "count")
+  return db:fetch_value(plan.sql, arguments(self, plan))
+end
+
+--- Whether there are no rows.
+function verbs:is_empty(db)
+  db = database_for(db, "is_empty")
+  local plan = plan_of(self, db, "exists")
+  local value = db:fetch_value(plan.sql, arguments(self, plan))
+  return value == 0 or value == false or value == nil
+end
+
+--- Whether there is any row.
+function verbs:exists(db)
+  return not verbs.is_empty(self, db)
+end
+
+for method, function_name in pairs{ min = "min", max = "max", sum = "sum", average = "avg", total = "total" } do
+  local op = "aggregate " .. function_name
+
+  request.final[op] = function(node, db, _, generation)
+    local built = request_building.built(node.parent, db, generation)
+    local context = { db = db, next = node.parent.count + 1, request = built }
+    return internal.sql_requests.compile(built, db, function_name, building.build(node.shape, context))
+  end
+
+  --- The least (greatest, ...) value of a column or expression in all rows; nil if there is none.
+  verbs[method] = function(self, column, db)
+    if type(column) == "string" then column = request.term(self, column, method) end
+    if not internal.is_expression(column) then
+      raise("argument", method .. ": argument 1: expected a column, got " .. internal.describe(column))
+    end
+    db = database_for(db, method)
+    local aggregate = request.derive_with(self, op, column)
+    local plan = plan_of(aggregate, db, "value")
+    return db:fetch_value(plan.sql, arguments(aggregate, plan))
+  end
+end
+
+-- Looking at requests -----------------------------------------------------------------------------------------------------------
+
+--- The SQL of the request and its arguments.
+-- @treturn string
+-- @treturn table the arguments, with a field n
+function verbs:sql(db)
+  db = database_for(db, "sql")
+  local plan = plan_of(self, db, "rows")
+  return plan.sql, table.pack(request_plans.values(self, plan))
+end
+
+--- How SQLite would run it; see db:explain.
+function verbs:explain(db)
+  db = database_for(db, "explain")
+  local plan = plan_of(self, db, "rows")
+  return db:explain(plan.sql, arguments(self, plan))
+end
+
+return verbs

@@ -1,0 +1,131 @@
+--- Plans: what requests are compiled to. A plan belongs to a node, and is good for one generation of the schema of one database.
+
+local internal = ...
+local raise = internal.raise
+local records = internal.records
+local schema_generation, default_database = records.schema_generation, records.default_database
+local request = internal.load("perilune.requests.request")
+local building = internal.load("perilune.requests.swift_bridge")
+local unpack = table.unpack
+
+local request_plans = {}
+
+--- From so many values on, they are handed over in a table.
+local most_arguments = 100
+
+--- The database of a verb: the one that is given, else the innermost open access, else the default database.
+function request_plans.database_for(db, method)
+  if db == nil then return default_database() end
+  if internal.is_database(db) then return db end
+  raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. internal.describe(db))
+end
+
+local function compile(node, db, form, generation)
+  return internal.sql_requests.compile(building.built(node, db, generation), db, form)
+end
+
+--- What verbs need to know of a plan at once.
+local function finish(plan, node, generation)
+  plan.generation = generation
+  local is_in_order, has_names = #plan.slots == node.count, false
+  for index, slot in ipairs(plan.slots) do
+    is_in_order = is_in_order and slot == index
+    has_names = has_names or type(slot) == "string"
+  end
+  -- Records of the class alone, the usual case.
+  local segments = plan.segments
+  local is_whole = segments and #segments == 1 and segments[1].whole
+  if is_whole and not (plan.prefetches[1] or plan.booleans[1] or plan.key_columns[1]) then plan.class = node.root.source.class end
+  plan.count, plan.has_names = #plan.slots, has_names
+  plan.is_in_order = is_in_order and node.count <= most_arguments
+  return plan
+end
+
+--- The verbs that the row path does alone, by the form of their plans.
+local compiled_verbs = { rows = "fetch_all", first = "fetch_one" }
+
+--- Puts the plan where the row path finds it, if it can do the verb alone.
+local function keep_compiled(node, form, plan)
+  local verb = compiled_verbs[form]
+  if not verb then return end
+  local can_be = plan.class and not plan.has_names and plan.count <= most_arguments
+  node[verb] = can_be
+    and records.compiled_request(plan.sql, plan.class, plan.generation, plan.slots, plan.constants) or nil
+end
+
+--- The plan of a request.
+-- @tparam string form "rows", "first", "count", "exists"
+function request_plans.plan_of(self, db, form)
+  local node = self.node
+  local plan = node.plans[form]
+  local generation = schema_generation(db)
+  if plan and plan.generation == generation then return plan end
+  plan = finish((request.final[node.op] or compile)(node, db, form, generation), node, generation)
+  node.plans[form] = plan
+  keep_compiled(node, form, plan)
+  return plan
+end
+
+local function raise_parameter(name)
+  raise("argument", "the request has the parameter `" .. name .. "`: write request:prepare():fetch_all{ " .. name .. " = ... }")
+end
+
+--- The values of a plan's parameters in their order, as a list with a field n.
+local function listed(request, plan, named)
+  local list = { n = plan.count }
+  for index, slot in ipairs(plan.slots) do
+    local value
+    if type(slot) == "string" then
+      local name = slot:gsub("^:", "")
+      value = named and named[name]
+      if value == nil then raise_parameter(name) end
+    elseif slot == 0 then value = plan.constants[index]
+    else value = request[slot] end
+    list[index] = value
+  end
+  return list
+end
+
+request_plans.listed = listed
+
+--- The value for a slot of a plan that belongs to the request: by number, or by the name of a parameter.
+function request_plans.value(request, slot)
+  if math.type(slot) == "integer" then return request[slot] end
+  local name = slot:gsub("^:", "")
+  local named = rawget(request, "named")
+  local value = named and named[name]
+  if value == nil then raise_parameter(name) end
+  return value
+end
+
+--- The arguments for a verb of a database.
+function request_plans.arguments(request, plan)
+  if plan.is_in_order then return unpack(request, 1, plan.count) end
+  local list = listed(request, plan, rawget(request, "named"))
+  if plan.count == 0 then return end
+  return list
+end
+
+--- The values alone.
+function request_plans.values(request, plan)
+  local list = listed(request, plan, rawget(request, "named"))
+  return unpack(list, 1, list.n)
+end
+
+local function literal(value)
+  return internal.load("perilune.runtime.sql_text").literal(internal.plain(value))
+end
+
+--- The SQL with its values written out, for people.
+function request_plans.text(request)
+  local plan = request_plans.plan_of(request, default_database(), "rows")
+  local list = listed(request, plan, setmetatable({}, { __index = function(_, name) return name end }))
+  local index = 0
+  return (plan.sql:gsub("%?%d*", function()
+    index = index + 1
+    local slot = plan.slots[index]
+    return type(slot) == "string" and ":" .. slot:gsub("^:", "") or literal(list[index])
+  end))
+end
+
+return request_plans

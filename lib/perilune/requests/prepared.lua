@@ -1,0 +1,140 @@
+--- Prepared requests, pages and batches.
+--
+--     local by_country = Author:filter("country = :country"):prepare()
+--     by_country:fetch_all{ country = "France" }
+
+local internal = ...
+local raise = internal.raise
+local request = internal.load("perilune.requests.request")
+local request_plans = internal.load("perilune.requests.plans")
+local verbs = request.verbs
+
+-- Prepared requests -----------------------------------------------------------------------------------------------------------
+
+local prepared = {}
+local prepared_metatable = {
+  __name = "prepared request", __metatable = false,
+  __index = prepared,
+  __newindex = function() raise("readonly", "a prepared request cannot be changed") end,
+  __tostring = function(self) return "prepared request " .. tostring(self.request) end,
+}
+
+--- The names of the parameters of a plan and of those for what it prefetches.
+local function add_names(plan, names)
+  for _, slot in ipairs(plan.slots) do
+    if type(slot) == "string" and slot ~= "keys" then names[slot:gsub("^:", "")] = true end
+  end
+  for _, prefetch in ipairs(plan.prefetches) do add_names(prefetch.plan, names) end
+  return names
+end
+
+--- The request with values for its parameters.
+local function with_values(self, method, db, values)
+  if values == nil then values = {} end
+  if type(values) ~= "table" or getmetatable(values) ~= nil then
+    raise("argument", method .. ": expected a table of values by name, got " .. internal.describe(values))
+  end
+  local names = add_names(request_plans.plan_of(self, db, "rows"), {})
+  for name in pairs(values) do
+    if not names[name] then
+      local known = {}
+      for other in pairs(names) do known[#known + 1] = other end
+      internal.raise_unknown("parameter", tostring(name), known)
+    end
+  end
+  local result = { node = self.node, named = values }
+  for index = 1, self.node.count do result[index] = self[index] end
+  return setmetatable(result, self.node.metatable)
+end
+
+for _, method in ipairs{
+  "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_optional_values", "fetch_set", "fetch_count", "is_empty",
+  "exists", "rows", "tuples", "delete_all",
+} do
+  prepared[method] = function(self, ...)
+    local db, values = ...
+    if not internal.is_database(db) then db, values = internal.default_database(), db end
+    return verbs[method](with_values(self.request, method, db, values), db)
+  end
+end
+
+--- The request with names for values that come later: `:name` in SQL text, or perilune.parameter("name").
+function verbs:prepare()
+  return setmetatable({ request = self }, prepared_metatable)
+end
+
+-- Pages -----------------------------------------------------------------------------------------------------------------------
+
+local function check_positive(method, position, value)
+  if math.type(value) ~= "integer" or value < 1 then
+    raise("argument", method .. ": argument " .. position .. ": expected an integer of at least 1, got "
+      .. internal.describe(value))
+  end
+end
+
+--- One page of a request: its `records`, its `number` and `size`, the `count` of all rows and of `pages`.
+-- @tparam integer number from 1
+-- @tparam integer size
+-- @tparam ?database db
+function verbs:page(number, size, db)
+  check_positive("page", 1, number)
+  check_positive("page", 2, size)
+  db = request_plans.database_for(db, "page")
+  return internal.records.with_access(db, "read", function()
+    local count = self:fetch_count(db)
+    return {
+      records = self:limit(size, (number - 1) * size):fetch_all(db),
+      number = number, size = size, count = count, pages = (count + size - 1) // size,
+    }
+  end)
+end
+
+-- Batches ---------------------------------------------------------------------------------------------------------------------
+
+--- The condition that a row comes after one with these values in the columns of its key.
+local function after(columns, values)
+  local result
+  for index = #columns, 1, -1 do
+    local here = columns[index]:gt(values[index])
+    result = result and (here | columns[index]:eq(values[index]) & result) or here
+  end
+  return result
+end
+
+--- Whether rows may come several times because several others are joined to each.
+local function multiplies(node)
+  while node.parent do
+    if node.op == "distinct" or node.op == "group" then return false end
+    local is_joined = node.op:find(" required$") or node.op:find(" optional$")
+    if is_joined and (node.other.root.kind == "has_many" or multiplies(node.other)) then return true end
+    node = node.parent
+  end
+  return false
+end
+
+--- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`.
+-- Rows may be changed and deleted meanwhile.
+function verbs:in_batches(size, db)
+  check_positive("in_batches", 1, size)
+  local node = self.node
+  if node.limit or node.offset or node.selects then
+    raise("argument", "in_batches: goes through whole records in the order of their key, without a limit")
+  end
+  if multiplies(node) then
+    raise("argument", "in_batches: records come several times, since several rows are joined to each; write distinct() before it")
+  end
+  local columns = node.root.source:key(node.alias)
+  local ordered, last, is_done = self:order(table.unpack(columns)), nil, false
+  return function()
+    if is_done then return nil end
+    local rest = last and ordered:filter(after(columns, last)) or ordered
+    local batch = rest:limit(size):fetch_all(db)
+    is_done = #batch < size
+    if #batch == 0 then return nil end
+    last = {}
+    for index, column in ipairs(columns) do last[index] = batch[#batch][column.shape.detail] end
+    return batch
+  end
+end
+
+return prepared

@@ -1,0 +1,285 @@
+--- Requests: what is to be fetched, as values that scripts define, derive and keep.
+--
+--     local request = Author:filter{ country = "France" }:order("name"):limit(10)
+--
+-- A request is a node and the values that its conditions compare with. A node is everything but the values: which request it was
+-- derived from, by which method and with what. Equal derivations find the same node again, so that a request which is built anew
+-- each time is checked and compiled only once. Nodes see Swift when they are new, and when the schema has changed.
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.expression")
+local collect, is_expression = expression.collect, internal.is_expression
+local math_type, current_generation = math.type, internal.records.current_generation
+
+local nodes = internal.load("perilune.requests.nodes")
+local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, nodes.with_detail, nodes.with_node
+
+local request = { new_node = nodes.new_node, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final }
+
+--- The methods of all requests; associations have those of `derivations` too.
+local derivations, verbs = {}, {}
+request.derivations, request.verbs = derivations, verbs
+
+-- Deriving ------------------------------------------------------------------------------------------------------------
+
+local unpack = table.unpack
+
+--- A table with the node and the first `count` values of `self`. Made in one go: growing a table costs more than making it.
+local function copy(self, node, count)
+  if count == 0 then return { node = node } end
+  if count == 1 then return { node = node, self[1] } end
+  if count == 2 then return { node = node, self[1], self[2] } end
+  return { node = node, unpack(self, 1, count) }
+end
+
+--- The request of a node with the values of `self`.
+local function derive(self, node)
+  return setmetatable(copy(self, node, node.count), node.metatable)
+end
+
+--- The request of a node with the values of `self` and one more.
+local function derive_with_value(self, node, value)
+  local count = node.count - 1
+  if count == 0 then return setmetatable({ node = node, value }, node.metatable) end
+  if count == 1 then return setmetatable({ node = node, self[1], value }, node.metatable) end
+  local result = copy(self, node, count)
+  result[count + 1] = value
+  return setmetatable(result, node.metatable)
+end
+
+--- The request with one more expression.
+local function derive_with(self, op, added)
+  local parent = self.node
+  local node = node_with_shape(parent, op, added.shape)
+  local result = copy(self, node, parent.count)
+  collect(added, result, parent.count)
+  return setmetatable(result, node.metatable)
+end
+
+local function derive_with_detail(self, op, detail)
+  return derive(self, node_with_detail(self.node, op, detail))
+end
+
+--- The request with another one in it.
+local function derive_with_request(self, op, other, detail)
+  local parent = self.node
+  local node = node_with_node(parent, op, other.node, detail)
+  local count = parent.count
+  local result = copy(self, node, count)
+  for index = 1, other.node.count do result[count + index] = other[index] end
+  return setmetatable(result, node.metatable)
+end
+
+request.derive, request.derive_with, request.derive_with_detail = derive, derive_with, derive_with_detail
+request.derive_with_request = derive_with_request
+
+--- The expressions of a list of columns, given as names, expressions or SQL text.
+local function terms(self, method, given)
+  if given.n == 0 then raise("argument", method .. ": nothing is given") end
+  local list, shapes = {}, {}
+  local names = given.n == 1 and type(given[1]) == "table" and getmetatable(given[1]) == nil and given[1] or given
+  for index = 1, names.n or #names do
+    local term = names[index]
+    if type(term) == "string" then
+      term = request.term(self, term, method)
+    elseif internal.is_association(term) then
+      raise("argument", method .. ": argument " .. index .. ": expected a column, got an association")
+    elseif not is_expression(term) then
+      if internal.is_request(term) then term = expression.operand(term, method)
+      else
+        raise("argument", method .. ": argument " .. index .. ": expected a column (its name, or an expression), got "
+          .. internal.describe(term))
+      end
+    end
+    list[index], shapes[index] = term, term.shape
+  end
+  if #list == 0 then raise("argument", method .. ": the list is empty") end
+  return expression.join_all(expression.shape_of_list("terms", shapes), list)
+end
+
+request.terms = terms
+
+--- A name or SQL text as an expression: a column of the request's table if it has one of that name.
+function request.term(self, text, method)
+  local column = not self.node.is_result and self.node.root.source:column_named(text)
+  if column then return column end
+  if text:match("^[%a_][%w_]*$") then return expression.name(text) end
+  return expression.sql(text, { n = 0 }, method)
+end
+
+-- Conditions ----------------------------------------------------------------------------------------------------------
+
+local conditions = internal.load("perilune.requests.conditions")
+
+-- The usual conditions are found again without making an expression: a value for a column or the key, where the value itself is
+-- what is written to the database.
+
+local plain_types = { string = true, number = true, boolean = true }
+
+--- Whether a condition is no more than a column, `=` and a value that needs no conversion.
+local function is_plain_comparison(added)
+  local shape = added.shape
+  local left = shape.operands[1]
+  return shape.op == "=" and shape.operands[2] == expression.slot and left.op == "column" and not left.convert
+end
+
+--- The request for a key that is a number.
+local function filter_number(self, key)
+  local parent = self.node
+  local generation = current_generation()
+  local node = parent.key_node
+  if node and parent.key_generation == generation then return derive_with_value(self, node, key) end
+  local added = conditions.of_key(self, key, "filter")
+  local result = derive_with(self, "filter", added)
+  if is_plain_comparison(added) then parent.key_generation, parent.key_node = generation, result.node end
+  return result
+end
+
+--- The request for a table of columns and values.
+local function filter_table(self, condition)
+  local name, value = next(condition)
+  local is_usual = plain_types[type(value)] and next(condition, name) == nil
+  local by_column = self.node.by_column
+  local node = is_usual and by_column[name]
+  if node then return derive_with_value(self, node, value) end
+  local added = conditions.read(self, "filter", condition)
+  local result = derive_with(self, "filter", added)
+  if is_usual and is_plain_comparison(added) then by_column[name] = result.node end
+  return result
+end
+
+function derivations:filter(condition, ...)
+  local kind = type(condition)
+  if kind == "number" then return filter_number(self, condition) end
+  if kind == "table" and select("#", ...) == 0 then
+    local mark = getmetatable(condition)
+    if mark == nil then return filter_table(self, condition) end
+    if mark == "expression" and condition.shape ~= expression.slot then return derive_with(self, "filter", condition) end
+  end
+  return derive_with(self, "filter", conditions.read(self, "filter", condition, ...))
+end
+
+--- The row with that primary key. Keys of several columns are given as `{ column = value, ... }`, or as a list in their order.
+function derivations:filter_key(key)
+  return derive_with(self, "filter", conditions.of_key(self, key, "filter_key"))
+end
+
+--- The rows with one of these primary keys.
+function derivations:filter_keys(keys)
+  return derive_with(self, "filter", conditions.of_keys(self, keys, "filter_keys"))
+end
+
+function derivations:having(condition, ...)
+  return derive_with(self, "having", conditions.read(self, "having", condition, ...))
+end
+
+--- No rows.
+function derivations:none()
+  return derive_with_detail(self, "none", true)
+end
+
+--- The request itself: for the sake of those that begin with a class.
+function derivations:all()
+  return self
+end
+
+--- The rows of a full-text table that match a pattern: perilune.fts5_pattern makes one of what people type.
+function derivations:matching(pattern)
+  local source = self.node.root.source
+  local schema, former = source:schema()
+  local known = schema or former
+  -- Where the table is not known yet, it is told later that there is no such column.
+  local alias = self.node.alias
+  local whole = not known and source:column(source.table, alias) or known and source:column_named(known.name, alias)
+  if not whole then
+    raise("argument", "matching: `" .. source.table .. "` is no full-text table; write column:match(pattern) where there is one")
+  end
+  return derive_with(self, "filter", whole:match(pattern))
+end
+
+-- Order, extent, columns ------------------------------------------------------------------------------------------------
+
+--- In that order; orders given earlier are forgotten.
+function derivations:order(first, ...)
+  local node = self.node
+  if type(first) == "string" and select("#", ...) == 0 then
+    local ordered = node.by_order[first]
+    if ordered then return derive(self, ordered) end
+    local column = not node.is_result and node.root.source:column_named(first)
+    if column then
+      ordered = node_with_shape(node, "order", column.shape)
+      node.by_order[first] = ordered
+      return derive(self, ordered)
+    end
+  end
+  return derive_with(self, "order", terms(self, "order", table.pack(first, ...)))
+end
+
+--- By these where the order so far leaves rows equal.
+function derivations:then_order(...)
+  return derive_with(self, "then order", terms(self, "then_order", table.pack(...)))
+end
+
+function derivations:reversed() return derive_with_detail(self, "reversed", true) end
+function derivations:unordered() return derive_with_detail(self, "unordered", true) end
+function derivations:distinct() return derive_with_detail(self, "distinct", true) end
+
+local function check_count(method, value, name)
+  if math_type(value) == "integer" and value >= 0 then return value end
+  local count = math.tointeger(value)
+  if type(value) ~= "number" or not count then
+    raise("argument", method .. ": argument 1: expected an integer, got " .. internal.describe(value))
+  elseif count < 0 then
+    raise("argument", method .. ": " .. name .. " cannot be negative: " .. count)
+  end
+  return count
+end
+
+--- At most so many rows, after skipping some.
+function derivations:limit(count, offset)
+  local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))
+  if offset == nil then return result end
+  return derive_with_detail(result, "offset", check_count("limit", offset, "an offset"))
+end
+
+function derivations:offset(count)
+  return derive_with_detail(self, "offset", check_count("offset", count, "an offset"))
+end
+
+--- These columns in place of the table's: results are plain rows.
+function derivations:select(...)
+  return derive_with(self, "select", terms(self, "select", table.pack(...)))
+end
+
+--- These columns beside the table's: results stay records. Associations annotate with their columns or aggregates.
+function derivations:annotated_with(...)
+  return derive_with(self, "annotate", terms(self, "annotated_with", table.pack(...)))
+end
+
+function derivations:group(...)
+  return derive_with(self, "group", terms(self, "group", table.pack(...)))
+end
+
+--- A name for the request's table, so that expressions can mean this one: 
+-- `Employee:aliased("boss").c.name`.
+function derivations:aliased(name)
+  if type(name) ~= "string" or name == "" then
+    raise("argument", "aliased: argument 1: expected a name, got " .. internal.describe(name))
+  end
+  return derive_with_detail(self, "alias", name)
+end
+
+-- Several requests -------------------------------------------------------------------------------------------------------
+
+for method, op in pairs{ union = "union", union_all = "union all", intersect = "intersect", except = "except" } do
+  verbs[method] = function(self, other)
+    other = request.of(other)
+    if not other then
+      raise("argument", method .. ": argument 1: expected a request, got " .. internal.describe((other)))
+    end
+    return derive_with_request(self, op, other)
+  end
+end
+
+return request

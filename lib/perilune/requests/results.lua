@@ -1,0 +1,54 @@
+--- Rows of requests that are not records of one class alone: selected columns, rows with rows inside them, prefetched lists.
+
+local internal = ...
+local request_plans = internal.load("perilune.requests.plans")
+
+local request_results = {}
+
+--- The fields that hold conditions which were selected: for each segment the names.
+local function boolean_fields(plan)
+  if plan.boolean_fields then return plan.boolean_fields end
+  local fields = {}
+  for index, segment in ipairs(plan.segments) do
+    fields[index] = {}
+    for _, column in ipairs(plan.booleans) do
+      local name = segment.extras[column] or segment.names[column - segment.first + 1]
+      if name then table.insert(fields[index], name) end
+    end
+  end
+  plan.boolean_fields = fields
+  return fields
+end
+
+--- Conditions that were selected are true or false, not 1 or 0.
+-- @tparam ?integer segment by default the first
+local function convert_booleans(rows, plan, segment)
+  local names = boolean_fields(plan)[segment or 1]
+  if not names[1] then return rows end
+  for _, row in ipairs(rows) do
+    for _, name in ipairs(names) do
+      if row and math.type(rawget(row, name)) == "integer" then row[name] = row[name] ~= 0 end
+    end
+  end
+  return rows
+end
+
+request_results.convert_booleans = convert_booleans
+
+--- All rows of a request.
+function request_results.fetch_all(self, db, plan)
+  if plan.segments[2] or plan.prefetches[1] then
+    return internal.load("perilune.associations.fetching").fetch_all(self, db, plan)
+  end
+  local rows
+  local class = self.node.root.source.class
+  if plan.segments[1].whole and class then
+    rows = internal.load("perilune.records.fetching").awaken_all(internal.record.info(class),
+      internal.records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
+  else
+    rows = db:fetch_all(plan.sql, request_plans.arguments(self, plan))
+  end
+  return plan.booleans[1] and convert_booleans(rows, plan) or rows
+end
+
+return request_results

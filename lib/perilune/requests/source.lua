@@ -1,0 +1,265 @@
+--- What requests begin with: a record class, its table and columns.
+
+local internal = ...
+local raise = internal.raise
+local expression = internal.load("perilune.expressions.expression")
+local request = internal.load("perilune.requests.request")
+local verbs, derivations = request.verbs, request.derivations
+local row_id_names = internal.load("perilune.records.description").row_id_names
+
+local schema_generation = internal.records.schema_generation
+
+--- Sources by class.
+local sources = setmetatable({}, { __mode = "k" })
+local Source = {}
+Source.__index = Source
+
+-- Columns -------------------------------------------------------------------------------------------------------------------
+
+--- The table as the schema has it now; nil where no database is at hand that has it: the one that a verb will be given may.
+-- @return the table; nil
+-- @return ?table as the class has seen it last, in some database
+function Source:schema()
+  return internal.class_schema(self.class)
+end
+
+--- The name of a column as the schema spells it, or of the row id; or nil.
+local function spelled(self, schema, name)
+  if self.known ~= schema then
+    self.known, self.spellings = schema, {}
+    for _, name in ipairs(row_id_names(schema)) do self.spellings[name] = name end
+    for _, column in ipairs(schema.columns) do self.spellings[column.name:lower()] = column.name end
+  end
+  return self.spellings[name:lower()]
+end
+
+local function new_column(self, name, alias)
+  return expression.column(name, self.table, alias, self:converter(name))
+end
+
+--- What writes values of a column to the database, or nil; and whether they are JSON documents.
+function Source:converter(name)
+  if internal.column_writer then return internal.column_writer(self.class, name) end
+end
+
+--- The expression of a column if the table has one of that name, in any case.
+-- @tparam ?string alias which of several sources of the table
+function Source:column_named(name, alias)
+  local columns = self.columns
+  if alias then
+    columns = self.aliased[alias] or {}
+    self.aliased[alias] = columns
+  end
+  local column = columns[name]
+  if column then return column end
+  local schema, former = self:schema()
+  local spelling = (schema or former) and spelled(self, schema or former, name)
+  if not spelling then return nil end
+  column = columns[spelling] or new_column(self, spelling, alias)
+  columns[name], columns[spelling] = column, column
+  return column
+end
+
+--- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name
+-- may be one: the request is checked when it is given a database.
+function Source:column(name, alias)
+  local column = self:column_named(name, alias)
+  if column then return column end
+  local schema, names = self:schema(), {}
+  if not schema then return new_column(self, name, alias) end
+  for index, info in ipairs(schema.columns) do names[index] = info.name end
+  internal.raise_unknown_column(name, self.table, names)
+end
+
+--- The names of the columns of the key, or of the row id.
+local function key_names(self)
+  local own = self.class and internal.own_key(self.class)
+  if own then return own end
+  local schema, former = self:schema()
+  schema = schema or former
+  if not schema then
+    raise("unknown_table", "no database at hand has the table `" .. self.table .. "`, so that its key is not known: write "
+      .. "filter{ column = value }, or call this in a block of the database (db:read(function(db) ... end))",
+      { table = self.table })
+  end
+  local names = schema.primary_key.columns
+  if #names > 0 then return names end
+  if schema.kind == "view" or schema.without_rowid then
+    raise("argument", "`" .. self.table .. "` has no primary key; write filter{ column = value }")
+  end
+  return { "rowid" }
+end
+
+--- The columns of the primary key, or the row id.
+function Source:key(alias)
+  local db = internal.database_at_hand()
+  local generation = db and schema_generation(db)
+  if generation and self.key_generation == generation and not alias then return self.key_columns end
+  local key = {}
+  for index, name in ipairs(key_names(self)) do key[index] = self:column(name, alias) end
+  if not alias then self.key_generation, self.key_columns = generation, key end
+  return key
+end
+
+--- What scripts find as `Class.c`: the columns by name.
+function Source:columns_table(alias)
+  local tables = self.column_tables
+  local found = tables[alias or 1]
+  if not found then
+    found = setmetatable({}, {
+      __name = "columns",
+      __index = function(columns, name)
+        if type(name) ~= "string" then
+          raise("argument", "expected the name of a column, got " .. internal.describe(name))
+        end
+        return self:column(name, alias)
+      end,
+      __newindex = function()
+        raise("readonly", "columns come from the schema: they cannot be set")
+      end,
+    })
+    tables[alias or 1] = found
+  end
+  return found
+end
+
+-- Metatables ----------------------------------------------------------------------------------------------------------------
+
+local function names_of(...)
+  local names = {}
+  for _, list in ipairs{ ... } do
+    for name in pairs(list) do
+      if type(name) == "string" then names[#names + 1] = name end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
+--- What is found in requests of a source: methods of requests, then requests that the class names. Methods are kept in the table,
+-- where they are found without a call.
+local function request_members(source, alias)
+  return setmetatable({}, { __index = function(members, name)
+    local method = verbs[name] or derivations[name] or source.members and source.members[name]
+    if method ~= nil then
+      members[name] = method
+      return method
+    end
+    if name == "c" then return source:columns_table(alias) end
+    local named = source.requests[name]
+    if named ~= nil then return named end
+    if type(name) == "number" then
+      raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()[" .. name .. "]")
+    end
+    internal.raise_unknown("method", name, names_of(verbs, derivations, source.all_requests()))
+  end })
+end
+
+--- The metatable of requests of a source, whose table has another name in them or not.
+local function request_metatable(source, alias)
+  return {
+    __name = "request", __metatable = "request",
+    __index = request_members(source, alias),
+    __newindex = function(_, name)
+      raise("readonly", "a request cannot be changed: `" .. tostring(name) .. "` is set; its methods give new ones")
+    end,
+    __tostring = function(self) return internal.load("perilune.requests.plans").text(self) end,
+    __len = function()
+      raise("argument", "# of a request: write request:fetch_count() for the number of rows, or #request:fetch_all()")
+    end,
+    __call = function()
+      raise("argument", "a request is no function; to go through its rows write `for row in request:rows() do`")
+    end,
+    __pairs = function()
+      raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()")
+    end,
+  }
+end
+
+-- Sources -------------------------------------------------------------------------------------------------------------------
+
+--- Makes a node the root of requests of a source.
+function internal.begin_requests(root, source)
+  root.root, root.source, source.root = root, source, root
+  root.make_metatable, root.metatable = request_metatable, request_metatable(source)
+end
+
+--- Requests that a class names; methods of requests keep their names.
+local function requests_table(class)
+  local base = internal.base_class and internal.base_class(class)
+  local inherited = base and internal.request_source(base).requests
+  return setmetatable({}, {
+    __name = "named requests",
+    __index = inherited,
+    __newindex = function(requests, name, value)
+      if type(name) ~= "string" or type(value) ~= "function" then
+        raise("argument", "a named request is a function: function Class.requests:name(...) return self:filter{...} end")
+      elseif verbs[name] or derivations[name] or name == "c" then
+        raise("argument", "`" .. name .. "` is a method of every request; name it otherwise")
+      end
+      rawset(requests, name, value)
+      -- The default scope is part of what the class stands for.
+      if name == "default" then
+        internal.request_source(class).all = nil
+        internal.scope_class(class)
+      end
+    end,
+  })
+end
+
+--- The source of a class.
+function internal.request_source(class)
+  local source = sources[class]
+  if source then return source end
+  if not internal.is_record_class(class) then
+    raise("argument", "a method of a record class was called on " .. internal.describe(class)
+      .. "; write Class:method(...), with a colon")
+  end
+  source = setmetatable({
+    class = class, table = internal.class_table(class), columns = {}, aliased = {}, column_tables = {},
+  }, Source)
+  sources[class] = source
+  source.requests = requests_table(class)
+  source.all_requests = function()
+    local all, named = {}, class
+    while named do
+      for name in next, internal.request_source(named).requests do all[name] = true end
+      named = internal.base_class and internal.base_class(named)
+    end
+    return all
+  end
+  local root = request.new_node(nil, "table", 0)
+  internal.begin_requests(root, source)
+  return source
+end
+
+--- All records of a class, its default scope left out.
+function internal.unscoped_request(class)
+  local root = internal.request_source(class).root
+  return setmetatable({ node = root }, root.metatable)
+end
+
+--- All records of a class: what the class itself stands for.
+function internal.class_request(class)
+  local source = sources[class] or internal.request_source(class)
+  if source.all then return source.all end
+  local all = internal.unscoped_request(class)
+  local scope = source.requests.default
+  if scope then
+    all = scope(all)
+    if not internal.is_request(all) then
+      raise("argument", "the default scope of `" .. source.table .. "` must return a request, got " .. internal.describe(all))
+    end
+  end
+  source.all = all
+  return all
+end
+
+--- The request that a value stands for: a request itself, or a class; nil for anything else.
+function request.of(value)
+  if internal.is_request(value) then return value end
+  if internal.is_record_class(value) then return internal.class_request(value) end
+  return nil
+end
+
+return Source

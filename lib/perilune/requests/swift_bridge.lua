@@ -1,0 +1,132 @@
+--- What Swift makes of the nodes of requests: one step for each derivation. Built when a node is new, so that mistakes are told
+-- at their line, and anew when the schema has changed.
+
+local internal = ...
+local sql = internal.sql_requests
+local building = internal.load("perilune.expressions.swift_bridge")
+local build, builders = building.build, building.builders
+
+local request_building = {}
+local steps = {}
+
+-- Nodes inside of expressions ---------------------------------------------------------------------------------------------
+
+local build_node
+
+function builders.request(shape, context)
+  return build_node(shape.node, context)
+end
+
+function builders.scalar(shape, context) return internal.sql_expressions.scalar(build(shape.operands[1], context)) end
+function builders.exists(shape, context) return internal.sql_expressions.exists(build(shape.operands[1], context)) end
+
+builders["in request"] = function(shape, context)
+  local left = build(shape.operands[1], context)
+  return internal.sql_expressions.is_in_request(left, build(shape.operands[2], context))
+end
+
+-- Steps ---------------------------------------------------------------------------------------------------------------------
+
+function steps.table(node, _, context)
+  local source = node.root.source
+  local built = sql.table(context.db, source.table)
+  if not internal.own_key(source.class) then return built end
+  local row_id = internal.row_id_key(source.class, internal.table_schema(context.db, source.table))
+  return row_id and sql.with_rowid(built, row_id) or built
+end
+
+function steps.filter(node, built, context) return sql.filter(built, build(node.shape, context)) end
+function steps.having(node, built, context) return sql.having(built, build(node.shape, context)) end
+function steps.none(_, built) return sql.none(built) end
+function steps.reversed(_, built) return sql.reversed(built) end
+function steps.unordered(_, built) return sql.unordered(built) end
+function steps.distinct(_, built) return sql.distinct(built) end
+function steps.alias(node, built) return sql.aliased(built, node.detail) end
+function steps.limit(node, built) return sql.limit(built, node.limit, node.offset or 0) end
+steps.offset = steps.limit
+
+--- One term of an order: an expression, or SQL text, which may be several terms with their directions.
+local function build_term(term, built, context)
+  local shape, is_descending, nulls_first = table.unpack(term, 1, 3)
+  if shape.op == "sql" and not is_descending and nulls_first == nil then
+    return sql.order_text(shape.detail, building.build_all(shape.operands, context))
+  end
+  local is_name = shape.op == "column" and not shape.table and not shape.common
+  local expression = is_name and internal.sql_expressions.order_column(built, shape.detail) or build(shape, context)
+  return sql.ordering(expression, is_descending, nulls_first)
+end
+
+local function order(node, built, context, is_continued)
+  local terms = {}
+  for index, term in ipairs(building.read_order(node.shape)) do terms[index] = build_term(term, built, context) end
+  return sql.order(built, terms, is_continued)
+end
+
+function steps.order(node, built, context) return order(node, built, context, false) end
+steps["then order"] = function(node, built, context) return order(node, built, context, true) end
+
+local function named(shape, context)
+  local expressions, names = {}, {}
+  for index, term in ipairs(shape.operands) do
+    names[index] = term.op == "as" and term.detail or false
+    expressions[index] = build(term.op == "as" and term.operands[1] or term, context)
+  end
+  return expressions, names
+end
+
+request_building.named = named
+
+function steps.select(node, built, context) return sql.select(built, named(node.shape, context)) end
+function steps.annotate(node, built, context) return sql.annotate(built, named(node.shape, context)) end
+function steps.group(node, built, context) return sql.group(built, building.build_all(node.shape.operands, context)) end
+
+for _, op in ipairs{ "union", "union all", "intersect", "except" } do
+  steps[op] = function(node, built, context) return sql.compound(built, op, build_node(node.other, context)) end
+end
+
+request_building.steps = steps
+
+-- Building --------------------------------------------------------------------------------------------------------------------
+
+--- Builds a node; its values are numbered from `context.next` on.
+function build_node(node, context)
+  local chain = {}
+  local top = node
+  while top.parent do
+    chain[#chain + 1] = top
+    top = top.parent
+  end
+  local outer = context.request
+  local built = steps[top.op](top, nil, context)
+  for index = #chain, 1, -1 do
+    local step = chain[index]
+    context.request = built
+    built = steps[step.op](step, built, context)
+  end
+  context.request = outer
+  return built
+end
+
+request_building.build_node = build_node
+
+--- What a node is on a database, whose schema has that generation. Values are numbered from 1.
+function request_building.built(node, db, generation)
+  if node.generation == generation then return node.built end
+  local parent = node.parent
+  local context = { db = db, next = 1 }
+  local below = parent and request_building.built(parent, db, generation)
+  if parent then context.next, context.request = parent.count + 1, below end
+  local built = steps[node.op](node, below, context)
+  node.built, node.generation = built, generation
+  return built
+end
+
+--- Builds a new node on the database at hand, so that mistakes are told now. A table may not be there yet.
+function request_building.check(node)
+  local db = internal.database_at_hand()
+  if not db then return end
+  local ok, err = pcall(request_building.built, node, db, internal.schema_generation(db))
+  if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then error(err, 0) end
+end
+
+return request_building

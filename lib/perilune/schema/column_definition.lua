@@ -1,0 +1,182 @@
+--- Columns of tables that are being defined, and their modifiers.
+
+local internal = ...
+local sql_text = internal.load("perilune.runtime.sql_text")
+local checks = internal.load("perilune.runtime.checks")
+local sql_fragment = internal.load("perilune.runtime.sql_fragment")
+local declared_types = internal.load("perilune.schema.declared_types")
+local table_reference = internal.load("perilune.schema.table_reference")
+
+local column_definition = {}
+local modifiers = {}
+local Column = checks.class("column definition", modifiers)
+
+--- In this order clauses stand in SQL.
+local clause_order = { "primary_key", "not_null", "unique", "check", "default", "collate", "references", "generated_as" }
+
+--- Makes a column.
+-- @tparam table definition of the table: `is_open`, `strict`, `name`
+function column_definition.make(definition, name, declared, place)
+  return setmetatable({
+    definition = definition,
+    name = name,
+    quoted_name = sql_text.name(name, place .. ": argument 1"),
+    declared = declared_types.sql(declared, definition.strict, place .. ": argument 2") or false,
+    clauses = {},
+    is_indexed = false,
+    is_key = false,
+  }, Column)
+end
+
+--- Raises unless a column may be modified (still).
+local function check_open(column, modifier)
+  local place = "column:" .. modifier
+  checks.receiver(column, Column, place)
+  if not column.definition.is_open then checks.refuse(place, "the table is defined: its block has ended") end
+  return place
+end
+
+local function set(column, modifier, clause)
+  if column.clauses[modifier] then
+    checks.refuse("column:" .. modifier, "column `" .. column.name .. "` has it already")
+  end
+  column.clauses[modifier] = clause
+  return column
+end
+
+--- Makes it the primary key.
+-- @tparam ?table options `on_conflict`; `autoincrement`, so that a key is never used again
+function modifiers:primary_key(options)
+  local place = check_open(self, "primary_key")
+  if type(options) == "string" then options = { on_conflict = options } end
+  options = checks.options(place, options, { on_conflict = "string", autoincrement = "boolean" })
+  if options.autoincrement and (self.declared or ""):upper() ~= "INTEGER" then
+    checks.refuse(place, "only an integer key can be auto-incremented")
+  end
+  self.definition:set_primary_key({ self }, place)
+  self.is_key = true
+  local clause = "PRIMARY KEY" .. checks.on_conflict(place, options.on_conflict)
+  return set(self, "primary_key", clause .. (options.autoincrement and " AUTOINCREMENT" or ""))
+end
+
+--- Refuses NULL.
+-- @param policy what to do with rows that have NULL: "abort" (the default), "fail", "ignore", "replace", "rollback"
+function modifiers:not_null(policy)
+  local clause = checks.on_conflict(check_open(self, "not_null"), policy)
+  return set(self, "not_null", "NOT NULL" .. clause:gsub("^ ON CONFLICT ABORT$", ""))
+end
+
+--- Refuses values that another row has.
+-- @param policy as for `not_null`
+function modifiers:unique(policy)
+  local place = check_open(self, "unique")
+  if self.definition.is_alteration then
+    checks.refuse(place, "SQLite cannot add a unique column: write t:add_index(\"" .. self.name .. "\", { unique = true })")
+  end
+  local clause = checks.on_conflict(place, policy)
+  return set(self, "unique", "UNIQUE" .. clause:gsub("^ ON CONFLICT ABORT$", ""))
+end
+
+--- Makes an index with the column, called `<table>_on_<column>`. One that is unique has an index already.
+function modifiers:indexed(...)
+  local place = check_open(self, "indexed")
+  if select("#", ...) > 0 then checks.fail(place, "takes no arguments: for more than a plain index, use db:create_index") end
+  self.is_indexed = true
+  return self
+end
+
+--- Refuses rows for which a condition is false. May be repeated.
+-- @param condition SQL text, an expression, or a function that gets the column and gives one of these
+function modifiers:check(condition)
+  local clause = "CHECK (" .. sql_fragment.expression(condition, check_open(self, "check"), self.name) .. ")"
+  self.clauses.check = self.clauses.check and self.clauses.check .. " " .. clause or clause
+  return self
+end
+
+--- The value of rows that are inserted without one.
+-- @param value what could be bound; perilune.null for NULL
+function modifiers:default(value)
+  local place = check_open(self, "default")
+  if value == nil then checks.fail(place, "expected a value; perilune.null stands for NULL") end
+  local literal = sql_text.literal(value, place)
+  return set(self, "default", "DEFAULT " .. literal:gsub("^CAST.*", "(%0)"))
+end
+
+local function is_plain_default(sql)
+  if sql:find("^[+-]?%.?%d[%w.]*$") or sql:find("^'[^']*'$") or sql:find("^[xX]'%x*'$") or sql:find("^%b()$") then return true end
+  local word = sql:lower()
+  return word == "null" or word == "true" or word == "false" or word:find("^current_%l+$") ~= nil
+end
+
+--- The default as SQL: "CURRENT_TIMESTAMP", "random()".
+function modifiers:default_sql(sql)
+  local place = check_open(self, "default_sql")
+  sql = sql_fragment.text(sql, place)
+  return set(self, "default", "DEFAULT " .. (is_plain_default(sql) and sql or "(" .. sql .. ")"))
+end
+
+local plain_collations = { binary = true, nocase = true, rtrim = true }
+
+--- How text is compared: "nocase", "rtrim", "binary", "localized_case_insensitive", or a collation that was added.
+function modifiers:collate(name)
+  local place = check_open(self, "collate")
+  name = internal.load("perilune.runtime.collations").name(name)
+  local quoted = sql_text.name(name, place)
+  local names = self.definition.db:fetch_values("SELECT name FROM pragma_collation_list ORDER BY name")
+  for _, existing in ipairs(names) do
+    if checks.same_name(existing, name) then
+      return set(self, "collate", "COLLATE " .. (plain_collations[name:lower()] and name or quoted))
+    end
+  end
+  internal.raise_unknown("collation", name, names)
+end
+
+--- Computes the column from others.
+-- @param expression SQL text, an expression, or a function that gets the columns (`c.price`) and gives one of these
+-- @tparam ?string kind "virtual" (the default): computed when read; "stored": when written
+function modifiers:generated_as(expression, kind)
+  local place = check_open(self, "generated_as")
+  local word = checks.choice(place, "kind", kind, { "virtual", "stored" }) or "VIRTUAL"
+  if word == "STORED" and self.definition.is_alteration then
+    checks.refuse(place, "SQLite can add virtual columns only, none that are stored")
+  end
+  local sql = sql_fragment.expression(expression, place)
+  return set(self, "generated_as", "GENERATED ALWAYS AS (" .. sql .. ") " .. word)
+end
+
+local reference_options = { column = "string" }
+for name, kind in pairs(table_reference.options) do reference_options[name] = kind end
+
+--- Lets the column refer to another table.
+-- @tparam string name the table
+-- @tparam ?table options `column` (the default: its primary key); `on_delete`, `on_update`: "cascade", "restrict",
+--   "set null", "set default"; `deferred`: checked at the end of the transaction
+function modifiers:references(name, options)
+  local place = check_open(self, "references")
+  options = checks.options(place, options, reference_options)
+  if self.clauses.references then
+    checks.refuse(place, "column `" .. self.name .. "` refers to a table already: a second reference is made by t:foreign_key")
+  end
+  local columns = options.column and { options.column }
+  return set(self, "references", table_reference.make(self.definition, name, 1, columns, options, place))
+end
+
+--- The SQL of a column.
+function column_definition.sql(column)
+  local parts = { column.quoted_name }
+  if column.declared then parts[2] = column.declared end
+  for _, name in ipairs(clause_order) do
+    local clause = column.clauses[name]
+    if type(clause) == "function" then clause = clause() end
+    parts[#parts + 1] = clause
+  end
+  return table.concat(parts, " ")
+end
+
+--- The SQL of the indexes that columns ask for.
+function column_definition.index_sql(column)
+  if not column.is_indexed or column.clauses.unique then return nil end
+  return internal.load("perilune.schema.index_text").sql(column.definition, { column.name })
+end
+
+return column_definition

@@ -1,0 +1,53 @@
+--- The types that columns are declared with.
+
+local internal = ...
+local checks = internal.load("perilune.runtime.checks")
+
+local declared_types = {}
+
+--- The names that have a spelling of their own in SQL.
+local known = {
+  text = "TEXT", json_text = "TEXT", jsonb = "BLOB", integer = "INTEGER", double = "DOUBLE", real = "REAL",
+  numeric = "NUMERIC", boolean = "BOOLEAN", blob = "BLOB", date = "DATE", datetime = "DATETIME", any = "ANY",
+}
+
+local strict_types = { INT = true, INTEGER = true, REAL = true, TEXT = true, BLOB = true, ANY = true }
+
+--- Words that would end the type and begin a constraint.
+local constraints = {}
+local words = "constraint primary not null unique check default collate references generated as on foreign deferrable"
+for word in words:gmatch("%a+") do constraints[word] = true end
+
+--- A type is words, and perhaps one or two numbers in parentheses.
+local function check_words(declared, place)
+  local words = declared:match("^(.-)%s*%(%s*[+-]?%d+%s*%)$")
+    or declared:match("^(.-)%s*%(%s*[+-]?%d+%s*,%s*[+-]?%d+%s*%)$") or declared
+  if not words:find("^[%a_\x80-\xff][%w_ \x80-\xff]*$") or not utf8.len(words) then
+    checks.fail(place, "expected a type such as \"text\" or \"VARCHAR(20)\", got " .. internal.describe(declared))
+  end
+  for word in words:gmatch("[^ ]+") do
+    if constraints[word:lower()] then
+      checks.fail(place, "`" .. declared .. "` is more than a type: constraints are methods, as in "
+        .. "t:column(\"a\", \"text\"):not_null()")
+    end
+  end
+end
+
+--- The SQL of a type.
+-- @tparam ?string declared one of the names above, or any words that SQLite takes as a type; nil for none
+-- @tparam boolean is_strict whether the table is STRICT
+-- @treturn ?string
+function declared_types.sql(declared, is_strict, place)
+  if declared ~= nil and type(declared) ~= "string" then
+    checks.fail(place, "expected a type as a string, got " .. internal.describe(declared))
+  end
+  local sql = declared and (known[declared:lower()] or declared)
+  if is_strict and not strict_types[(sql or ""):upper()] then
+    checks.refuse(place, "columns of a STRICT table have the type integer, int, real, text, blob or any, got "
+      .. (declared and "`" .. declared .. "`" or "none"))
+  end
+  if sql and sql == declared then check_words(declared, place) end
+  return sql
+end
+
+return declared_types

@@ -1,0 +1,29 @@
+--- Patterns for MATCH, made of what people type.
+
+local internal = ...
+local checks = internal.load("perilune.runtime.checks")
+
+--- What joins the words of a text, and what stands around each and around all of them.
+local kinds = {
+  ["all words"] = { between = " ", word = '"%s"', all = "%s" },
+  ["any word"] = { between = " OR ", word = '"%s"', all = "%s" },
+  ["all prefixes"] = { between = " ", word = '"%s"*', all = "%s" },
+  ["phrase"] = { between = " ", word = "%s", all = '"%s"' },
+  ["prefix phrase"] = { between = " ", word = "%s", all = '^"%s"' },
+}
+local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix phrase" }
+
+--- Makes a pattern that finds the words of a text, whatever else is in it: `db:fetch_all(sql, perilune.fts5_pattern(typed))`.
+-- A text given to MATCH as it is would be read as FTS5's language of patterns, in which `it's` and `C++` are mistakes.
+-- @tparam string text
+-- @tparam ?string kind "all_words" (the default): in any order; "any_word"; "all_prefixes": words that begin like these, for
+--   search while somebody types; "phrase": next to each other; "prefix_phrase": that at the beginning of a column
+-- @treturn string one that finds nothing if there are no words in the text
+function internal.perilune.fts5_pattern(text, kind)
+  local place = "perilune.fts5_pattern"
+  if type(text) ~= "string" then checks.fail(place, "argument 1: expected a string, got " .. internal.describe(text)) end
+  local form = kinds[(checks.choice(place, "kind", kind, kind_names) or "ALL WORDS"):lower()]
+  local words = {}
+  for word in text:gmatch("[0-9A-Za-z\x80-\xff]+") do words[#words + 1] = form.word:format(word) end
+  return #words > 0 and form.all:format(table.concat(words, form.between)) or '""'
+end

@@ -1,0 +1,109 @@
+--- Keeping full-text tables as the tables that they take their content from: by triggers on those.
+
+local internal = ...
+local sql_text = internal.load("perilune.runtime.sql_text")
+local checks = internal.load("perilune.runtime.checks")
+
+local synchronization = {}
+
+--- The triggers are called after the full-text table: inserted, deleted, updated.
+local endings = { "_ai", "_ad", "_au" }
+
+local function trigger_name(name, ending)
+  return "__" .. name .. ending
+end
+
+--- The full-text tables that are synchronized with a table.
+local function tables_on(db, content)
+  local found = {}
+  for _, trigger in ipairs(db:triggers(content)) do
+    local name = trigger.name:match("^__(.+)_ai$")
+    if name and db:table_exists(name) then found[#found + 1] = name end
+  end
+  return found
+end
+
+--- The statements that drop the triggers of a full-text table.
+-- @treturn {string,...} empty if it has none
+function synchronization.drops(db, name)
+  local drops = {}
+  for _, ending in ipairs(endings) do
+    local trigger = trigger_name(name, ending)
+    if db:trigger_exists(trigger) then drops[#drops + 1] = "DROP TRIGGER " .. sql_text.name(trigger) end
+  end
+  return drops
+end
+
+--- Raises if a column cannot be renamed or dropped, because a full-text table takes its content from it.
+function synchronization.refuse_column(db, content, column, place)
+  for _, name in ipairs(tables_on(db, content)) do
+    for _, own in ipairs(db:columns(name)) do
+      if checks.same_name(own.name, column) and not own.hidden then
+        checks.refuse(place, "the full-text table `" .. name .. "` is synchronized with column `" .. column
+          .. "`: drop it first, and make it again afterwards")
+      end
+    end
+  end
+end
+
+--- Raises if a table cannot be renamed, because it is synchronized with another.
+function synchronization.refuse_table(db, name, place)
+  local others = tables_on(db, name)
+  if #others > 0 then
+    checks.refuse(place, "the full-text table `" .. others[1] .. "` is synchronized with `" .. name
+      .. "`: drop it first, and make it again afterwards")
+  elseif #synchronization.drops(db, name) > 0 then
+    checks.refuse(place, "the full-text table `" .. name .. "` is synchronized: drop it, and make it again under the new name")
+  end
+end
+
+--- Finds out how a table numbers its rows: the name of its row id, which no other column may hide.
+-- @treturn string
+-- @treturn boolean whether a column has that name
+function synchronization.rowid_of(db, content, place)
+  if db:view_exists(content) then checks.refuse(place, "`" .. content .. "` is a view: only tables have row ids") end
+  local columns = db:columns(content)
+  local kind = db:fetch_one("SELECT type, wr FROM pragma_table_list(?)", content)
+  if kind.type ~= "table" or kind.wr ~= 0 then
+    checks.refuse(place, "table `" .. content .. "` has no row ids, by which a full-text table finds its content")
+  end
+  local key = db:primary_key(content)
+  if key.rowid then return key.columns[1], true end
+  for _, name in ipairs{ "rowid", "oid", "_rowid_" } do
+    local is_hidden = false
+    for _, column in ipairs(columns) do is_hidden = is_hidden or checks.same_name(column.name, name) end
+    if not is_hidden then return name, false end
+  end
+  checks.refuse(place, "the columns of table `" .. content .. "` hide its row ids")
+end
+
+local function qualified(prefix, names)
+  local list = {}
+  for index, name in ipairs(names) do list[index] = prefix .. sql_text.name(name) end
+  return table.concat(list, ", ")
+end
+
+--- The statements that make the triggers, and fill the index from the rows that are there.
+-- @tparam string name the full-text table
+-- @tparam string rowid the name of the row id of the table with the content
+-- @tparam {string,...} columns
+function synchronization.statements(name, content, rowid, columns, if_not_exists)
+  local full_text, source = sql_text.name(name), sql_text.name(content)
+  local content_columns = table.move(columns, 1, #columns, 2, { rowid })
+  local own = sql_text.names(table.move(columns, 1, #columns, 2, { "rowid" }))
+  local insert = ("INSERT INTO %s(%s) VALUES (%s);"):format(full_text, own, qualified("new.", content_columns))
+  local delete = ("INSERT INTO %s(%s, %s) VALUES('delete', %s);"):format(
+    full_text, full_text, own, qualified("old.", content_columns))
+  local function trigger(ending, event, ...)
+    return "CREATE TRIGGER " .. (if_not_exists and "IF NOT EXISTS " or "") .. sql_text.name(trigger_name(name, ending))
+      .. " AFTER " .. event .. " ON " .. source .. " BEGIN\n    " .. table.concat({ ... }, "\n    ") .. "\nEND"
+  end
+  return {
+    trigger("_ai", "INSERT", insert),
+    trigger("_ad", "DELETE", delete),
+    trigger("_au", "UPDATE", delete, insert),
+    ("INSERT INTO %s(%s) VALUES('rebuild')"):format(full_text, full_text),
+  }
+end
+
+return synchronization

@@ -1,0 +1,143 @@
+--- Making indexes and dropping them: methods of databases.
+
+local internal = ...
+local database = internal.database
+local sql_text = internal.load("perilune.runtime.sql_text")
+local checks = internal.load("perilune.runtime.checks")
+local sql_fragment = internal.load("perilune.runtime.sql_fragment")
+local index_text = internal.load("perilune.schema.index_text")
+local schema_changes = internal.load("perilune.schema.changes")
+
+local indexes = {}
+
+--- The names of a table's columns, as spelled in the schema, by their names in small letters.
+local function columns_of(db, table_name, place)
+  sql_text.name(table_name, place)
+  if db:view_exists(table_name) then checks.refuse(place, "`" .. table_name .. "` is a view: only tables have indexes") end
+  local names, by_key = {}, {}
+  for index, column in ipairs(db:columns(table_name)) do
+    names[index], by_key[column.name:lower()] = column.name, column.name
+  end
+  return { names = names, by_key = by_key }
+end
+
+local function check_column(columns, name)
+  if columns and not columns.by_key[name:lower()] then internal.raise_unknown("column", name, columns.names) end
+  return name
+end
+
+--- What is indexed: a column or an expression. Returns its SQL, and the name of the column.
+local function indexed(columns, term, place)
+  if type(term) == "string" then return sql_text.name(check_column(columns, term), place), term end
+  return sql_fragment.expression(term, place)
+end
+
+--- One term of an index: what is indexed, or a table with that or `sql`, `desc`, `collate`.
+-- Returns its SQL, and the name of the column if it is one.
+local function term_of(columns, term, place)
+  local is_plain_table = type(term) == "table" and not internal.is_expression(term)
+  if not is_plain_table then return indexed(columns, term, place) end
+  local options = checks.rest(term, 1)
+  checks.options(place, options, { sql = "string", desc = "boolean", collate = "string" })
+  if (term[1] == nil) == (options.sql == nil) then checks.fail(place, "a column is given by its name or by `sql`") end
+  local sql, column
+  if options.sql then
+    sql = sql_fragment.text(options.sql, place)
+  else
+    sql, column = indexed(columns, term[1], place)
+  end
+  if options.collate then sql = sql .. " COLLATE " .. sql_text.name(options.collate, place) end
+  return sql .. (options.desc and " DESC" or ""), column
+end
+
+--- Reads the list of what is indexed. Returns its SQL and the names of the columns, nil if there is more than columns.
+local function read_terms(columns, list, place)
+  list = checks.list(place, list)
+  local terms, names = {}, {}
+  for index, term in ipairs(list) do
+    local column
+    terms[index], column = term_of(columns, term, place)
+    names[index] = column
+  end
+  return table.concat(terms, ", "), #names == #list and names or nil
+end
+
+--- The SQL of an index.
+-- @tparam table columns those of the table, by `columns_of`; nil where SQLite checks them
+-- @tparam ?string name nil for one made of the names of table and columns
+-- @tparam table options `unique`, `where`, `if_not_exists`
+function indexes.sql(columns, name, table_name, list, options, place)
+  local terms, names = read_terms(columns, list, place)
+  if not name and not names then checks.fail(place, "an index on expressions needs a name") end
+  return index_text.sql({ name = table_name, if_not_exists = options.if_not_exists }, names, {
+    name = name, terms = terms, unique = options.unique,
+    where = options.where ~= nil and sql_fragment.expression(options.where, place .. ": option `where`") or nil,
+  })
+end
+
+local index_options = { unique = "boolean", where = "any", if_not_exists = "boolean" }
+
+--- Makes an index: `db:create_index("book_by_title", { on = "book", columns = { "title" } })`; or one that is called
+-- `<table>_on_<columns>`: `db:create_index("book", { "title" })`, with options after that.
+-- Columns are names, expressions, functions that get the columns and give one (`function(c) return c.title:lower() end`), or
+-- tables: any of these with more, `{ "title", desc = true, collate = "nocase" }`, or SQL, `{ sql = "lower(title)" }`.
+-- @tparam table options `on`: the table; `columns`; `unique`; `where`: only these rows; `if_not_exists`
+function database:create_index(name, options, more)
+  local place = "db:create_index"
+  sql_text.name(name, place .. ": argument 1")
+  if type(options) == "string" or type(options) == "table" and options[1] ~= nil then
+    local columns = columns_of(self, name, place)
+    more = checks.options(place, more, index_options)
+    return schema_changes.run(self, { indexes.sql(columns, nil, name, options, more, place) })
+  end
+  local kinds = { on = "string", columns = "any" }
+  for key, kind in pairs(index_options) do kinds[key] = kind end
+  options = checks.options(place, options, kinds)
+  if not options.on then checks.fail(place, "expected the option `on`: the table") end
+  local columns = columns_of(self, options.on, place)
+  schema_changes.run(self, { indexes.sql(columns, name, options.on, options.columns, options, place) })
+end
+
+--- The names of the indexes on exactly these columns, in this order.
+local function find(db, table_name, columns)
+  local wanted, found = table.concat(columns, "\0"):lower(), {}
+  for _, index in ipairs(db:indexes(table_name)) do
+    local names = {}
+    for position, column in ipairs(index.columns) do names[position] = column or "\1" end
+    if index.origin == "create index" and table.concat(names, "\0"):lower() == wanted then found[#found + 1] = index.name end
+  end
+  return found
+end
+
+local function drop_by_columns(db, table_name, columns, options, place)
+  columns = checks.names(place .. ": argument 2", columns)
+  local found = find(db, table_name, columns)
+  local what = "`" .. table_name .. "` (" .. table.concat(columns, ", ") .. ")"
+  if #found > 1 then
+    checks.refuse(place, "there are several indexes on " .. what .. ": " .. table.concat(found, ", ") .. ". Name one")
+  elseif found[1] then
+    db:execute("DROP INDEX " .. sql_text.name(found[1]))
+  elseif not options.if_exists then
+    internal.raise("unknown_index", place .. ": there is no index on " .. what)
+  end
+end
+
+--- Drops an index, given by its name, or by table and columns: `db:drop_index("book", { "title" })`.
+-- @tparam ?table options `if_exists`: no error if there is none
+function database:drop_index(name, columns, options)
+  local place = "db:drop_index"
+  local quoted = sql_text.name(name, place .. ": argument 1")
+  if type(columns) == "table" and columns[1] == nil then columns, options = nil, columns end
+  options = checks.options(place, options, { if_exists = "boolean" })
+  if columns ~= nil then return drop_by_columns(self, name, columns, options, place) end
+  if self:index_exists(name) then
+    self:execute("DROP INDEX " .. quoted)
+  elseif not options.if_exists then
+    internal.raise_unknown("index", name, self:fetch_values(
+      "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"))
+  end
+end
+
+indexes.columns_of = columns_of
+
+return indexes

@@ -1,0 +1,117 @@
+--- Making tables, and dropping them: methods of databases.
+
+local internal = ...
+local database = internal.database
+local sql_text = internal.load("perilune.runtime.sql_text")
+local checks = internal.load("perilune.runtime.checks")
+local column_definition = internal.load("perilune.schema.column_definition")
+local belonging = internal.load("perilune.schema.belongs_to")
+local table_definition = internal.load("perilune.schema.table_definition")
+local schema_changes = internal.load("perilune.schema.changes")
+local synchronization = internal.load("perilune.schema.full_text_synchronization")
+
+--- Checks that columns which keys are made of are there.
+local function check_used_columns(definition)
+  if definition.has_raw_parts then return end
+  local names = {}
+  for _, name in pairs(definition.column_names) do names[#names + 1] = name end
+  table.sort(names)
+  for _, use in ipairs(definition.own_columns_used) do
+    for _, name in ipairs(use.names) do
+      if not definition.column_names[name:lower()] then internal.raise_unknown("column", name, names) end
+    end
+  end
+end
+
+local function check_whole(definition, place)
+  if #definition.parts == 0 then checks.refuse(place, "table `" .. definition.name .. "` has no columns") end
+  if definition.without_rowid and not definition.primary_key and not definition.has_raw_parts then
+    checks.refuse(place, "a table without row ids must have a primary key")
+  end
+end
+
+--- What stands between the parentheses, in the order that SQL wants: columns, keys, constraints. And the indexes.
+local function items_of(definition)
+  local columns, references, indexes = {}, {}, {}
+  local function add(column)
+    columns[#columns + 1] = column_definition.sql(column)
+    indexes[#indexes + 1] = column_definition.index_sql(column)
+  end
+  for _, part in ipairs(definition.parts) do
+    if part.column then add(part.column) end
+    if part.sql then columns[#columns + 1] = part.sql end
+    if part.constraint then references[#references + 1] = part.constraint() end
+    if part.belonging then
+      belonging.finish(part.belonging, references, indexes)
+      for _, column in ipairs(part.belonging.columns) do add(column) end
+    end
+  end
+  return columns, references, indexes
+end
+
+local function append(list, others)
+  return table.move(others, 1, #others, #list + 1, list)
+end
+
+--- Whether the key is a clause of its own, not one of a column.
+local function has_key_clause(definition)
+  local component = definition.primary_key and definition.primary_key[1]
+  return component and (type(component) == "string" or not rawget(component, "is_key"))
+end
+
+--- The statements that make a table.
+local function statements_of(definition)
+  local items, references, indexes = items_of(definition)
+  if has_key_clause(definition) then
+    items[#items + 1] = "PRIMARY KEY (" .. sql_text.names(definition:key_names()) .. ")" .. definition.key_policy
+  end
+  append(append(append(items, definition.unique_keys), references), definition.constraints)
+  local options = definition.strict and { "STRICT" } or {}
+  if definition.without_rowid then options[#options + 1] = "WITHOUT ROWID" end
+  local create = (definition.temporary and "CREATE TEMPORARY TABLE " or "CREATE TABLE ")
+    .. (definition.if_not_exists and "IF NOT EXISTS " or "") .. sql_text.name(definition.name)
+    .. " (" .. table.concat(items, ", ") .. ")" .. (#options > 0 and " " .. table.concat(options, ", ") or "")
+  return append({ create }, indexes)
+end
+
+--- Makes a table.
+--
+--     db:create_table("book", function(t)
+--       t:auto_incremented_primary_key("id")
+--       t:column("title", "text"):not_null()
+--       t:belongs_to("author", { on_delete = "cascade" }):not_null()
+--     end)
+--
+-- Nothing is executed before the block has ended, and nothing if it fails.
+-- @tparam string name
+-- @tparam ?table options `if_not_exists`, `temporary`, `without_rowid`, `strict`
+-- @tparam function block defines it; the methods of its argument are in `table_definition.lua`
+function database:create_table(name, options, block)
+  local place = "db:create_table"
+  if block == nil and type(options) == "function" then options, block = nil, options end
+  sql_text.name(name, place .. ": argument 1")
+  options = checks.options(place, options,
+    { if_not_exists = "boolean", temporary = "boolean", without_rowid = "boolean", strict = "boolean" })
+  checks.block(place, block)
+  local definition = table_definition.make(self, name, options)
+  local _ <close> = setmetatable({}, { __close = function() definition.is_open = false end })
+  block(definition.block_argument)
+  definition:expand_own_references()
+  check_whole(definition, place)
+  check_used_columns(definition)
+  schema_changes.run(self, statements_of(definition))
+end
+
+--- Drops a table, and what keeps it synchronized if it is one for full-text search.
+-- @tparam ?table options `if_exists`: no error if there is none
+function database:drop_table(name, options)
+  local place = "db:drop_table"
+  local quoted = sql_text.name(name, place .. ": argument 1")
+  options = checks.options(place, options, { if_exists = "boolean" })
+  if not self:table_exists(name) then
+    if self:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view: use db:drop_view") end
+    if options.if_exists then return end
+    internal.raise_unknown("table", name, self:tables())
+  end
+  schema_changes.run(self, append(synchronization.drops(self, name), { "DROP TABLE " .. quoted }))
+end

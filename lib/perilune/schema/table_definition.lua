@@ -1,0 +1,258 @@
+--- Tables that are being defined: what the block of `db:create_table` is given. It is data until the block has ended.
+
+local internal = ...
+local sql_text = internal.load("perilune.runtime.sql_text")
+local checks = internal.load("perilune.runtime.checks")
+local sql_fragment = internal.load("perilune.runtime.sql_fragment")
+local column_definition = internal.load("perilune.schema.column_definition")
+local table_reference = internal.load("perilune.schema.table_reference")
+local belonging = internal.load("perilune.schema.belongs_to")
+
+local table_definition = {}
+local methods = {}
+local Methods = checks.class("table definition", methods)
+
+--- What columns and references ask of the definition they belong to.
+local Definition = {}
+Definition.__index = Definition
+
+--- Begins a definition. Its `block_argument` is what scripts see of it.
+-- @tparam table options `if_not_exists`, `temporary`, `without_rowid`, `strict`
+function table_definition.make(db, name, options)
+  local definition = setmetatable({
+    db = db,
+    name = name,
+    if_not_exists = options.if_not_exists,
+    temporary = options.temporary,
+    without_rowid = options.without_rowid,
+    strict = options.strict,
+    is_open = true,
+    parts = {},
+    column_names = {},
+    primary_key = nil,
+    unique_keys = {},
+    constraints = {},
+    own_columns_used = {},
+    has_raw_parts = false,
+    key_block = nil,
+  }, Definition)
+  definition.block_argument = setmetatable({ definition = definition }, Methods)
+  return definition
+end
+
+--- Notes the name of a column; no two may be equal.
+function Definition:add_name(name, place)
+  local key = name:lower()
+  if self.column_names[key] then checks.refuse(place, "there is a column `" .. self.column_names[key] .. "` already") end
+  self.column_names[key] = name
+end
+
+--- Sets what the primary key consists of: columns, names of columns, and what `belongs_to` gave.
+function Definition:set_primary_key(components, place)
+  if self.is_alteration then checks.refuse(place, "SQLite cannot add a primary key to a table") end
+  if self.key_block then checks.refuse(place, "columns defined in the block of a primary key are all part of it") end
+  if self.primary_key then
+    local names = table.concat(self:key_names(), ", ")
+    checks.refuse(place, "table `" .. self.name .. "` has a primary key already" .. (names ~= "" and ": " .. names or ""))
+  end
+  self.primary_key = components
+end
+
+--- The names of the columns that a part of a key stands for: a name, a column, or what `belongs_to` gave.
+local function names_of(component)
+  if type(component) == "string" then return { component } end
+  local names = {}
+  for index, column in ipairs(rawget(component, "columns") or { component }) do names[index] = column.name end
+  return names
+end
+
+--- The columns of the primary key: tables with `name` and `type`.
+function Definition:own_key(place)
+  local key = {}
+  for _, component in ipairs(self.primary_key or {}) do
+    for _, name in ipairs(names_of(component)) do key[#key + 1] = { name = name, type = self:type_of(name) } end
+  end
+  if #key == 0 then checks.refuse(place, "table `" .. self.name .. "` has no primary key to refer to: name its column") end
+  return key
+end
+
+function Definition:type_of(name)
+  for _, part in ipairs(self.parts) do
+    for _, column in ipairs(part.column and { part.column } or part.belonging and part.belonging.columns or {}) do
+      if checks.same_name(column.name, name) then return column.declared or "" end
+    end
+  end
+  return ""
+end
+
+--- The names of the columns of the primary key, nil if there is none.
+function Definition:key_names()
+  if not self.primary_key then return nil end
+  local all = {}
+  for _, component in ipairs(self.primary_key) do
+    local names = names_of(component)
+    table.move(names, 1, #names, #all + 1, all)
+  end
+  return all
+end
+
+--- Makes the columns by which rows belong to rows of this same table, now that its key is known.
+function Definition:expand_own_references()
+  for _, part in ipairs(self.parts) do
+    if part.belonging and not part.belonging.columns then
+      belonging.expand(part.belonging, self:own_key(part.belonging.place))
+    end
+  end
+end
+
+--- Notes that columns of this table are named somewhere; that they exist is checked at the end.
+function Definition:use_columns(names, place)
+  self.own_columns_used[#self.own_columns_used + 1] = { names = names, place = place }
+end
+
+--- The definition behind what the block was given, while it lasts.
+local function open(self, method)
+  local place = "t:" .. method
+  checks.receiver(self, Methods, place)
+  local definition = rawget(self, "definition")
+  if not definition.is_open then checks.refuse(place, "the table is defined: its block has ended") end
+  return definition, place
+end
+
+local function add_column(definition, name, declared, place)
+  local column = column_definition.make(definition, name, declared, place)
+  definition:add_name(name, place)
+  definition.parts[#definition.parts + 1] = { column = column }
+  if definition.key_block then
+    -- SQLite lets primary keys be NULL, unless told not to.
+    column:not_null()
+    table.insert(definition.primary_key, column)
+  end
+  return column
+end
+
+--- Adds a column.
+-- @tparam string name
+-- @tparam ?string declared its type: "text", "integer", "double", "real", "numeric", "boolean", "blob", "date", "datetime",
+--   "json_text", "jsonb", "any", or any other that SQLite takes; nil for none
+-- @treturn table the column, with methods that modify it: `t:column("title", "text"):not_null()`
+function methods:column(name, declared)
+  local definition, place = open(self, "column")
+  return add_column(definition, name, declared, place)
+end
+
+--- Adds an integer key that the database chooses, never the same again.
+-- @tparam ?table options `on_conflict`
+function methods:auto_incremented_primary_key(name, options)
+  local definition, place = open(self, "auto_incremented_primary_key")
+  options = checks.options(place, options, { on_conflict = "string" })
+  if definition.without_rowid then checks.refuse(place, "a table without row ids cannot number its rows") end
+  return add_column(definition, name, "integer", place)
+    :primary_key{ autoincrement = true, on_conflict = options.on_conflict }
+end
+
+local function key_column(definition, name, declared, options, place)
+  if declared == nil then checks.fail(place .. ": argument 2", "expected a type, got nothing") end
+  local column = add_column(definition, name, declared, place)
+  column:primary_key(checks.options(place, options, { on_conflict = "string" }))
+  -- An integer key cannot be NULL. Others can, unless told not to.
+  return column.declared == "INTEGER" and column or column:not_null()
+end
+
+--- Runs a block, all columns of which are the primary key.
+local function key_of_block(definition, body, policy, place)
+  definition:set_primary_key({}, place)
+  definition.key_policy, definition.key_block = policy, true
+  local _ <close> = setmetatable({}, { __close = function() definition.key_block = nil end })
+  body(definition.block_argument)
+  if #definition.primary_key == 0 then checks.refuse(place, "the block has defined no column") end
+end
+
+local function key_of_names(definition, names, policy, place)
+  names = checks.names(place, names)
+  definition:set_primary_key(names, place)
+  definition.key_policy = policy
+  definition:use_columns(names, place)
+end
+
+--- Sets the primary key: of one column, `t:primary_key("id", "integer", { on_conflict = "replace" })`; of columns that are
+-- defined elsewhere, `t:primary_key{ "a", "b", on_conflict = "replace" }`; or of all columns defined in a block,
+-- `t:primary_key(function(t) ... end)`, with options before it.
+function methods:primary_key(first, second, third)
+  local definition, place = open(self, "primary_key")
+  if type(first) == "string" then return key_column(definition, first, second, third, place) end
+  local body = type(first) == "function" and first or type(second) == "function" and second
+  if type(first) ~= "table" and type(first) ~= "function" then
+    checks.fail(place, "argument 1: expected a name, a list of names or a function, got " .. internal.describe(first))
+  end
+  local policy = checks.on_conflict(place, type(first) == "table" and checks.rest(first, #first) or nil)
+  if body then return key_of_block(definition, body, policy, place) end
+  key_of_names(definition, first, policy, place)
+end
+
+--- Adds what lets rows belong to rows of another table: columns `<name>_<key>` that refer to its primary key, indexed.
+-- @tparam string name what they belong to; also the other table, or that in the singular, unless `table` says it
+-- @tparam ?table options `table`; `columns`: their names here; `on_delete`, `on_update`, `deferred`; `unique`;
+--   `indexed = false`
+-- @treturn table with methods `not_null` and `unique`
+function methods:belongs_to(name, options)
+  local definition, place = open(self, "belongs_to")
+  local part = belonging.make(definition, name, options, place)
+  definition.parts[#definition.parts + 1] = { belonging = part }
+  if definition.key_block then
+    if not part.columns then checks.refuse(place, "a primary key cannot refer to itself") end
+    part.is_in_key = true
+    part:not_null()
+    table.insert(definition.primary_key, part)
+  end
+  return part
+end
+
+--- Lets columns refer to columns of a table, by default its primary key.
+-- @tparam ?table options `columns` of the other table; `on_delete`, `on_update`, `deferred`
+function methods:foreign_key(names, other, options)
+  local definition, place = open(self, "foreign_key")
+  names = checks.names(place, names)
+  local kinds = { columns = "any" }
+  for key, kind in pairs(table_reference.options) do kinds[key] = kind end
+  options = checks.options(place, options, kinds)
+  local columns = options.columns ~= nil and checks.names(place .. ": option `columns`", options.columns) or nil
+  definition:use_columns(names, place)
+  local reference = table_reference.make(definition, other, #names, columns, options, place)
+  table.insert(definition.parts, {
+    constraint = function() return "FOREIGN KEY (" .. sql_text.names(names, place) .. ") " .. reference() end,
+  })
+end
+
+--- Refuses rows that agree with another in all these columns.
+-- @tparam ?table options `on_conflict`
+function methods:unique_key(names, options)
+  local definition, place = open(self, "unique_key")
+  names = checks.names(place, names)
+  definition:use_columns(names, place)
+  table.insert(definition.unique_keys, "UNIQUE (" .. sql_text.names(names, place) .. ")" .. checks.on_conflict(place, options))
+end
+
+--- Refuses rows for which a condition is false.
+-- @param condition SQL text, an expression, or a function that gets the columns (`c.price`) and gives one of these
+function methods:check(condition)
+  local definition, place = open(self, "check")
+  table.insert(definition.constraints, "CHECK (" .. sql_fragment.expression(condition, place) .. ")")
+end
+
+--- Adds a constraint as SQL.
+function methods:constraint(sql)
+  local definition, place = open(self, "constraint")
+  table.insert(definition.constraints, sql_fragment.text(sql, place))
+  definition.has_raw_parts = true
+end
+
+--- Adds a column as SQL.
+function methods:column_sql(sql)
+  local definition, place = open(self, "column_sql")
+  if definition.key_block then checks.refuse(place, "columns of a primary key cannot be defined in SQL") end
+  table.insert(definition.parts, { sql = sql_fragment.text(sql, place) })
+  definition.has_raw_parts = true
+end
+
+return table_definition

@@ -1,0 +1,87 @@
+--- References from columns to the key of a table.
+
+local internal = ...
+local sql_text = internal.load("perilune.runtime.sql_text")
+local checks = internal.load("perilune.runtime.checks")
+
+local table_reference = {}
+
+local actions = { "no action", "restrict", "set null", "set default", "cascade" }
+
+--- Options of all that refers to a table.
+table_reference.options = { on_delete = "string", on_update = "string", deferred = "boolean" }
+
+local function action(place, event, value)
+  local word = checks.choice(place .. ": option `on_" .. event .. "`", "action", value, actions)
+  return word and " ON " .. event:upper() .. " " .. word or ""
+end
+
+--- What follows the columns: what is done when the other row goes.
+local function clauses_of(place, options)
+  return action(place, "delete", options.on_delete) .. action(place, "update", options.on_update)
+    .. (options.deferred and " DEFERRABLE INITIALLY DEFERRED" or "")
+end
+
+--- Raises if there is no such table, naming the nearest.
+function table_reference.require_table(db, name, place)
+  sql_text.name(name, place)
+  if db:table_exists(name) then return end
+  if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view: only tables can be referred to") end
+  internal.raise_unknown("table", name, db:tables())
+end
+
+--- The key of another table: a list of its columns as `db:columns` has them.
+function table_reference.key_of(db, name, place)
+  table_reference.require_table(db, name, place)
+  local key = {}
+  for _, column in ipairs(db:columns(name)) do
+    if column.primary_key then key[column.primary_key] = column end
+  end
+  if #key == 0 then
+    checks.refuse(place, "table `" .. name .. "` has no primary key to refer to: name its column")
+  end
+  return key
+end
+
+local function check_columns(db, name, columns, place)
+  if not db:table_exists(name) then return end
+  local names = {}
+  for index, column in ipairs(db:columns(name)) do names[index] = column.name end
+  for _, wanted in ipairs(columns) do
+    local found = false
+    for _, column_name in ipairs(names) do found = found or checks.same_name(column_name, wanted) end
+    if not found then internal.raise_unknown_column(wanted, name, names) end
+  end
+end
+
+local function names_of(key)
+  local names = {}
+  for index, column in ipairs(key) do names[index] = column.name end
+  return names
+end
+
+--- Makes a reference to a table.
+-- The table that is being defined is asked for its key at the end, any other at once.
+-- @tparam table definition of the table that refers
+-- @tparam integer count how many columns refer
+-- @tparam ?{string,...} columns of the other table; nil for its primary key
+-- @treturn function that gives the SQL `REFERENCES ...`
+function table_reference.make(definition, name, count, columns, options, place)
+  local clauses = clauses_of(place, options)
+  local is_self = checks.same_name(sql_text.name(name, place), sql_text.name(definition.name))
+  if columns and is_self then definition:use_columns(columns, place) end
+  if columns and not is_self then check_columns(definition.db, name, columns, place) end
+  if not columns and not is_self then columns = names_of(table_reference.key_of(definition.db, name, place)) end
+  local function sql()
+    columns = columns or names_of(definition:own_key(place))
+    if #columns ~= count then
+      checks.refuse(place, ("%d column%s cannot refer to %d of `%s` (%s)"):format(
+        count, count == 1 and "" or "s", #columns, name, table.concat(columns, ", ")))
+    end
+    return "REFERENCES " .. sql_text.name(name) .. "(" .. sql_text.names(columns, place) .. ")" .. clauses
+  end
+  if columns then sql() end
+  return sql
+end
+
+return table_reference

@@ -1,0 +1,180 @@
+--- Cells of text tables against values: what they are to be stored as, and what they match.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local display = state.lazily("scenarios.display")
+local perilune = internal.perilune
+
+local scenario_cells = {}
+
+--- A copy of what names stand for, which can be given up. `@ada` stands for the value that it first stood for.
+function scenario_cells.copy_names(names)
+  local copy = {}
+  for name, value in pairs(names) do copy[name] = value end
+  return copy
+end
+
+-- Matching
+
+local function instant(value)
+  if value == nil or type(value) == "boolean" then return nil end
+  local is_date, date = pcall(internal.read_date, value)
+  return is_date and date or nil
+end
+
+local function is_date(value)
+  return type(value) == "userdata" and instant(value) ~= nil
+end
+
+--- Whether a value is the time that the clock shows: an instant, its seconds, or the day or second of it as text.
+local function is_now(value)
+  local now = perilune.now()
+  if math.type(value) then
+    return value == now.unix or value == now.unix_seconds
+  end
+  if type(value) == "string" then
+    if #value <= 10 then return value == now:format("%Y-%m-%d") or value == now:format("%H:%M:%S") end
+  end
+  local date = instant(value)
+  if not date then return false end
+  return date == now or tostring(date):gsub("%.%d*$", "") == tostring(now):gsub("%.%d*$", "")
+end
+
+local function matches_number(text, value)
+  if text == "true" or text == "false" then return math.type(value) == "integer" and (value ~= 0) == (text == "true") end
+  return tonumber(text) == value or text == display.cell(value)
+end
+
+local function looks_like_date(text)
+  return text:find("^%d%d%d%d%-%d%d%-%d%d") ~= nil
+end
+
+--- Whether both say the same instant, in whatever way.
+local function same_date(text, value)
+  local left, right = instant(text), instant(value)
+  return left ~= nil and right ~= nil and left == right
+end
+
+local function matches_table(text, value)
+  local is_json, decoded = pcall(perilune.json.decode, text)
+  return is_json and #internal.load("scenarios.differences").of(value, decoded) == 0 or tostring(value) == text
+end
+
+local bare = {
+  string = function(text, value) return text == value or looks_like_date(text) and same_date(text, value) end,
+  number = matches_number,
+  boolean = function(text, value) return text == tostring(value) or text == (value and "1" or "0") end,
+  table = matches_table,
+  userdata = function(text, value) return tostring(value) == text or is_date(value) and same_date(text, value) end,
+}
+
+local function plain(value)
+  if internal.is_blob(value) then return tostring(value) end
+  return value
+end
+
+local matching = {
+  null = function(_, value) return value == nil end,
+  any = function(_, value) return value ~= nil end,
+  now = function(_, value) return value ~= nil and is_now(value) end,
+  text = function(cell, value) return value == cell.text or type(value) == "userdata" and tostring(value) == cell.text end,
+  blob = function(cell, value) return value == cell.text end,
+  bare = function(cell, value)
+    local match = bare[type(value)]
+    return match ~= nil and match(cell.text, value)
+  end,
+  empty = function() return true end,
+}
+
+function matching.name(cell, value, names)
+  if names[cell.text] == nil then
+    names[cell.text] = value == nil and internal.null or value
+    return true
+  end
+  local bound = names[cell.text]
+  if bound == internal.null then bound = nil end
+  return bound == value
+end
+
+--- Whether a value is what a cell says. A name that is not known is, from then on.
+-- @tparam table names what names stand for
+function scenario_cells.matches(cell, value, names)
+  if value == internal.null then value = nil end
+  return matching[cell.kind](cell, plain(value), names)
+end
+
+--- What a cell says, with the value of its name where it has one.
+function scenario_cells.text(cell, names)
+  if cell.kind == "name" and names[cell.text] ~= nil then return cell.raw .. " (" .. display.cell(names[cell.text]) .. ")" end
+  if cell.kind == "now" then return "now (" .. display.cell(perilune.now()) .. ")" end
+  return cell.raw
+end
+
+-- Storing
+
+local function fail(place, expected, cell, help)
+  internal.raise("text_table", ("%s: expected %s, got %s%s"):format(place, expected, cell.raw, help or ""))
+end
+
+local storing = {}
+
+function storing.integer(cell, place)
+  local number = tonumber(cell.text)
+  local integer = number and math.tointeger(number)
+  return integer or number or fail(place, "an integer", cell, "; text stands in quotes")
+end
+
+function storing.real(cell, place)
+  return tonumber(cell.text) or fail(place, "a number", cell, "; text stands in quotes")
+end
+
+local booleans = { ["true"] = true, ["false"] = false, ["1"] = true, ["0"] = false }
+
+function storing.boolean(cell, place)
+  local value = booleans[cell.text]
+  if value == nil then fail(place, "true or false", cell) end
+  return value
+end
+
+function storing.date(cell, place)
+  return instant(cell.text) or fail(place, "a date (2026-03-31 or 2026-03-31 18:00:00)", cell)
+end
+
+function storing.text(cell)
+  return cell.text
+end
+
+function storing.any(cell)
+  return tonumber(cell.text) or cell.text
+end
+
+--- How a column stores what a bare cell says, by its declared type (SQLite, "Determination Of Column Affinity").
+local function storing_of(declared)
+  local upper = declared:upper()
+  if upper:find("^BOOL") then return storing.boolean end
+  if upper == "DATE" or upper == "DATETIME" or upper == "TIMESTAMP" then return storing.date end
+  if upper:find("INT", 1, true) then return storing.integer end
+  if upper:find("CHAR", 1, true) or upper:find("CLOB", 1, true) or upper:find("TEXT", 1, true) then return storing.text end
+  if upper:find("REAL", 1, true) or upper:find("FLOA", 1, true) or upper:find("DOUB", 1, true) then return storing.real end
+  return storing.any
+end
+
+local function now_for(declared)
+  local now, upper = perilune.now(), declared:upper()
+  return upper:find("INT", 1, true) and now.unix_seconds or now
+end
+
+--- The value that a cell says for a column.
+-- @tparam string place for messages: "given.invoices: row 1: column `qty`"
+-- @return the value; nil if it is left to the database: the cell is empty, or a name that stands for nothing yet
+function scenario_cells.value(cell, column, names, place)
+  if cell.kind == "null" then return internal.null end
+  if cell.kind == "now" then return now_for(column.type) end
+  if cell.kind == "name" then return names[cell.text] end
+  if cell.kind == "blob" then return perilune.blob(cell.text) end
+  if cell.kind == "text" then return cell.text end
+  if cell.kind == "any" then fail(place, "a value", cell, ", which says what a row has") end
+  if cell.kind == "bare" then return storing_of(column.type)(cell, place) end
+end
+
+return scenario_cells

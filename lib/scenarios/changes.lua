@@ -1,0 +1,137 @@
+--- Changes as rows of text tables: `op`, `table`, `key`, and columns, whose cells may say `before -> after`.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local cells = state.lazily("scenarios.cells")
+local display = state.lazily("scenarios.display")
+local text_table = state.lazily("scenarios.text_table")
+local row_source = internal.load("scenarios.row_source")
+
+local scenario_changes = {}
+
+local metatable = { __name = "changes" }
+
+--- The columns of a change: those that an update has changed, all of a row that was inserted or deleted.
+local function columns_of(change)
+  return change.op == "update" and change.changed or change.columns
+end
+
+function metatable.__tostring(changes)
+  if #changes == 0 then return "no changes" end
+  local lines = {}
+  for index, change in ipairs(changes) do
+    local parts = {}
+    for _, column in ipairs(columns_of(change)) do
+      parts[#parts + 1] = column .. ": " .. scenario_changes.show(change, column)
+    end
+    local key = scenario_changes.show(change, "key")
+    lines[index] = ("%s %s %s  %s"):format(change.op, change.table, key, table.concat(parts, ", "))
+  end
+  return table.concat(lines, "\n")
+end
+
+--- Marks a list of the runner as changes.
+function scenario_changes.mark(list)
+  return setmetatable(list, metatable)
+end
+
+function scenario_changes.is(value)
+  return type(value) == "table" and getmetatable(value) == metatable
+end
+
+local own = { op = true, table = true, key = true }
+
+local function is_changed(change, column)
+  for _, name in ipairs(change.changed or {}) do
+    if name == column then return true end
+  end
+  return false
+end
+
+local function key_text(key)
+  local parts = {}
+  for index = 1, #key do parts[index] = display.cell(key[index]) end
+  return table.concat(parts, ", ")
+end
+
+--- What a change says of a column as a cell.
+function scenario_changes.show(change, column)
+  if column == "key" then return key_text(change.key) end
+  if own[column] then return tostring(change[column]) end
+  local before, after = change.before and change.before[column], change.after and change.after[column]
+  if change.op == "delete" then return display.cell(before) end
+  if not is_changed(change, column) then return display.cell(after) end
+  return display.cell(before) .. " -> " .. display.cell(after)
+end
+
+--- Whether a cell says what became of a column. Without an arrow it says what there is after, or was before a deletion; an empty
+-- one that the column has stayed as it was. Before an insertion, and after a deletion, there is NULL.
+local function matches_column(cell, change, column, names)
+  local before, after = change.before and change.before[column], change.after and change.after[column]
+  if cell.kind == "empty" then return change.op == "update" and not is_changed(change, column) end
+  local sides = cell.kind == "bare" and text_table.split(cell.text, "->") or {}
+  if #sides == 2 then
+    if change.op == "update" and not is_changed(change, column) then return false end
+    local left, right = text_table.cell("changes", sides[1]), text_table.cell("changes", sides[2])
+    return cells.matches(left, before, names) and cells.matches(right, after, names)
+  end
+  if change.op == "delete" then return cells.matches(cell, before, names) end
+  return cells.matches(cell, after, names)
+end
+
+local function matches_key(cell, key, names)
+  if #key == 1 then return cells.matches(cell, key[1], names) end
+  if cell.kind == "any" then return true end
+  local parts = cell.kind == "bare" and text_table.split(cell.text, ",") or {}
+  if #parts ~= #key then return false end
+  for index, part in ipairs(parts) do
+    if not cells.matches(text_table.cell("changes", part), key[index], names) then return false end
+  end
+  return true
+end
+
+--- The columns that tables of the changes have, in their order.
+local function known_columns(changes)
+  local names, seen = { "op", "table", "key" }, {}
+  for _, change in ipairs(changes) do
+    for _, column in ipairs(change.columns) do
+      if not seen[column] then names[#names + 1], seen[column] = column, true end
+    end
+  end
+  return names
+end
+
+--- Raises if rows were written that cannot be told: those of tables without a primary key.
+local function check_recorded(changes)
+  local tables = changes.unrecorded
+  if not tables or #tables == 0 then return end
+  internal.raise("usage", ("changes: rows of %s were written, which has no primary key: what has changed there is not known")
+    :format(table.concat(tables, ", ")))
+end
+
+--- The row source for changes; nil for other values.
+local function source_of(changes)
+  if not scenario_changes.is(changes) then return nil end
+  check_recorded(changes)
+  local columns = known_columns(changes)
+  return {
+    items = changes, columns = columns, allows_empty = true,
+    matches = function(cell, change, column, names)
+      if column == "key" then return matches_key(cell, change.key, names) end
+      if own[column] then return cells.matches(cell, change[column], names) end
+      return matches_column(cell, change, column, names)
+    end,
+    show = scenario_changes.show,
+    check = function(name)
+      if #changes == 0 then return end
+      for _, column in ipairs(columns) do
+        if column == name then return end
+      end
+      internal.raise_unknown("column", name, columns)
+    end,
+  }
+end
+
+table.insert(row_source.makers, source_of)
+
+return scenario_changes

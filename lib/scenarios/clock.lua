@@ -1,0 +1,65 @@
+--- `t.clock`: the time that scripts and SQL see.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local options = state.lazily("scenarios.options")
+local display = state.lazily("scenarios.display")
+
+local clock = {}
+
+local function seconds(what, value)
+  local result = options.seconds(value)
+  if result == nil then
+    state.mistake('%s: expected a duration ({ hours = 2 }, "90s", a number of seconds), got %s', what,
+      display.show(value))
+  end
+  return result
+end
+
+--- Whether somebody goes by the clock, and can be waited for here.
+local function has_others()
+  return state.has("has_others") and state.host("has_others")()
+end
+
+--- Sets the time. What is due by then is called once.
+-- @param instant a date, or what `perilune.date` reads
+function clock:set(instant)
+  local is_date, date = pcall(internal.perilune.date, instant)
+  if not is_date then
+    internal.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. display.show(instant))
+  end
+  state.host("clock_set")(date)
+  if has_others() then state.host("wait_until_quiet")(0.0) end
+  return self
+end
+
+--- Lets time go by, from one timer to the next: each is called at its time, and has done what it does when this returns.
+function clock:advance(duration)
+  local amount = seconds("t.clock:advance", duration)
+  if amount >= 0 and has_others() then
+    state.host("wait_until_quiet")(amount)
+  else
+    state.host("clock_advance")(amount)
+  end
+  return self
+end
+
+--- Lets that much time go by with each reading, from now on.
+function clock:tick(duration)
+  state.host("clock_tick")(seconds("t.clock:tick", duration))
+  return self
+end
+
+--- The time.
+function clock:now()
+  return internal.perilune.now()
+end
+
+return setmetatable({}, {
+  __index = function(_, name)
+    if clock[name] then return clock[name] end
+    internal.raise_unknown("method", name, display.keys(clock))
+  end,
+  __newindex = function(_, name) state.mistake("t.clock.%s cannot be set: use t.clock:set", tostring(name)) end,
+  __tostring = function() return "t.clock" end,
+})

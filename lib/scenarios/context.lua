@@ -1,0 +1,273 @@
+--- The context `t` that scenarios get.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local source = state.lazily("scenarios.source")
+local display = state.lazily("scenarios.display")
+local failures = state.lazily("scenarios.failures")
+local changes = state.lazily("scenarios.changes")
+local queries = state.lazily("scenarios.queries")
+local steps = internal.load("scenarios.steps")
+
+local scenario_context = {}
+
+local function check_name(what, ...)
+  internal.load("scenarios.definitions").check_name(what, ...)
+end
+
+local function check_function(what, f)
+  if type(f) ~= "function" then
+    state.mistake("%s: expected a function, got %s", what, internal.describe(f))
+  end
+end
+
+--- The functions of `t`. They are called with a dot, as `t.step("...", f)`.
+local members = {}
+
+-- Reporting
+
+local function elapsed()
+  if state.has("elapsed") then return state.host("elapsed")() end
+  return os.clock()
+end
+
+--- Calls a function inside of the scenario; what it raises is raised again later, by `raise_again`.
+-- @return whether it raised nothing; its results packed, or what was caught
+local function call_inside(current, f)
+  local is_done, results = failures.protect(f)
+  -- What is reported of an error has to name the innermost step, and the place in it.
+  if not is_done and not (current.caught and rawequal(current.caught.value, results.value)) then
+    results.step, current.caught = steps.current(current), results
+  end
+  return is_done, results
+end
+
+local function raise_again(caught)
+  error(caught.value, 0)
+end
+
+--- A named part of the scenario; what fails in it is reported with it.
+-- @return what the function returns
+function members.step(name, f)
+  check_name("t.step", name)
+  check_function("t.step", f)
+  local current = state.require("t.step")
+  local _, line = internal.position()
+  local begin, failed_before = elapsed(), #current.failures
+  local step, outer = steps.begin(current, name, line)
+  local is_done, results = call_inside(current, f)
+  steps.leave(current, outer)
+  step.ms = (elapsed() - begin) * 1000
+  step.outcome = is_done and #current.failures == failed_before and "passed" or current.is_skipped and "skipped" or "failed"
+  if not is_done then raise_again(results) end
+  return table.unpack(results, 2, results.n)
+end
+
+--- A remark for the report.
+function members.note(...)
+  local parts = table.pack(...)
+  for index = 1, parts.n do parts[index] = type(parts[index]) == "string" and parts[index] or display.show(parts[index]) end
+  table.insert(state.require("t.note").notes, table.concat(parts, " "))
+end
+
+--- A value that is kept with the report: text as it is, anything else as Lua writes it.
+function members.attach(name, value)
+  check_name("t.attach", name)
+  local text = type(value) == "string" and value or display.pretty(value)
+  table.insert(state.require("t.attach").attachments, { name = name, text = text })
+end
+
+--- Calls a function when the scenario is over, also if it fails; the last one first.
+function members.defer(f)
+  check_function("t.defer", f)
+  table.insert(state.require("t.defer").deferred, f)
+end
+
+--- Ends the scenario here, without a verdict.
+function members.skip(reason)
+  local current = state.require("t.skip")
+  if reason ~= nil and type(reason) ~= "string" then
+    internal.raise("argument", "t.skip: expected the reason, got " .. internal.describe(reason))
+  end
+  current.is_skipped, current.skip_reason = true, reason or "skipped"
+  internal.raise("scenario_skip", current.skip_reason)
+end
+
+-- Scripts and migrations
+
+local function check_path(what, path)
+  if type(path) ~= "string" or path == "" then
+    state.mistake("%s: argument 1: expected the path of a script, got %s", what, display.show(path))
+  end
+end
+
+local result_metatable = { __name = "result of a script" }
+function result_metatable.__index(result, name)
+  if type(name) ~= "string" then return nil end
+  if name == "changes" and rawget(result, "changes_error") then
+    internal.raise("usage", "the changes of the script are not known: " .. rawget(result, "changes_error"))
+  end
+  local names = { "value", "output", "error", "changes", "effects", "queries" }
+  for _, known in ipairs(names) do
+    if known == name then return nil end
+  end
+  internal.raise_unknown("member", name, names)
+end
+
+local function run(what, path, arguments)
+  check_path(what, path)
+  if arguments ~= nil and type(arguments) ~= "table" then
+    state.mistake("%s: argument 2: expected a table of arguments, got %s", what, internal.describe(arguments))
+  end
+  state.require(what)
+  if state.has("require_no_access") then state.host("require_no_access")(what) end
+  local result = state.host("run_script")(path, arguments)
+  result.changes = result.changes and changes.mark(result.changes)
+  result.queries = result.queries and queries.mark(result.queries)
+  return setmetatable(result, result_metatable)
+end
+
+--- How a scenario lets its scripts do what they were refused, as a line; nil for other errors.
+local function cure_of(err)
+  if err.kind == "preview" then
+    local name = tostring(err.message):find("program", 1, true) and "programs" or "files"
+    return ('the option grants = { "%s" } of the scenario allows it'):format(name)
+  elseif err.kind == "module_not_found" then
+    return 't.effects.NAME:stub("function", value) stands for a module that only the host has'
+  end
+end
+
+--- Runs a script as the command would, in a state of its own on this database. If it fails, so does the scenario.
+function members.run(path, arguments)
+  local result = run("t.run", path, arguments)
+  if result.error == nil then return result end
+  local message, file, line = failures.describe(result.error)
+  local details = {}
+  if failures.is_error_object(result.error) and result.error.sql then
+    details[1] = "SQL   " .. result.error.sql:gsub("%s+", " ")
+  end
+  details[#details + 1] = failures.is_error_object(result.error) and cure_of(result.error) or nil
+  local calls = failures.is_error_object(result.error) and failures.places(tostring(result.error.traceback)) or {}
+  if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
+  local place = file and ("%s:%s"):format(file, line or "?") or path
+  internal.raise("script", place .. ": " .. message, { details = details })
+end
+
+--- The same; the error of a script is in the field `error` of the result.
+function members.try_run(path, arguments)
+  return run("t.try_run", path, arguments)
+end
+
+--- Runs the migrations of the project on this database.
+-- @tparam ?table options `to`: the last migration that is run, or how its name begins
+function members.migrate(options)
+  if options ~= nil and type(options) ~= "table" then
+    internal.raise("argument", "t.migrate: expected a table { to = \"...\" }, got " .. internal.describe(options))
+  end
+  for name, value in pairs(options or {}) do
+    if name ~= "to" then internal.raise_unknown("option", name, { "to" }) end
+    if type(value) ~= "string" then
+      state.mistake("t.migrate: option to: expected the name of a migration, got %s", internal.describe(value))
+    end
+  end
+  return state.host("migrate")(options and options.to)
+end
+
+--- Undoes the last migration, as it says in its `down`.
+-- @return its name
+function members.migrate_down()
+  local migrator = internal.perilune.migrator{ folder = state.host("migrations_folder")() }
+  return migrator:migrate_down(internal.default_database())
+end
+
+-- Watching
+
+--- Calls a function, and returns what the runner has watched meanwhile.
+-- @tparam string what "changes" or "queries"
+local function watch(what, f)
+  check_function("t." .. what, f)
+  local current = state.require("t." .. what)
+  local number = state.host("begin_" .. what)()
+  local is_done, results = call_inside(current, f)
+  local list = state.host("end_" .. what)(number)
+  if not is_done then raise_again(results) end
+  return list
+end
+
+--- What a function changes in the database: expect(...):rows [[ | op | table | key | ... ]].
+function members.changes(f)
+  return changes.mark(watch("changes", f))
+end
+
+--- The statements that run in a function.
+function members.queries(f)
+  return queries.mark(watch("queries", f))
+end
+
+--- Waits until all that is due now has been done: timers, observations and automations have been called, and what they have begun has
+-- ended, or sleeps. The clock stands: what comes later is had by `t.clock:advance`.
+function members.wait_until_idle()
+  state.require("t.wait_until_idle")
+  state.host("require_no_access")("t.wait_until_idle")
+  state.host("wait_until_quiet")(0.0)
+end
+
+-- Values
+
+local function fixtures_proxy(current)
+  local definitions = internal.load("scenarios.definitions")
+  local values, making = {}, {}
+  return state.proxy("t.fix", function(name)
+    if values[name] then return values[name].value end
+    local fixture = definitions.fixtures[name]
+    if not fixture then internal.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
+    if making[name] then internal.raise("usage", ("the fixture `%s` needs itself"):format(name)) end
+    making[name] = true
+    local value = fixture.body(current.context)
+    values[name] = { value = value }
+    return value
+  end)
+end
+
+--- By name: functions of the run that give what `t` has beside functions; called once.
+local values = {
+  db = function() return internal.default_database() end,
+  given = function() return internal.load("scenarios.given").proxy() end,
+  make = function() return internal.load("scenarios.factories").proxy() end,
+  fix = fixtures_proxy,
+  clock = function() return internal.load("scenarios.clock") end,
+  effects = function() return internal.load("scenarios.effects") end,
+  seed = function(current) return current.info.seed end,
+}
+
+function values.tmp_dir(current)
+  return current.info.tmp_dir or state.host("tmp_dir")()
+end
+
+--- The names of all that `t` has.
+function scenario_context.names()
+  local set = { case = true }
+  for name in pairs(members) do set[name] = true end
+  for name in pairs(values) do set[name] = true end
+  return display.keys(set)
+end
+
+--- The context of a run.
+function scenario_context.new(current)
+  local made = {}
+  return setmetatable({}, {
+    __index = function(_, name)
+      if members[name] then return members[name] end
+      if made[name] ~= nil then return made[name] end
+      if name == "case" then return current.scenario.case_values end
+      if not values[name] then internal.raise_unknown("member", name, scenario_context.names()) end
+      made[name] = values[name](current)
+      return made[name]
+    end,
+    __newindex = function(_, name) state.mistake("t.%s cannot be set", tostring(name)) end,
+    __tostring = function() return "t" end,
+    __name = "t",
+  })
+end
+
+return scenario_context

@@ -1,0 +1,249 @@
+--- What scenario files define: scenarios, groups, templates, factories, fixtures.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local source = state.lazily("scenarios.source")
+local options_of = state.lazily("scenarios.options")
+local cases_of = state.lazily("scenarios.cases")
+local display = state.lazily("scenarios.display")
+
+local scenario_definitions = {
+  --- The scenarios in their order, and by id.
+  scenarios = {}, by_id = {},
+  --- The templates in their order, and by name.
+  templates = {}, templates_by_name = {},
+  --- By name: { name, body, file, line }.
+  fixtures = {},
+  --- By table, its name in lower case: { columns, file, line }.
+  factories = {},
+}
+
+--- The group in which definitions stand: { names, options, before, after, outer }. `shared` is that of support.lua.
+local shared = { names = {}, options = {}, before = {}, after = {} }
+local group = shared
+
+--- How many scenarios the file has defined so far, and the one that is wanted.
+local ordinal, wanted = 0, nil
+
+--- Only the scenario is kept that the so-manieth call defines; all without a number.
+function scenario_definitions.want(number)
+  wanted = number
+end
+
+--- Begins a file.
+function scenario_definitions.begin_file()
+  ordinal = 0
+  group = state.file.is_support and shared or { names = {}, options = {}, before = {}, after = {}, outer = shared }
+end
+
+local function position()
+  local file, line = internal.position()
+  return file and source.path(file) or "?", line or 0
+end
+
+local function check_phase(what)
+  if state.phase == "running" then
+    internal.raise("usage", what .. ": definitions stand outside of scenarios: this one is made while a scenario runs")
+  elseif state.phase == "idle" then
+    internal.raise("usage", what .. ": definitions are made while a file is loaded")
+  end
+end
+
+--- Raises unless the first argument is a name.
+-- @tparam string what who asks
+function scenario_definitions.check_name(what, name)
+  if type(name) ~= "string" or not name:find("%S") then
+    state.mistake("%s: argument 1: expected a name, got %s", what, display.show(name))
+  elseif not utf8.len(name) then
+    state.mistake("%s: argument 1: expected a name that is UTF-8, got %s", what, display.show(name))
+  end
+end
+
+local check_name = scenario_definitions.check_name
+
+local function check_function(what, f)
+  if type(f) ~= "function" then
+    state.mistake("%s: expected a function last, got %s", what, internal.describe(f))
+  end
+end
+
+--- Takes the arguments (name, [options,] function).
+local function read_arguments(what, name, options, body, ...)
+  check_name(what, name)
+  if body == nil and type(options) == "function" then options, body = nil, options end
+  if select("#", ...) > 0 then state.mistake("%s %s: there are too many arguments", what, display.quoted(name)) end
+  return options, body
+end
+
+-- Scenarios
+
+local function id_of(entry)
+  local parts = { state.file.path }
+  table.move(group.names, 1, #group.names, 2, parts)
+  parts[#parts + 1] = entry.name
+  parts[#parts + 1] = entry.text
+  return table.concat(parts, " > ")
+end
+
+local function add(entry, options, body, extra)
+  local file, line = position()
+  local scenario = {
+    id = id_of(entry), name = entry.name, groups = group.names, case = entry.text, case_values = entry.case,
+    file = file, line = line,
+    tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
+    retry = options.retry or 0, fails = options.fails, lock = options.lock, clock = options.clock, seed = options.seed,
+    max_queries = options.max_queries, grants = options.grants, body = body, group = group, ordinal = ordinal,
+    index = #scenario_definitions.scenarios + 1,
+  }
+  for name, value in pairs(extra) do scenario[name] = value end
+  -- Of two with one id the runner tells; the others are run.
+  scenario_definitions.by_id[scenario.id] = scenario_definitions.by_id[scenario.id] or scenario
+  scenario_definitions.scenarios[scenario.index] = scenario
+end
+
+local function define_scenario(kind, extra, name, ...)
+  ordinal = ordinal + 1
+  if wanted and ordinal ~= wanted and state.phase == "loading" then return end
+  check_phase(kind)
+  local own, body = read_arguments(kind, name, ...)
+  local what = kind .. ' "' .. name .. '"'
+  if state.file.is_support then
+    internal.raise("usage", what .. ": scenarios stand in files *_scenario.lua, not in support.lua")
+  end
+  if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
+  local options = group.options
+  if own ~= nil then options = options_of.inherit(options, options_of.read("scenario", what, own)) end
+  if not options.cases then return add({ name = name }, options, body, extra) end
+  for _, entry in ipairs(cases_of.list(name, options.cases)) do add(entry, options, body, extra) end
+end
+
+local scenario = setmetatable({}, {
+  __call = function(_, ...) define_scenario("scenario", {}, ...) end,
+  __index = function(_, name) internal.raise_unknown("member", name, { "only", "skip", "todo" }) end,
+  __newindex = function(_, name) state.mistake("scenario.%s cannot be set", tostring(name)) end,
+  __tostring = function() return "scenario" end,
+})
+
+--- While there is one, no other scenario is run; and the run fails in the end.
+rawset(scenario, "only", function(...) define_scenario("scenario.only", { only = true }, ...) end)
+
+--- A scenario that is not run: `scenario.skip(reason, name, [options,] function)`.
+rawset(scenario, "skip", function(reason, ...)
+  if type(reason) ~= "string" or type((...)) ~= "string" then
+    state.mistake("scenario.skip: expected the reason and then the name: "
+      .. 'scenario.skip("waits for #12", "name", function(t) ... end)')
+  end
+  define_scenario("scenario.skip", { skip = reason }, ...)
+end)
+
+--- A scenario that is still to be written.
+rawset(scenario, "todo", function(name, ...)
+  if select("#", ...) > 0 then internal.raise("argument", "scenario.todo: expected a name alone") end
+  define_scenario("scenario.todo", { todo = true }, name)
+end)
+
+scenario_definitions.scenario = scenario
+
+-- Groups
+
+--- Scenarios that belong together and share options.
+function scenario_definitions.group(name, ...)
+  check_phase("group")
+  local own, body = read_arguments("group", name, ...)
+  local what = "group " .. display.quoted(name)
+  if state.file.is_support then internal.raise("usage", what .. ": groups stand in files *_scenario.lua, not in support.lua") end
+  check_function(what, body)
+  local outer = group
+  local names = table.move(outer.names, 1, #outer.names, 1, {})
+  names[#names + 1] = name
+  group = {
+    names = names, options = options_of.inherit(outer.options, options_of.read("group", what, own)), before = {}, after = {},
+    outer = outer,
+  }
+  local is_done, err = pcall(body)
+  group = outer
+  if not is_done then error(err, 0) end
+end
+
+for name, list in pairs{ before_each = "before", after_each = "after" } do
+  --- A function that is called with `t` before or after each scenario of the group, or of the file; in support.lua, of all.
+  scenario_definitions[name] = function(f)
+    check_phase(name)
+    check_function(name, f)
+    table.insert(group[list], f)
+  end
+end
+
+-- What scenarios use
+
+--- A layer of data: made once for a run, and copied for each scenario.
+function scenario_definitions.template(name, ...)
+  check_phase("template")
+  local options, body = read_arguments("template", name, ...)
+  local what = "template " .. display.quoted(name)
+  check_function(what, body)
+  options = options == nil and {} or options
+  if type(options) ~= "table" then state.mistake("%s: expected a table of options, got %s", what, internal.describe(options)) end
+  for option in pairs(options) do
+    if option ~= "on" and option ~= "timeout" then internal.raise_unknown("option", option, { "on", "timeout" }) end
+  end
+  local timeout = options.timeout ~= nil and options_of.duration(options.timeout) or nil
+  if options.timeout ~= nil and not timeout then
+    state.mistake('%s: option timeout: expected a duration ("2m", a number of seconds), got %s', what, display.show(options.timeout))
+  end
+  -- A layer called `base` takes the place of the migrated database.
+  local on = options.on or name == "base" and "empty" or "base"
+  check_name(what .. ": option on", on)
+  local same = scenario_definitions.templates_by_name[name]
+  if same then internal.raise("duplicate", ("%s: there is another one, at %s:%d"):format(what, same.file, same.line)) end
+  if name == "empty" then internal.raise("argument", what .. ": `empty` is the database without anything") end
+  local file, line = position()
+  local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file), timeout = timeout }
+  scenario_definitions.templates_by_name[name] = template
+  table.insert(scenario_definitions.templates, template)
+end
+
+--- What rows of a table have that `t.make` makes.
+function scenario_definitions.factory(table_name, columns)
+  check_phase("factory")
+  check_name("factory", table_name)
+  if type(columns) ~= "table" or #columns > 0 then
+    state.mistake("factory %s: argument 2: expected a table of columns, got %s", display.quoted(table_name),
+      display.show(columns))
+  end
+  local same = scenario_definitions.factories[table_name:lower()]
+  local file, line = position()
+  if same then
+    internal.raise("duplicate", ("factory %s: there is another one, at %s:%d")
+      :format(display.quoted(table_name), same.file, same.line))
+  end
+  scenario_definitions.factories[table_name:lower()] = { columns = columns, file = file, line = line }
+end
+
+--- A value that is made when a scenario first asks for it: `t.fix.NAME`.
+function scenario_definitions.fixture(name, body)
+  check_phase("fixture")
+  check_name("fixture", name)
+  check_function("fixture " .. display.quoted(name), body)
+  local same = scenario_definitions.fixtures[name]
+  local file, line = position()
+  if same then
+    internal.raise("duplicate", ("fixture %s: there is another one, at %s:%d"):format(display.quoted(name), same.file, same.line))
+  end
+  scenario_definitions.fixtures[name] = { name = name, body = body, file = file, line = line }
+end
+
+--- Raises for templates that are asked for and are not there.
+function scenario_definitions.check_templates()
+  local known = display.keys(scenario_definitions.templates_by_name)
+  table.move({ "base", "empty" }, 1, 2, #known + 1, known)
+  local function check(name, wanted_by)
+    if name == nil or name == "base" or name == "empty" or scenario_definitions.templates_by_name[name] then return end
+    local _, err = pcall(internal.raise_unknown, "template", name, known)
+    internal.raise("unknown_template", ("%s:%d: %s"):format(wanted_by.file, wanted_by.line, err.message))
+  end
+  for _, entry in ipairs(scenario_definitions.scenarios) do check(entry.template, entry) end
+  for _, entry in ipairs(scenario_definitions.templates) do check(entry.on, entry) end
+end
+
+return scenario_definitions

@@ -1,0 +1,43 @@
+--- `t.effects.MODULE`: what happens in place of effects outside, and which there were.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local display = state.lazily("scenarios.display")
+
+local function check_name(what, name)
+  if type(name) ~= "string" then
+    state.mistake("%s: argument 1: expected the name of a function, got %s", what, internal.describe(name))
+  end
+end
+
+local methods = {}
+
+--- What a function of the module returns: a value, or what a function returns for its arguments. Calls of it are expected then.
+function methods.stub(module, self, name, value)
+  check_name(("t.effects.%s:stub"):format(module), name)
+  state.host("stub")(module, name, value)
+  return self
+end
+
+--- The calls of a function of the module: for each a list of its arguments, or its argument if that is one table.
+function methods.calls(module, _, name)
+  check_name(("t.effects.%s:calls"):format(module), name)
+  local list = {}
+  for index, call in ipairs(state.host("calls")(module, name)) do
+    local arguments = call.arguments
+    local is_table = (arguments.n or #arguments) == 1 and type(arguments[1]) == "table"
+    list[index] = is_table and arguments[1] or arguments
+  end
+  return list
+end
+
+return state.proxy("t.effects", function(module)
+  return setmetatable({}, {
+    __index = function(_, name)
+      local method = methods[name]
+      if not method then internal.raise_unknown("method", name, display.keys(methods)) end
+      return function(self, ...) return method(module, self, ...) end
+    end,
+    __tostring = function() return "t.effects." .. tostring(module) end,
+  })
+end)

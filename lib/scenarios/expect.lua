@@ -1,0 +1,134 @@
+--- `expect(value)`: states what is true of it by matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
+--
+-- `expect.no(value)` turns the matchers around, `expect.soft(value)` notes what is not so and goes on. `expect.extend` adds one:
+-- `expect.extend("is_even", function(value) return value % 2 == 0 end)`.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local source = state.lazily("scenarios.source")
+local display = state.lazily("scenarios.display")
+local failures = state.lazily("scenarios.failures")
+local queries = state.lazily("scenarios.queries")
+
+--- By name: functions `matcher(expectation, ...)` that return whether it is so, and a function that returns lines which show what
+-- is the case. The value is `expectation.value`.
+local matchers = internal.load("scenarios.matchers")
+
+--- The matcher of a name, which may be one for queries; or raises.
+local function find(name)
+  if matchers[name] then return matchers[name] end
+  local matcher = queries.matchers[name]
+  if not matcher then
+    local names = {}
+    for _, map in ipairs{ matchers, queries.matchers } do
+      for known in pairs(map) do names[#names + 1] = known end
+    end
+    table.sort(names)
+    internal.raise_unknown("matcher", name, names)
+  end
+  matchers[name] = function(expectation, ...)
+    if not queries.is(expectation.value) then
+      state.mistake("%s: expected queries (of t.queries or t.run), got %s", name,
+        internal.describe(expectation.value))
+    end
+    return matcher(expectation.value, ...)
+  end
+  return matchers[name]
+end
+
+-- Failing
+
+--- What was stated, and whether it is told in the words of the source.
+local function message_of(expectation, name, file, line)
+  local text = file and source.expectation(file, line, name)
+  if text then return text .. ":" .. name, true end
+  local kind = expectation.is_negated and "expect.no" or expectation.is_soft and "expect.soft" or "expect"
+  return ("%s(%s):%s"):format(kind, internal.describe(expectation.value), name)
+end
+
+local function fail(expectation, name, details)
+  local file, line = internal.position()
+  local message, quotes_source = message_of(expectation, name, file and source.path(file), line)
+  if not expectation.is_soft then failures.raise(message, details, quotes_source) end
+  local current = state.require("expect.soft")
+  local _, caught = failures.protect(failures.raise, message, details, quotes_source)
+  table.insert(current.failures, failures.make(caught, internal.load("scenarios.steps").current(current)))
+end
+
+local function negated_details(name, value)
+  local text = display.show(value)
+  return { ("it is so, and must not be: %s"):format(#text > 200 and text:sub(1, 200) .. "..." or text) }
+end
+
+local function apply(expectation, name, matcher, ...)
+  local is_so, details = matcher(expectation, ...)
+  if expectation.is_negated then
+    if is_so then fail(expectation, name, negated_details(name, expectation.value)) end
+  elseif not is_so then
+    fail(expectation, name, details and details() or {})
+  end
+  return expectation
+end
+
+-- Expectations
+
+local expectation_metatable = { __name = "expectation", __metatable = false }
+
+function expectation_metatable.__index(_, name)
+  -- The value may be nil.
+  if name == "value" then return nil end
+  local matcher = find(name)
+  return function(expectation, ...)
+    if type(expectation) ~= "table" or rawget(expectation, "is_expectation") == nil then
+      state.mistake("%s: write a colon before it: expect(...):%s(...)", name, name)
+    end
+    return apply(expectation, name, matcher, ...)
+  end
+end
+
+local function new(value, count, options)
+  if count == 0 then internal.raise("argument", "expect: expected a value") end
+  return setmetatable({
+    is_expectation = true, value = value, is_negated = options.is_negated or false, is_soft = options.is_soft or false,
+  }, expectation_metatable)
+end
+
+local expect = {}
+
+--- The matchers that follow must not hold.
+function expect.no(...)
+  return new((...), select("#", ...), { is_negated = true })
+end
+
+--- What is not so is noted, and the scenario goes on.
+function expect.soft(...)
+  return new((...), select("#", ...), { is_soft = true })
+end
+
+--- Adds a matcher for this state.
+-- @tparam string name
+-- @tparam function matcher gets the value and the arguments, and returns whether it is so, and a line (or a list of them) that
+--   says what is the case instead
+function expect.extend(name, matcher)
+  if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then
+    internal.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. internal.describe(name))
+  elseif type(matcher) ~= "function" then
+    internal.raise("argument", "expect.extend: argument 2: expected a function, got " .. internal.describe(matcher))
+  elseif matchers[name] or queries.matchers[name] then
+    state.mistake("expect.extend: there is a matcher `%s` already", name)
+  end
+  matchers[name] = function(expectation, ...)
+    local is_so, lines = matcher(expectation.value, ...)
+    return is_so, function()
+      if type(lines) == "table" then return lines end
+      return { lines ~= nil and tostring(lines) or "it is " .. display.show(expectation.value) }
+    end
+  end
+end
+
+return setmetatable(expect, {
+  __call = function(_, ...) return new((...), select("#", ...), {}) end,
+  __index = function(_, name) internal.raise_unknown("member", name, { "no", "soft", "extend" }) end,
+  __newindex = function(_, name) state.mistake("expect.%s cannot be set: use expect.extend", tostring(name)) end,
+  __tostring = function() return "expect" end,
+})

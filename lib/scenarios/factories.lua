@@ -1,0 +1,181 @@
+--- `t.make.TABLE`: rows that are whole though little is said of them. What is not given comes from the factory of the table
+-- (`factory(table, { column = value or function(n, t) })`), and where a column must have a value and has no factory, from its
+-- type. Rows that it must refer to are made as well.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local scenario_given = state.lazily("scenarios.given")
+local scenario_database = state.lazily("scenarios.database")
+local perilune = internal.perilune
+
+local definitions = internal.load("scenarios.definitions")
+
+local scenario_factories = {}
+
+local function fold(name)
+  return name:lower()
+end
+
+--- A value for a column that must have one, by its declared type: different for each row, where it can be.
+local function invented(column, n)
+  local declared = column.type:upper()
+  if declared:find("^BOOL") then return false end
+  if declared == "DATE" or declared == "DATETIME" or declared == "TIMESTAMP" then return perilune.now() end
+  if declared:find("INT", 1, true) then return n end
+  if declared:find("REAL", 1, true) or declared:find("FLOA", 1, true) or declared:find("DOUB", 1, true) then return n + 0.0 end
+  if declared:find("BLOB", 1, true) then return perilune.blob(("%s %d"):format(column.name, n)) end
+  return ("%s %d"):format(column.name, n)
+end
+
+--- What is known of a table for making its rows; read again after the schema has changed.
+local function shape_of(db, name)
+  local current = state.require("t.make")
+  local generation = internal.schema_generation(db)
+  local shape = current.shapes[name]
+  if shape and shape.generation == generation then return shape end
+  shape = { generation = generation, columns = db:columns(name), by_name = {}, names = {}, keys = db:foreign_keys(name) }
+  for _, column in ipairs(shape.columns) do
+    shape.by_name[column.name], shape.names[#shape.names + 1] = column, column.name
+  end
+  local key = db:primary_key(name)
+  if key.rowid then shape.rowid = key.columns[1] end
+  current.shapes[name] = shape
+  return shape
+end
+
+local function is_required(shape, column)
+  local must_be = column.not_null or column.primary_key
+  return must_be and column.default == nil and not column.generated and column.name ~= shape.rowid
+end
+
+local function check_columns(shape, values)
+  for column in pairs(values) do
+    if not shape.by_name[column] then internal.raise_unknown("column", column, shape.names) end
+  end
+end
+
+--- The values of a factory that were not given.
+local function add_factory(name, shape, values, n)
+  local factory = definitions.factories[fold(name)]
+  if not factory then return end
+  check_columns(shape, factory.columns)
+  local missing = {}
+  for column in pairs(factory.columns) do
+    if values[column] == nil then missing[#missing + 1] = column end
+  end
+  table.sort(missing)
+  for _, column in ipairs(missing) do
+    local value = factory.columns[column]
+    if type(value) == "function" then value = value(n, state.require("factory").context) end
+    values[column] = value
+  end
+end
+
+local make
+
+--- Makes the rows that a row must refer to.
+-- @tparam table parents by foreign key: rows that were made for a row before, which is referred to again
+local function add_parents(shape, values, parents, path)
+  for index, key in ipairs(shape.keys) do
+    local must_be = false
+    for _, column in ipairs(key.columns) do
+      if values[column] ~= nil then must_be = nil break end
+      must_be = must_be or is_required(shape, shape.by_name[column])
+    end
+    if must_be then
+      parents[index] = parents[index] or make(key.table, {}, {}, path)
+      for position, column in ipairs(key.columns) do values[column] = parents[index][key.referenced_columns[position]] end
+    end
+  end
+end
+
+local function check_path(name, path)
+  for _, seen in ipairs(path) do
+    if seen == fold(name) then
+      state.mistake("t.make: a row of %s needs one of %s: give one of them its column",
+        table.concat(path, ", which needs one of "), name)
+    end
+  end
+  local longer = table.move(path, 1, #path, 1, {})
+  longer[#longer + 1] = fold(name)
+  return longer
+end
+
+local function add_invented(shape, values, n)
+  for _, column in ipairs(shape.columns) do
+    if values[column.name] == nil and is_required(shape, column) then values[column.name] = invented(column, n) end
+  end
+end
+
+--- Makes one row.
+function make(name, overrides, parents, path)
+  path = check_path(name, path)
+  local current = state.require("t.make")
+  local shape = shape_of(internal.default_database(), name)
+  check_columns(shape, overrides)
+  local n = (current.counts[fold(name)] or 0) + 1
+  current.counts[fold(name)] = n
+  local values = {}
+  for column, value in pairs(overrides) do values[column] = value end
+  add_factory(name, shape, values, n)
+  add_parents(shape, values, parents, path)
+  add_invented(shape, values, n)
+  local is_made, result = pcall(scenario_database.class(name).insert, scenario_database.class(name), values)
+  if is_made then return result end
+  local is_check = type(result) == "userdata" and type(result.kind) == "string" and result.kind:find("^constraint_")
+  if is_check and not definitions.factories[fold(name)] then
+    local help = ("help  factory(%q, { ... }) says which values rows of it have"):format(name)
+    internal.add_error_fields(result, { details = { help } })
+  end
+  error(result, 0)
+end
+
+local function check_overrides(what, overrides)
+  if overrides == nil then return {} end
+  if type(overrides) ~= "table" or #overrides > 0 then
+    state.mistake("%s: expected a table of columns, got %s", what,
+      type(overrides) == "table" and "a list" or internal.describe(overrides))
+  end
+  return overrides
+end
+
+local function maker(name)
+  local what = "t.make." .. name
+  local methods = {}
+
+  --- Makes some rows, which refer to the same rows where they must refer to some.
+  function methods.many(self, count, overrides)
+    if math.type(count) ~= "integer" or count < 0 then
+      state.mistake("%s:many: argument 1: expected how many, got %s", what, internal.describe(count))
+    end
+    overrides = check_overrides(what .. ":many", overrides)
+    return scenario_given.in_transaction(function()
+      local records, parents = {}, {}
+      for index = 1, count do records[index] = make(name, overrides, parents, {}) end
+      return records
+    end)
+  end
+
+  return setmetatable({}, {
+    __index = function(_, method)
+      if methods[method] then return methods[method] end
+      internal.raise_unknown("method", method, { "many" })
+    end,
+    __call = function(_, overrides)
+      overrides = check_overrides(what, overrides)
+      return scenario_given.in_transaction(function() return make(name, overrides, {}, {}) end)
+    end,
+    __tostring = function() return what end,
+    __name = what,
+  })
+end
+
+--- `t.make`.
+function scenario_factories.proxy()
+  return state.proxy("t.make", function(name)
+    scenario_database.require_table("t.make", name)
+    return maker(name)
+  end)
+end
+
+return scenario_factories

@@ -1,0 +1,117 @@
+--- Failures: what is raised when something is not as a scenario states it, and what is told of any error.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local source = state.lazily("scenarios.source")
+local display = state.lazily("scenarios.display")
+
+local scenario_failures = {}
+
+local traceback = debug and debug.traceback or function() return "" end
+--- A scenario may have taken the globals away that it was called with.
+local xpcall, pack, type = xpcall, table.pack, type
+
+--- Raises that something is not so.
+-- @tparam string message what was stated: `check(a == b)`
+-- @tparam ?table details lines that show what is the case
+-- @tparam ?boolean quotes_source whether the message is the source of what was stated
+function scenario_failures.raise(message, details, quotes_source)
+  internal.raise("expectation", message, { details = details or {}, quotes_source = quotes_source })
+end
+
+--- The places in the scenario that a traceback names, innermost first.
+function scenario_failures.places(text)
+  local list = {}
+  for file, line in text:gmatch("\n%s+([^\n]-):(%d+): in") do
+    if file:find("^%[lib%].*scenarios/running") then break end
+    if not file:find("^%[") then list[#list + 1] = source.path(file) .. ":" .. line end
+  end
+  return list
+end
+
+--- For xpcall: keeps where an error was raised.
+local function handler(value)
+  local file, line = internal.position()
+  local last = state.has("last_statement") and state.host("last_statement")() or nil
+  return { last_sql = last, value = value, file = file, line = line, trace = scenario_failures.places(traceback("", 2)) }
+end
+
+--- Calls a function, and catches what it raises.
+-- @return whether it did not; its results packed, or what was caught: { value, file, line, trace, last_sql }
+function scenario_failures.protect(f, ...)
+  local results = pack(xpcall(f, handler, ...))
+  if results[1] then return true, results end
+  -- Where the stack has overflowed there is no room for the handler.
+  if type(results[2]) ~= "table" then return false, { value = results[2], trace = {} } end
+  return false, results[2]
+end
+
+local function is_error_object(value)
+  return type(value) == "userdata" and type(value.kind) == "string"
+end
+
+scenario_failures.is_error_object = is_error_object
+
+--- The parts of an error that is text. `coroutine.wrap` puts the position before that which is there already.
+local function describe_text(text)
+  local file, line, message = text:match("^([^\n]-):(%d+): (.*)$")
+  if not file then return text == "" and 'error("")' or text end
+  local position = file .. ":" .. line .. ": "
+  while message:sub(1, #position) == position do message = message:sub(#position + 1) end
+  return message, file, math.tointeger(tonumber(line))
+end
+
+--- The message of any value that was raised, and where Lua says that it was.
+-- @return message, file, line; the latter two nil if the value does not say them
+function scenario_failures.describe(value)
+  if is_error_object(value) then return value.message, value.file, value.line end
+  if type(value) == "string" then return describe_text(value) end
+  if type(value) == "table" and type(rawget(value, "message")) == "string" then return rawget(value, "message") end
+  if value == nil then return "an error without a value (error(nil))" end
+  -- Metamethods of the value may raise in turn.
+  local is_shown, text = pcall(display.show, value)
+  return "error(" .. (is_shown and text or "a " .. type(value)) .. ")"
+end
+
+local longest_message = 4000
+
+--- A message, or a line, as reports show it: of a very long one the beginning.
+local function shortened(message)
+  if #message <= longest_message then return message end
+  local start = message:sub(1, longest_message):gsub("[\xC0-\xFF][\x80-\xBF]*$", "")
+  return ("%s... (%d bytes)"):format(start, #message)
+end
+
+--- Lines that an error object has beside its message.
+local function details_of(value)
+  if not is_error_object(value) then return {} end
+  if value.details then
+    local details = {}
+    for index, line in ipairs(value.details) do details[index] = shortened(tostring(line)) end
+    return details
+  end
+  local details = {}
+  if value.sql then details[1] = "SQL   " .. tostring(value.sql):gsub("%s+", " ") end
+  if value.suggestion and not value.message:find(value.suggestion, 1, true) then
+    details[#details + 1] = "help  did you mean `" .. tostring(value.suggestion) .. "`?"
+  end
+  return details
+end
+
+--- What is reported of an error that `handler` has caught.
+-- @tparam ?string step the step in which it was raised
+function scenario_failures.make(caught, step)
+  local value = caught.value
+  local message, file, line = scenario_failures.describe(value)
+  -- A position in the library says nothing to who writes scenarios.
+  if not file or file:find("^%[") then file, line = caught.file, caught.line end
+  local path = file and source.path(file)
+  local quotes_source = is_error_object(value) and value.quotes_source
+  return {
+    message = shortened(message), kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
+    source = not quotes_source and path and source.line(path, line) or nil, details = details_of(value), trace = caught.trace,
+    traceback = #caught.trace > 1 and table.concat(caught.trace, " < ") or nil, last_sql = caught.last_sql,
+  }
+end
+
+return scenario_failures

@@ -1,0 +1,143 @@
+--- `t.given.TABLE`: rows for a scenario, as a text table or a list of tables.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local cells = state.lazily("scenarios.cells")
+local display = state.lazily("scenarios.display")
+local text_table = state.lazily("scenarios.text_table")
+local scenario_database = state.lazily("scenarios.database")
+
+local scenario_given = {}
+
+--- Runs a function in a transaction in which foreign keys are enforced at the end: one of its own, or part of that which is open.
+local function in_transaction(f)
+  local db = internal.default_database()
+  if not db:is_inside_transaction() then
+    return db:write(function(handle)
+      handle:execute("PRAGMA defer_foreign_keys = ON")
+      return f(handle)
+    end)
+  end
+  local was_deferred = db:fetch_value("PRAGMA defer_foreign_keys")
+  db:execute("PRAGMA defer_foreign_keys = ON")
+  local result
+  db:in_savepoint(function(handle)
+    result = f(handle)
+    return "commit"
+  end)
+  if was_deferred == 0 then db:execute("PRAGMA defer_foreign_keys = OFF") end
+  return result
+end
+
+local function values_text(row, columns)
+  local parts = {}
+  for index, column in ipairs(columns) do parts[index] = column .. " = " .. display.show(row[column]) end
+  return table.concat(parts, ", ")
+end
+
+--- Raises for rows that refer to rows which are not there.
+local function check_foreign_keys(what, db, name)
+  local violation = db:foreign_key_violations(name)[1]
+  if not violation then return end
+  local key, found = nil, "a row"
+  for _, info in ipairs(db:foreign_keys(name)) do
+    if info.table:lower() == violation.referenced_table:lower() then key = key or info end
+  end
+  if key and violation.rowid then
+    local columns = {}
+    for index, column in ipairs(key.columns) do columns[index] = '"' .. column:gsub('"', '""') .. '"' end
+    local source = '"' .. name:gsub('"', '""') .. '"'
+    local row = db:fetch_one(("SELECT %s FROM %s WHERE rowid = ?"):format(table.concat(columns, ", "), source), violation.rowid)
+    if row then found = values_text(row, key.columns) end
+  end
+  internal.raise("constraint_foreignkey", ("%s: %s refers to a row of %s that is not there"):format(what, found,
+    violation.referenced_table), { table = name, columns = key and key.columns })
+end
+
+-- Text tables
+
+local function columns_by_name(db, name)
+  local by_name, names = {}, {}
+  for _, column in ipairs(db:columns(name)) do
+    by_name[column.name], names[#names + 1] = column, column.name
+  end
+  return by_name, names
+end
+
+--- The values of a line, and the names that stand for what the database will choose.
+local function read_line(what, line, number, heads, columns, names)
+  local values, unbound = {}, {}
+  for index, cell in ipairs(line) do
+    local head = heads[index]
+    local place = ("%s: row %d: column `%s`"):format(what, number, head)
+    values[head] = cells.value(cell, columns[head], names, place)
+    if cell.kind == "name" and values[head] == nil then unbound[head] = cell.text end
+  end
+  return values, unbound
+end
+
+local function insert_text(what, db, class, name, text)
+  local parsed = text_table.read(what, text)
+  local columns, known = columns_by_name(db, name)
+  for _, head in ipairs(parsed.names) do
+    if not columns[head] then internal.raise_unknown("column", head, known) end
+  end
+  local names, records = state.require(what).names, {}
+  for number, line in ipairs(parsed.rows) do
+    local values, unbound = read_line(what, line, number, parsed.names, columns, names)
+    local record = class:insert(values)
+    for head, bound in pairs(unbound) do
+      if record[head] == nil then
+        internal.raise("text_table", ("%s: row %d: @%s stands for nothing: column `%s` is NULL")
+          :format(what, number, bound, head))
+      end
+      names[bound] = record[head]
+    end
+    records[number] = record
+  end
+  return records
+end
+
+-- Lists
+
+local function insert_list(what, class, list)
+  if #list == 0 and next(list) ~= nil then list = { list } end
+  local records = {}
+  for index, values in ipairs(list) do
+    if type(values) ~= "table" then
+      state.mistake("%s: expected tables of columns in the list, got %s at position %d", what,
+        internal.describe(values), index)
+    end
+    records[index] = class:insert(values)
+  end
+  return records
+end
+
+--- Inserts rows into a table; foreign keys are checked when all are there.
+-- @param rows a text table, a list of tables of columns, or one such table
+-- @return the records, in their order
+function scenario_given.insert(name, rows)
+  local what = "t.given." .. name
+  if type(rows) ~= "string" and type(rows) ~= "table" then
+    internal.raise("argument", what .. ": expected a text table or a list of rows, got " .. internal.describe(rows))
+  end
+  local class = scenario_database.class(name)
+  return in_transaction(function(db)
+    local is_text = type(rows) == "string"
+    local records = is_text and insert_text(what, db, class, name, rows) or insert_list(what, class, rows)
+    check_foreign_keys(what, db, name)
+    return records
+  end)
+end
+
+--- `t.given`.
+function scenario_given.proxy()
+  return state.proxy("t.given", function(name)
+    scenario_database.require_table("t.given", name)
+    return function(rows) return scenario_given.insert(name, rows) end
+  end)
+end
+
+scenario_given.in_transaction = in_transaction
+
+return scenario_given

@@ -1,0 +1,118 @@
+--- The scenario language: what the runner loads into a state. See SCENARIOS in the documentation for what it means to users.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local source = internal.load("scenarios.source")
+local rewrite = state.lazily("scenarios.rewriting")
+local definitions = internal.load("scenarios.definitions")
+local scenario_given = state.lazily("scenarios.given")
+local failures = state.lazily("scenarios.failures")
+
+local scenarios = {}
+
+--- Puts the words of the language into the globals.
+function scenarios.install()
+  for _, name in ipairs{ "scenario", "group", "before_each", "after_each", "template", "factory", "fixture" } do
+    _G[name] = definitions[name]
+  end
+  _G.check, _G.expect = state.lazily("scenarios.check"), state.lazily("scenarios.expect")
+  function _G.expect_error(...) return internal.load("scenarios.expect_error")(...) end
+  function _G.matrix(...) return internal.load("scenarios.cases").matrix(...) end
+  for name in next, _G do state.words[name] = true end
+  setmetatable(internal.database, { __index = function(_, name) return internal.load("scenarios.database").member(name) end })
+end
+
+--- The first line of a file may say which program runs it.
+local function without_shebang(text)
+  return text:sub(1, 1) == "#" and "--" .. text or text
+end
+
+local function prepare(text)
+  return rewrite(without_shebang(text))
+end
+
+local function compile(path, text)
+  if state.has("compile") then return state.host("compile")(path, text, prepare) end
+  local chunk = load(prepare(text), "@" .. path, "t")
+  if chunk then return chunk end
+  local plain, message = load(without_shebang(text), "@" .. path, "t")
+  if plain then return plain end
+  local file, line, what = message:match("^([^\n]-):(%d+): (.*)$")
+  internal.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
+end
+
+--- Raises what loading a file has raised; where that is neither an error nor text, with text that says what it is.
+local function raise_again(err)
+  if type(err) == "string" and err ~= "" or failures.is_error_object(err) then error(err, 0) end
+  internal.raise("error", (failures.describe(err)))
+end
+
+--- Loads a file: what it defines is there then.
+-- @tparam string path what the file is called
+-- @tparam ?boolean is_support whether it is one that other files share
+function scenarios.load(path, text, is_support)
+  source.add(path, text)
+  local chunk = compile(path, text)
+  state.phase, state.file = "loading", { path = path, is_support = is_support == true }
+  definitions.begin_file()
+  local is_loaded, err = pcall(chunk)
+  state.phase, state.file = "idle", nil
+  if not is_loaded then raise_again(err) end
+  if not is_support then definitions.check_templates() end
+end
+
+--- Of the next files, only that scenario is wanted which is defined by so-manieth call of `scenario`: others cost nothing then.
+scenarios.want = definitions.want
+
+--- Where the scenario is that runs: { step, line, steps, failures }; nil if none does.
+function scenarios.progress()
+  local current = state.current
+  if not current then return nil end
+  return { step = internal.load("scenarios.steps").current(current), line = select(2, internal.position()), steps = current.steps, failures = current.failures }
+end
+
+--- What was defined: { scenarios, templates }, without functions.
+function scenarios.definitions()
+  local result = { scenarios = {}, templates = {} }
+  for index, scenario in ipairs(definitions.scenarios) do
+    local copy = {}
+    for name, value in pairs(scenario) do
+      if name ~= "body" and name ~= "group" and name ~= "case_values" then copy[name] = value end
+    end
+    result.scenarios[index] = copy
+  end
+  for index, template in ipairs(definitions.templates) do
+    result.templates[index] = {
+      name = template.name, on = template.on, file = template.file, line = template.line, fingerprint = template.fingerprint,
+      timeout = template.timeout,
+    }
+  end
+  return result
+end
+
+--- The types of the tables for editors, as they are in the database at hand, with the fixtures that were loaded: the text of
+-- `schema.d.lua`. What belongs to no project is in `annotations.lua`.
+function scenarios.types()
+  return internal.load("scenarios.types").of_project()
+end
+
+--- Fills the database with the data of a template, in one transaction.
+function scenarios.fill(name)
+  local template = definitions.templates_by_name[name]
+  if not template then
+    internal.raise_unknown("template", name, internal.load("scenarios.display").keys(definitions.templates_by_name))
+  end
+  scenario_given.in_transaction(function(db) template.body(db) end)
+end
+
+--- Runs a scenario by its id.
+-- @tparam ?table info seed, attempt, tmp_dir, update_snapshots
+function scenarios.run(id, info)
+  local scenario = definitions.by_id[id]
+  if not scenario or not scenario.body then
+    internal.raise("unknown_scenario", "there is no scenario to run with the id " .. tostring(id))
+  end
+  return internal.load("scenarios.running")(scenario, info or {})
+end
+
+return scenarios

@@ -1,0 +1,184 @@
+--- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether it is so, and a
+-- function that returns lines which show what is the case.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local display = state.lazily("scenarios.display")
+local differences = state.lazily("scenarios.differences")
+local row_source = state.lazily("scenarios.row_source")
+local rows = state.lazily("scenarios.rows")
+
+local matchers = {}
+
+local function show_difference(expected, actual)
+  return function() return { "expected " .. display.show(expected), "got      " .. display.show(actual) } end
+end
+
+local longest_whole, around = 200, 60
+
+local function is_inside_character(text, position)
+  local byte = text:byte(position)
+  return byte ~= nil and byte >= 0x80 and byte < 0xC0
+end
+
+--- The part of a text around a position, in quotes; of whole characters, if it is text.
+local function excerpt(text, position)
+  local from, to = math.max(1, position - around), math.min(#text, position + around)
+  while from > 1 and is_inside_character(text, from) do from = from - 1 end
+  while to < #text and is_inside_character(text, to + 1) do to = to + 1 end
+  return (from > 1 and "..." or "") .. display.quoted(text:sub(from, to)) .. (to < #text and "..." or "")
+end
+
+--- How two long texts of one line differ: where they do first.
+local function show_text_difference(expected, actual)
+  local position = 1
+  while expected:byte(position) == actual:byte(position) do position = position + 1 end
+  return {
+    ("they differ from byte %d on; %d bytes were expected, and %d are there"):format(position, #expected, #actual),
+    "expected " .. excerpt(expected, position), "got      " .. excerpt(actual, position),
+  }
+end
+
+local most_text = 20
+
+--- That something is not in a text, which is shown as its lines if it has several.
+local function show_absence(what, value)
+  return function()
+    local lines = { what .. " is not in" }
+    if type(value) ~= "string" or not value:find("\n.") then
+      lines[2] = display.show(value)
+      return lines
+    end
+    for line in value:gmatch("[^\n]*") do
+      if #lines > most_text then
+        lines[#lines + 1] = ("  ... (%d bytes)"):format(#value)
+        break
+      end
+      lines[#lines + 1] = "  " .. line
+    end
+    return lines
+  end
+end
+
+-- Values
+
+--- The same value, or tables with the same content.
+function matchers.equals(expectation, expected)
+  local list = differences.of(expectation.value, expected)
+  return #list == 0, function()
+    local are_texts = type(expectation.value) == "string" and type(expected) == "string"
+    if are_texts and (expected .. expectation.value):find("\n", 1, true) then
+      return internal.load("scenarios.text_difference")(expected, expectation.value)
+    elseif are_texts and math.max(#expected, #expectation.value) > longest_whole then
+      return show_text_difference(expected, expectation.value)
+    elseif type(expected) ~= "table" then
+      return show_difference(expected, expectation.value)()
+    end
+    return differences.lines(list)
+  end
+end
+
+--- The very same value.
+function matchers.is(expectation, expected)
+  return rawequal(expectation.value, expected), show_difference(expected, expectation.value)
+end
+
+--- A number that differs by a tolerance at most.
+function matchers.near(expectation, expected, tolerance)
+  local value = expectation.value
+  tolerance = tolerance or 1e-9
+  if type(expected) ~= "number" or type(tolerance) ~= "number" then
+    internal.raise("argument", "near: expected a number and a tolerance, got " .. internal.describe(expected) .. " and "
+      .. internal.describe(tolerance))
+  end
+  local is_near = type(value) == "number" and math.abs(value - expected) <= tolerance
+  return is_near, function()
+    local lines = show_difference(expected, value)()
+    if type(value) == "number" then
+      lines[3] = ("they differ by %s, at most %s was expected")
+        :format(display.show(math.abs(value - expected)), display.show(tolerance))
+    end
+    return lines
+  end
+end
+
+--- Text with a part, or a list with an element.
+function matchers.contains(expectation, part)
+  local value, is_so = expectation.value, false
+  if type(value) == "string" then
+    if type(part) ~= "string" then internal.raise("argument", "contains: expected a string, got " .. internal.describe(part)) end
+    is_so = value:find(part, 1, true) ~= nil
+  elseif type(value) == "table" then
+    for _, item in ipairs(value) do is_so = is_so or #differences.of(item, part) == 0 end
+  else
+    internal.raise("argument", "contains: expected text or a list in expect(...), got " .. internal.describe(value))
+  end
+  return is_so, show_absence(display.show(part), value)
+end
+
+--- Text that a Lua pattern finds.
+function matchers.matches(expectation, pattern)
+  if type(pattern) ~= "string" then state.mistake("matches: expected a Lua pattern, got %s", internal.describe(pattern)) end
+  local value = expectation.value
+  if type(value) ~= "string" and type(value) ~= "number" then
+    internal.raise("argument", "matches: expected text in expect(...), got " .. internal.describe(value))
+  end
+  return tostring(value):find(pattern) ~= nil, show_absence("the pattern " .. display.show(pattern), value)
+end
+
+function matchers.is_nil(expectation)
+  return expectation.value == nil, function() return { "it is " .. display.show(expectation.value) } end
+end
+
+--- A table in which these keys have these values; others do not matter.
+function matchers.covers(expectation, expected)
+  if type(expected) ~= "table" then
+    internal.raise("argument", "covers: expected a table of keys and values, got " .. internal.describe(expected))
+  end
+  local list = differences.of(expectation.value, expected, true)
+  return #list == 0, function() return differences.lines(list) end
+end
+
+--- What a file beside the scenario holds.
+function matchers.snapshot(expectation, name)
+  return internal.load("scenarios.snapshots").compare(expectation, name)
+end
+
+-- Rows
+
+for name, order in pairs{ rows = "ordered", rows_any_order = "any", has_rows = "part" } do
+  matchers[name] = function(expectation, text)
+    local current = state.require("expect(...):" .. name)
+    return rows.compare(name, expectation.value, text, order, current.names)
+  end
+end
+
+local most_lines = 10
+
+--- The first rows of what should have been fewer.
+local function show_rows(value)
+  local is_list, source = pcall(row_source.of, "count", value)
+  if not is_list or #source.items == 0 or #source.columns == 0 then return { "it is " .. display.show(value) } end
+  local text, lines = rows.text(source), {}
+  for line in text:gmatch("[^\n]+") do
+    if #lines > most_lines then break end
+    lines[#lines + 1] = "  " .. line
+  end
+  if #source.items > most_lines then lines[#lines + 1] = ("  ... %d rows"):format(#source.items - most_lines) end
+  return lines
+end
+
+function matchers.count(expectation, expected)
+  if math.type(expected) ~= "integer" then state.mistake("count: expected a number, got %s", internal.describe(expected)) end
+  local count = row_source.count("count", expectation.value)
+  return count == expected, function()
+    return { ("expected %d, got %d"):format(expected, count), table.unpack(show_rows(expectation.value)) }
+  end
+end
+
+function matchers.is_empty(expectation)
+  local count = row_source.count("is_empty", expectation.value)
+  return count == 0, function() return { ("it has %d"):format(count), table.unpack(show_rows(expectation.value)) } end
+end
+
+return matchers

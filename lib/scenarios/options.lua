@@ -1,0 +1,139 @@
+--- The options of scenarios and groups: their names, types and what becomes of them.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local display = state.lazily("scenarios.display")
+
+local scenario_options = {}
+
+--- A duration in seconds; nil if it is none.
+scenario_options.seconds = internal.load("perilune.runtime.durations").seconds
+
+local function text(value)
+  return type(value) == "string" and value ~= "" and value or nil
+end
+
+local function count(value)
+  return math.type(value) == "integer" and value >= 0 and value or nil
+end
+
+local function list_of_texts(value)
+  if type(value) == "string" then value = { value } end
+  if type(value) ~= "table" then return nil end
+  local list = {}
+  for index, item in ipairs(value) do
+    if not text(item) then return nil end
+    list[index] = item
+  end
+  if next(value, #list > 0 and #list or nil) ~= nil then return nil end
+  return list
+end
+
+--- The seconds of a duration that is longer than nothing; nil for anything else.
+function scenario_options.duration(value)
+  local seconds = scenario_options.seconds(value)
+  return seconds and seconds > 0 and seconds or nil
+end
+
+local duration = scenario_options.duration
+
+local function database(value)
+  if value == "memory" or value == "file" or value == "empty" then return value end
+  return type(value) == "string" and value:find("^fixture:.") and value or nil
+end
+
+local function instant(value)
+  local is_date = value ~= nil and pcall(internal.perilune.date, value)
+  return is_date and value or nil
+end
+
+local function seed(value)
+  return (math.type(value) == "integer" or text(value)) and value or nil
+end
+
+local function cases(value)
+  if type(value) ~= "table" or #value == 0 then return nil end
+  for _, case in ipairs(value) do
+    if type(case) ~= "table" then return nil end
+  end
+  return value
+end
+
+local known_grants = { files = true, programs = true, effects = true }
+
+local function grants(value)
+  local list = list_of_texts(value)
+  for _, name in ipairs(list or {}) do
+    if not known_grants[name] then return nil end
+  end
+  return list
+end
+
+--- By name: a function that returns the value as it is kept, nil for a wrong one; and what is expected.
+local readers = {
+  tags = { list_of_texts, "a name or a list of names" },
+  template = { text, "the name of a template" },
+  database = { database, '"memory", "file", "empty" or "fixture:NAME"' },
+  cases = { cases, "a list of tables that is not empty" },
+  timeout = { duration, 'a duration ("2s", "500ms", a number of seconds)' },
+  retry = { count, "how many times, from 0" },
+  fails = { text, "the reason for which it must fail" },
+  lock = { text, "a name" },
+  clock = { instant, 'a date ("2026-03-31T18:00:00Z")' },
+  seed = { seed, "an integer or a string" },
+  max_queries = { count, "how many, from 0" },
+  grants = { grants, '"files", "programs" or "effects", or a list of these' },
+}
+
+--- Options that groups do not have.
+local for_scenarios_alone = { cases = true, fails = true }
+
+local function names_for(kind)
+  local names = {}
+  for name in pairs(readers) do
+    if kind ~= "group" or not for_scenarios_alone[name] then names[#names + 1] = name end
+  end
+  table.sort(names)
+  return names
+end
+
+--- Reads the options of a definition.
+-- @tparam string kind "scenario" or "group"
+-- @tparam string what for messages: `scenario "closing the month"`
+function scenario_options.read(kind, what, options)
+  if options == nil then return {} end
+  if type(options) ~= "table" then
+    state.mistake("%s: expected a table of options before the function, got %s", what, internal.describe(options))
+  end
+  local read = {}
+  for _, name in ipairs(display.keys(options)) do
+    local reader = readers[name]
+    if not reader or kind == "group" and for_scenarios_alone[name] then
+      internal.raise_unknown("option", name, names_for(kind))
+    end
+    local value = reader[1](options[name])
+    if value == nil then
+      state.mistake("%s: option %s: expected %s, got %s", what, name, reader[2], display.show(options[name]))
+    end
+    read[name] = value
+  end
+  return read
+end
+
+--- The options of what is inside a group: its own before those of the group, tags of both.
+function scenario_options.inherit(outer, own)
+  local result = {}
+  for name, value in pairs(outer) do result[name] = value end
+  for name, value in pairs(own) do result[name] = value end
+  if outer.tags and own.tags then
+    result.tags = table.move(outer.tags, 1, #outer.tags, 1, {})
+    local seen = {}
+    for _, tag in ipairs(result.tags) do seen[tag] = true end
+    for _, tag in ipairs(own.tags) do
+      if not seen[tag] then result.tags[#result.tags + 1] = tag end
+    end
+  end
+  return result
+end
+
+return scenario_options

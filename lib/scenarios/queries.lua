@@ -1,0 +1,208 @@
+--- What is stated about the statements that ran: `expect(t.queries(f)):at_most(4):no_repeats()`.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local display = state.lazily("scenarios.display")
+
+local scenario_queries = {}
+
+local metatable = { __name = "queries" }
+
+--- The first word of a statement.
+local function verb_of(sql)
+  local text = sql
+  while true do
+    local rest = text:match("^%s+(.*)$") or text:match("^%-%-[^\n]*\n?(.*)$") or text:match("^/%*.-%*/(.*)$")
+    if not rest then break end
+    text = rest
+  end
+  return (text:match("^%a+") or ""):upper()
+end
+
+local framing = { BEGIN = true, COMMIT = true, END = true, ROLLBACK = true, SAVEPOINT = true, RELEASE = true }
+
+--- A statement and its arguments.
+-- @tparam ?boolean is_placeless it does not say where
+local function line_of(query, is_placeless)
+  local sql = query.sql:gsub("%s+", " ")
+  local place = query.file and not is_placeless and ("%s:%s  "):format(query.file, query.line) or ""
+  if query.arguments == nil or #query.arguments == 0 then return place .. sql end
+  local arguments = {}
+  for index, argument in ipairs(query.arguments) do arguments[index] = tostring(argument) end
+  return place .. sql .. "  -- " .. table.concat(arguments, ", ")
+end
+
+--- A line for each.
+-- @tparam ?boolean is_placeless they do not say where: for snapshots, which lines that move do not change
+function scenario_queries.text(queries, is_placeless)
+  local lines = {}
+  for index, query in ipairs(queries) do lines[index] = line_of(query, is_placeless) end
+  return #lines > 0 and table.concat(lines, "\n") or "no queries"
+end
+
+function metatable.__tostring(queries)
+  return scenario_queries.text(queries)
+end
+
+--- Marks a list of the runner as queries. What begins and ends transactions is left out.
+function scenario_queries.mark(list)
+  local queries = {}
+  for _, query in ipairs(list) do
+    if not framing[verb_of(query.sql)] then queries[#queries + 1] = query end
+  end
+  return setmetatable(queries, metatable)
+end
+
+function scenario_queries.is(value)
+  return type(value) == "table" and getmetatable(value) == metatable
+end
+
+local most_lines = 20
+
+local function lines_of(queries)
+  local lines = {}
+  for index, query in ipairs(queries) do
+    if index > most_lines then
+      lines[index] = ("... %d more"):format(#queries - most_lines)
+      break
+    end
+    lines[index] = line_of(query)
+  end
+  return lines
+end
+
+--- A statement without its literals: statements of one shape differ in values only.
+local function shape_of(sql)
+  return (sql:gsub("'[^']*'", "?"):gsub("%f[%w_]%d[%w.]*", "?"):gsub("%(%s*%?[%s,?]*%)", "(?)"):gsub("%s+", " "))
+end
+
+local writing = { INSERT = true, UPDATE = true, DELETE = true, REPLACE = true, CREATE = true, DROP = true, ALTER = true,
+  VACUUM = true, REINDEX = true }
+
+local function writes(query)
+  if query.is_write ~= nil then return query.is_write end
+  local verb = verb_of(query.sql)
+  if verb == "WITH" then
+    local upper = query.sql:upper()
+    return upper:find("%f[%w]INSERT%s+INTO") ~= nil or upper:find("%f[%w]DELETE%s+FROM") ~= nil
+      or upper:find("%)%s*UPDATE%f[%W]") ~= nil
+  end
+  return writing[verb] == true
+end
+
+local function plan_of(query)
+  local is_explained, plan = pcall(state.host("explain"), query.sql)
+  local details = {}
+  for index, step in ipairs(is_explained and plan or {}) do details[index] = type(step) == "table" and step.detail or step end
+  return details
+end
+
+local function explainable(queries)
+  local list, seen = {}, {}
+  for _, query in ipairs(queries) do
+    local verb = verb_of(query.sql)
+    local has_plan = verb == "SELECT" or verb == "WITH" or verb == "UPDATE" or verb == "DELETE" or verb == "INSERT"
+      or verb == "REPLACE"
+    if has_plan and not seen[query.sql] then
+      seen[query.sql] = true
+      list[#list + 1] = query
+    end
+  end
+  return list
+end
+
+--- The matchers: functions (queries, argument) that return whether it is so, and lines that show what is.
+local matchers = {}
+
+local function check_count(name, count)
+  if math.type(count) ~= "integer" or count < 0 then
+    state.mistake("%s: expected a number of queries, got %s", name, internal.describe(count))
+  end
+end
+
+function matchers.at_most(queries, count)
+  check_count("at_most", count)
+  return #queries <= count, function() return { ("%d queries"):format(#queries), table.unpack(lines_of(queries)) } end
+end
+
+function matchers.exactly(queries, count)
+  check_count("exactly", count)
+  return #queries == count, function() return { ("%d queries"):format(#queries), table.unpack(lines_of(queries)) } end
+end
+
+local function plans(queries)
+  local lines = {}
+  for _, query in ipairs(explainable(queries)) do
+    lines[#lines + 1] = line_of(query)
+    for _, detail in ipairs(plan_of(query)) do lines[#lines + 1] = "  plan  " .. detail end
+  end
+  return #lines > 0 and lines or { "there is no query" }
+end
+
+local function has_word(text, word)
+  return (" " .. text .. " "):lower():find("[^%w_]" .. word:lower():gsub("%p", "%%%0") .. "[^%w_]") ~= nil
+end
+
+function matchers.uses_index(queries, name)
+  if type(name) ~= "string" then state.mistake("uses_index: expected the name of an index, got %s", internal.describe(name)) end
+  for _, query in ipairs(explainable(queries)) do
+    for _, detail in ipairs(plan_of(query)) do
+      if detail:find("INDEX", 1, true) and has_word(detail, name) then return true, function() return plans{ query } end end
+    end
+  end
+  return false, function() return plans(queries) end
+end
+
+--- No statement goes through all rows of a table; of any table without an argument. A scan of an index alone is one too.
+function matchers.no_full_scan(queries, name)
+  if name ~= nil then internal.load("scenarios.database").require_table("no_full_scan", name) end
+  local scans = {}
+  for _, query in ipairs(explainable(queries)) do
+    for _, detail in ipairs(plan_of(query)) do
+      local scanned = detail:match("^SCAN%s+(%S+)")
+      local is_constant = scanned and (detail:find("^SCAN CONSTANT") or detail:find("^SCAN %d+ CONSTANT"))
+      if scanned and not is_constant and (name == nil or scenario_queries.names_table(query.sql, scanned, name)) then
+        scans[#scans + 1] = line_of(query)
+        scans[#scans + 1] = "  plan  " .. detail
+      end
+    end
+  end
+  return #scans == 0, function() return scans end
+end
+
+--- Whether a name of a plan, which may be an alias, is a table.
+function scenario_queries.names_table(sql, scanned, name)
+  if scanned:lower() == name:lower() then return true end
+  local quoted = name:gsub("%p", "%%%0"):lower()
+  local alias = scanned:gsub("%p", "%%%0"):lower()
+  local text = sql:lower():gsub('[%[%]"`]', " "):gsub("%s+", " ")
+  return text:find("%f[%w_]" .. quoted .. " as " .. alias .. "%f[^%w_]") ~= nil
+    or text:find("%f[%w_]" .. quoted .. " " .. alias .. "%f[^%w_]") ~= nil
+end
+
+--- No statement runs more than once, but for its values: the N+1 guard.
+function matchers.no_repeats(queries)
+  local counts, order = {}, {}
+  for _, query in ipairs(queries) do
+    local shape = shape_of(query.sql)
+    if not counts[shape] then order[#order + 1] = shape end
+    counts[shape] = (counts[shape] or 0) + 1
+  end
+  local lines = {}
+  for _, shape in ipairs(order) do
+    if counts[shape] > 1 then lines[#lines + 1] = ("%d times  %s"):format(counts[shape], shape) end
+  end
+  return #lines == 0, function() return lines end
+end
+
+function matchers.no_writes(queries)
+  local writes_found = {}
+  for _, query in ipairs(queries) do
+    if writes(query) then writes_found[#writes_found + 1] = query end
+  end
+  return #writes_found == 0, function() return lines_of(writes_found) end
+end
+
+scenario_queries.matchers = matchers
+
+return scenario_queries

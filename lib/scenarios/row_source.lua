@@ -1,0 +1,131 @@
+--- What rows are compared: lists of rows, records or tables, requests, and changes. A *row source* is a table
+-- { items, columns, known(name), value(item, column), matches(cell, item, column, names), show(item, column) }.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local cells = state.lazily("scenarios.cells")
+local display = state.lazily("scenarios.display")
+local record
+
+local scenario_row_source = {}
+
+--- Makers of sources for special lists: functions `maker(value)` that return a source, or nil for other values.
+scenario_row_source.makers = {}
+
+--- The info of a record class; nil for anything else.
+local function class_info(value)
+  record = record or internal.record
+  return record and type(value) == "table" and record.info(value) or nil
+end
+
+local function is_row(value)
+  return type(value) == "table" and (pcall(internal.row_columns, value))
+end
+
+local function is_record(value)
+  return type(value) == "table" and internal.records.class_of(value) ~= nil
+end
+
+--- Whether a value stands for rows of the database: a request, or a record class for all of its table.
+function scenario_row_source.is_request(value)
+  return internal.is_request(value) or class_info(value) ~= nil
+end
+
+--- The list that is meant by a value; nil if it is none.
+local function list_of(value)
+  if scenario_row_source.is_request(value) then return value:fetch_all() end
+  if type(value) ~= "table" then return nil end
+  if is_row(value) or is_record(value) then return { value } end
+  if getmetatable(value) == nil and next(value) ~= nil and value[1] == nil then return nil end
+  return value
+end
+
+--- The columns of an item in their order; those of plain tables by name.
+local function columns_of(item)
+  if is_row(item) then return internal.row_columns(item) end
+  if is_record(item) then
+    local names, seen = {}, {}
+    for _, column in ipairs(internal.records.record_schema(item).columns) do
+      names[#names + 1], seen[column.name] = column.name, true
+    end
+    for _, key in ipairs(display.keys(item)) do
+      if type(key) == "string" and not seen[key] then names[#names + 1] = key end
+    end
+    return names
+  end
+  local names = {}
+  for _, key in ipairs(display.keys(item)) do
+    if type(key) == "string" then names[#names + 1] = key end
+  end
+  return names
+end
+
+--- The columns that at least one item has.
+local function all_columns(items)
+  local names, seen = {}, {}
+  local is_uniform = items[1] ~= nil and (is_row(items[1]) or is_record(items[1]))
+  for index, item in ipairs(items) do
+    if index > 1 and is_uniform and is_row(item) then break end
+    for _, name in ipairs(columns_of(item)) do
+      if not seen[name] then names[#names + 1], seen[name] = name, true end
+    end
+  end
+  return names
+end
+
+local function check_items(what, items)
+  for index, item in ipairs(items) do
+    if type(item) ~= "table" then
+      state.mistake("%s: expected rows, got %s at position %d", what, internal.describe(item), index)
+    end
+  end
+end
+
+--- The source for a value.
+-- @tparam string what who asks, for messages
+function scenario_row_source.of(what, value)
+  for _, maker in ipairs(scenario_row_source.makers) do
+    local source = maker(value)
+    if source then return source end
+  end
+  local items = list_of(value)
+  if not items then
+    state.mistake("%s: expected rows (a list, a request, changes), got %s%s", what,
+      type(value) == "table" and display.show(value) or internal.describe(value),
+      type(value) == "string" and "; for SQL write expect(t.db:fetch_all(sql))" or "")
+  end
+  check_items(what, items)
+  local source = { items = items, columns = all_columns(items), what = "column" }
+  function source.value(item, column) return item[column] end
+  function source.matches(cell, item, column, names) return cells.matches(cell, source.value(item, column), names) end
+  function source.show(item, column) return display.cell(source.value(item, column)) end
+  --- Raises for a heading that no row has.
+  function source.check(name)
+    if #items == 0 then return end
+    for _, column in ipairs(source.columns) do
+      if column == name then return end
+    end
+    internal.raise_unknown("column", name, source.columns)
+  end
+  return source
+end
+
+--- How many things are in a list, a request or changes.
+function scenario_row_source.count(what, value)
+  for _, maker in ipairs(scenario_row_source.makers) do
+    local source = maker(value)
+    if source then return #source.items end
+  end
+  if scenario_row_source.is_request(value) then return value:fetch_count() end
+  if type(value) == "string" then return utf8.len(value) or #value end
+  if type(value) == "table" and (is_row(value) or is_record(value)) then return 1 end
+  if type(value) ~= "table" then
+    state.mistake("%s: expected a list, a request or changes, got %s", what, internal.describe(value))
+  end
+  if #value > 0 then return #value end
+  local count = 0
+  for _ in next, value do count = count + 1 end
+  return count
+end
+
+return scenario_row_source

@@ -1,0 +1,124 @@
+--- Types of a project's tables for editors (LuaCATS), made from its schema: `schema.d.lua`.
+
+local internal = ...
+local state = internal.load("scenarios.state")
+local display = state.lazily("scenarios.display")
+
+local scenario_types = {}
+
+local by_declared = {
+  BOOLEAN = "boolean", BOOL = "boolean", DATE = "perilune.date", DATETIME = "perilune.date", TIMESTAMP = "perilune.date",
+}
+
+--- The values that a CHECK of the table allows for a column, as a union of literals; nil if there is none.
+local function checked_values(sql, column)
+  local name = column:gsub("%p", "%%%0")
+  local list = sql:match('[%(%s"]' .. name .. '"?%s+[iI][nN]%s*(%b())')
+  if not list then return nil end
+  local values = {}
+  for text in list:gmatch("'([^']*)'") do values[#values + 1] = ("%q"):format(text) end
+  return #values > 0 and table.concat(values, "|") or nil
+end
+
+--- The type of what is read from a column.
+local function type_of(column, sql)
+  local declared = column.type:upper()
+  local named = by_declared[declared] or checked_values(sql, column.name)
+  if named then return named end
+  if declared:find("INT", 1, true) then return "integer" end
+  if declared:find("CHAR", 1, true) or declared:find("CLOB", 1, true) or declared:find("TEXT", 1, true) then return "string" end
+  if declared:find("REAL", 1, true) or declared:find("FLOA", 1, true) or declared:find("DOUB", 1, true) then return "number" end
+  if declared:find("BLOB", 1, true) then return "string" end
+  return "any"
+end
+
+local function field_name(name)
+  return name:find("^[%a_][%w_]*$") and name or ("[%q]"):format(name)
+end
+
+--- Comments of a class with its columns.
+local function add_class(lines, title, class, columns, describe)
+  if #lines > 0 then lines[#lines + 1] = "" end
+  lines[#lines + 1] = "---" .. title
+  lines[#lines + 1] = "---@class (exact) " .. class
+  for _, column in ipairs(columns) do
+    local is_optional, kind = describe(column)
+    if kind then lines[#lines + 1] = ("---@field %s%s %s"):format(field_name(column.name), is_optional and "?" or "", kind) end
+  end
+end
+
+local function links(db, name)
+  local parts = {}
+  for _, key in ipairs(db:foreign_keys(name)) do
+    parts[#parts + 1] = ("%s refers to %s"):format(table.concat(key.columns, ", "), key.table)
+  end
+  return #parts > 0 and " " .. table.concat(parts, "; ") .. "." or ""
+end
+
+local function add_table(lines, db, name, class)
+  local sql = db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name) or ""
+  local columns, key_types = db:columns(name), {}
+  add_class(lines, ("A row of %s.%s"):format(name, links(db, name)), "perilune.row." .. class, columns, function(column)
+    if column.primary_key then key_types[#key_types + 1] = type_of(column, sql) end
+    return not column.not_null and not column.primary_key, type_of(column, sql)
+  end)
+  local title = ("What a row of %s is made from: what is left out has its default."):format(name)
+  add_class(lines, title, "perilune.new." .. class, columns, function(column)
+    if column.generated then return nil end
+    local kind = type_of(column, sql)
+    if kind == "perilune.date" then kind = "perilune.date|string" end
+    return true, column.not_null and kind or kind .. "|perilune.null"
+  end)
+  local key = #key_types == 1 and key_types[1] or "table"
+  for _, line in ipairs{
+    "", "---@class perilune.table.TABLE",
+    "---@field get fun(self: perilune.table.TABLE, key: KEY): perilune.row.TABLE?",
+    "---@field find fun(self: perilune.table.TABLE, key: KEY|table): perilune.row.TABLE",
+    "---@field fetch_one fun(self: perilune.table.TABLE, key?: any, ...: any): perilune.row.TABLE?",
+    "---@field fetch_all fun(self: perilune.table.TABLE, sql?: string, ...: any): perilune.row.TABLE[]",
+    "---@field fetch_count fun(self: perilune.table.TABLE): integer",
+    "---@field insert fun(self: perilune.table.TABLE, row: perilune.new.TABLE): perilune.row.TABLE",
+    "---@field filter fun(self: perilune.table.TABLE, ...: any): any",
+    "---@field order fun(self: perilune.table.TABLE, ...: any): any",
+    "", "---@class perilune.maker.TABLE",
+    "---@overload fun(row?: perilune.new.TABLE): perilune.row.TABLE",
+    "---@field many fun(self: perilune.maker.TABLE, count: integer, row?: perilune.new.TABLE): perilune.row.TABLE[]",
+  } do lines[#lines + 1] = (line:gsub("TABLE", class):gsub("KEY", key)) end
+end
+
+--- The names of the tables and views that can be the names of classes.
+local function names_of(db)
+  local names = {}
+  for _, name in ipairs(db:fetch_values([[
+    SELECT name FROM sqlite_schema
+    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'grdb_migrations' ORDER BY name]])) do
+    if name:find("^[%a_][%w_]*$") then names[#names + 1] = name end
+  end
+  return names
+end
+
+local function add_members(lines, class, names, kind)
+  lines[#lines + 1] = ""
+  lines[#lines + 1] = "---@class " .. class
+  for _, name in ipairs(names) do lines[#lines + 1] = ("---@field %s %s"):format(name, kind:gsub("TABLE", name)) end
+end
+
+--- The text of the file.
+-- @tparam {string,...} fixtures the names of the fixtures
+function scenario_types.text(db, fixtures)
+  local lines = { "---@meta _", "-- Made from the schema by Perilune: not to be edited." }
+  local names = names_of(db)
+  for _, name in ipairs(names) do add_table(lines, db, name, name) end
+  add_members(lines, "perilune.db", names, "perilune.table.TABLE")
+  add_members(lines, "perilune.given", names, "fun(rows: string|perilune.new.TABLE|perilune.new.TABLE[]): perilune.row.TABLE[]")
+  add_members(lines, "perilune.make", names, "perilune.maker.TABLE")
+  add_members(lines, "perilune.fixtures", fixtures, "any")
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- The types of what this state has loaded, over its database.
+function scenario_types.of_project()
+  return scenario_types.text(internal.default_database(), display.keys(internal.load("scenarios.definitions").fixtures))
+end
+
+return scenario_types
