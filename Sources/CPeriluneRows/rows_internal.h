@@ -19,7 +19,7 @@ typedef struct {
 struct perilune_rows {
     perilune_written written;
     perilune_rows_callbacks callbacks;
-    perilune_context *context;
+    plua_context *context;
     perilune_access *access; /* the innermost one, or NULL */
     uint64_t last_token;
     int64_t last_generation; /* of the schema of any database */
@@ -45,7 +45,7 @@ struct perilune_rows {
 };
 
 /* The row path of a state, or NULL before perilune_rows_open. Never fails. */
-static inline perilune_rows *perilune_rows_of(lua_State *L) { return perilune_context_of(L)->extension; }
+static inline perilune_rows *perilune_rows_of(lua_State *L) { return plua_context_of(L)->extension; }
 
 /* Keys of the registry: their addresses. */
 extern const char perilune_database_metatable_key, perilune_compiled_metatable_key, perilune_statement_metatable_key,
@@ -70,7 +70,7 @@ static inline void perilune_return_to_lua(perilune_rows *rows, bool may_refuse) 
 }
 
 static inline bool perilune_is_doomed(perilune_rows *rows) {
-    return atomic_load_explicit(&rows->context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE;
+    return atomic_load_explicit(&rows->context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE;
 }
 
 /* MARK: - Databases, connections, accesses */

@@ -29,7 +29,7 @@ enum LibraryChunks {
         let function = try state.loadLibrary(source, named: file)
         if !isKnown {
             entries.withLock { $0[name] = .compiledOnce }
-        } else if let chunk = try function.compiled(named: PERILUNE_LIBRARY_CHUNK + file) {
+        } else if let chunk = try function.compiled(named: PLUA_LIBRARY_CHUNK + file) {
             entries.withLock { $0[name] = .kept(chunk) }
         }
         return function

@@ -110,7 +110,7 @@ final class ScriptLibrary {
     private static func plainMeaning(of value: LuaValue, in core: LuaCore) -> LuaValue? {
         guard lua_checkstack(core.L, 1) != 0 else { return nil }
         core.push(value)
-        defer { perilune_pop(core.L, 1) }
+        defer { plua_pop(core.L, 1) }
         if perilune_is_null(core.L, -1) { return .nil }
         var count = 0
         guard let bytes = perilune_blob_bytes(core.L, lua_gettop(core.L), &count) else { return nil }
@@ -122,9 +122,9 @@ final class ScriptLibrary {
         let core = state.core
         for (name, function) in [
             ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable), ("make_row", perilune_make_row),
-            ("plain", perilune_plain_value), ("define", perilune_define), ("raise", perilune_raise_error),
-            ("add_error_fields", perilune_add_error_fields), ("guarded", perilune_call_guarded),
-            ("position", perilune_position),
+            ("plain", perilune_plain_value), ("define", perilune_define), ("raise", plua_raise_error),
+            ("add_error_fields", plua_add_error_fields), ("guarded", perilune_call_guarded),
+            ("position", plua_position),
             ("add_observer", perilune_add_observer), ("is_calling_observer", perilune_is_calling_observer),
             ("fingerprint", perilune_fingerprint), ("take_letter", perilune_take_letter),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {

@@ -21,9 +21,9 @@ extension LuaState {
         let function = SwiftFunction(core: core) { core, count in
             let arguments = LuaArguments(core: core, name: name, count: count)
             core.pendingOperation = PendingOperation(name: name, body: body, arguments: arguments.values)
-            return CInt(PERILUNE_YIELD)
+            return CInt(PLUA_YIELD)
         }
-        perilune_push_async_function(core.L, Unmanaged.passRetained(function).toOpaque())
+        plua_push_async_function(core.L, Unmanaged.passRetained(function).toOpaque())
         return LuaFunction(LuaReference(takingTopOf: core))
     }
 
@@ -131,7 +131,7 @@ private final class AsyncDriver {
         let place = placeOfWait()
         let (status, count) = resume()
         if status == LUA_YIELD || status == LUA_OK {
-            if core.limits.isLimited { _ = perilune_poll(core.context) }
+            if core.limits.isLimited { _ = plua_poll(core.context) }
             try throwIfDoomed()
         }
         switch status {
@@ -161,7 +161,7 @@ private final class AsyncDriver {
     /// Where the script waits.
     private func placeOfWait() -> (file: String?, line: Int?) {
         var activation = lua_Debug()
-        guard lua_status(thread) == LUA_YIELD, perilune_find_position(thread, &activation), let source = activation.source else {
+        guard lua_status(thread) == LUA_YIELD, plua_find_position(thread, &activation), let source = activation.source else {
             return (nil, nil)
         }
         let name = String(cString: source)
@@ -173,7 +173,7 @@ private final class AsyncDriver {
         core.pendingOperation = nil
         let hadDriver = core.context.pointee.has_driver
         core.context.pointee.has_driver = true
-        let status = perilune_resume(thread, core.main, argumentCount, &count)
+        let status = plua_resume(thread, core.main, argumentCount, &count)
         core.context.pointee.has_driver = hadDriver
         return (status, count)
     }
@@ -182,7 +182,7 @@ private final class AsyncDriver {
     nonisolated(nonsending) private func perform(_ operation: PendingOperation, yieldedCount: CInt) async throws(LuaError) {
         // The marker stays on the coroutine until the outcome is there: meanwhile no other run can resume it.
         let outcome = await Self.outcome(of: operation, for: ownRun, isolation: #isolation)
-        perilune_pop(thread, yieldedCount)
+        plua_pop(thread, yieldedCount)
         do {
             let values = try outcome.get()
             try Self.push([.boolean(true)] + values, on: thread, of: core)

@@ -13,10 +13,10 @@ extension LuaFunction {
         let core = reference.core
         try core.prepare()
         reference.push(on: core.L)
-        defer { perilune_pop(core.L, 1) }
+        defer { plua_pop(core.L, 1) }
         var count = 0
-        guard let bytes = perilune_dump(core.L, &count) else { return nil }
-        defer { perilune_free(bytes) }
+        guard let bytes = plua_dump(core.L, &count) else { return nil }
+        defer { plua_free(bytes) }
         return LuaCompiledChunk(name: name, bytes: Array(UnsafeRawBufferPointer(start: bytes, count: count)))
     }
 }
@@ -27,7 +27,7 @@ extension LuaState {
         try core.prepare()
         let load = { L in
             chunk.bytes.withUnsafeBytes { bytes in
-                perilune_load_compiled(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, chunk.name)
+                plua_load_compiled(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, chunk.name)
             }
         }
         return try core.run(load) { LuaFunction(LuaReference(takingTopOf: core)) }

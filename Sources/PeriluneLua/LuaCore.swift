@@ -37,12 +37,12 @@ package final class LuaCore: @unchecked Sendable {
     let runs = Mutex<RunList>(RunList())
 
     init() throws(LuaError) {
-        guard let L = perilune_new_state(nil, callSwiftFunction) else {
+        guard let L = plua_new_state(nil, callSwiftFunction) else {
             throw LuaError(.memory, "not enough memory for a Lua state")
         }
         self.L = L
         main = L
-        let context = perilune_context_of(L)!
+        let context = plua_context_of(L)!
         context.pointee.owner = Unmanaged.passUnretained(self).toOpaque()
         let shared = RunList.SharedContext(pointer: context)
         runs.withLock { $0.context = shared }
@@ -52,7 +52,7 @@ package final class LuaCore: @unchecked Sendable {
         close()
     }
 
-    var context: UnsafeMutablePointer<perilune_context> { perilune_context_of(main) }
+    var context: UnsafeMutablePointer<plua_context> { plua_context_of(main) }
 
     /// Closes the state; while something runs in it, as soon as that has ended.
     func close() {
@@ -66,7 +66,7 @@ package final class LuaCore: @unchecked Sendable {
         raisedAgain = nil
         pendingOperation = nil
         runs.withLock { $0.context = nil }
-        perilune_close_state(main) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
+        plua_close_state(main) { Unmanaged<AnyObject>.fromOpaque($0!).release() }
     }
 
     private func requireOpen() throws(LuaError) {
@@ -85,12 +85,12 @@ package final class LuaCore: @unchecked Sendable {
             defer { list.removeAll() }
             return list
         }
-        for id in ids { perilune_unreference(L, id) }
+        for id in ids { plua_unreference(L, id) }
         guard context.pointee.garbage_count > 0 else { return }
         var objects: UnsafeMutablePointer<UnsafeMutableRawPointer?>?
-        let count = perilune_take_garbage(context, &objects)
+        let count = plua_take_garbage(context, &objects)
         for index in 0..<count { Unmanaged<AnyObject>.fromOpaque(objects![index]!).release() }
-        perilune_free(objects)
+        plua_free(objects)
     }
 
     // MARK: - Calling
@@ -98,7 +98,7 @@ package final class LuaCore: @unchecked Sendable {
     /// Calls the function below its arguments on the stack, and takes both and the results off it.
     package func call(argumentCount: Int) throws(LuaError) -> [LuaValue] {
         let base = Int(lua_gettop(L)) - argumentCount - 1
-        return try run({ perilune_pcall($0, CInt(argumentCount), LUA_MULTRET) }) { takeValues(Int(lua_gettop(L)) - base) }
+        return try run({ plua_pcall($0, CInt(argumentCount), LUA_MULTRET) }) { takeValues(Int(lua_gettop(L)) - base) }
     }
 
     /// Runs an operation of the shim that may run Lua code: within the limits, and as a run of its own if none is going on.
@@ -115,7 +115,7 @@ package final class LuaCore: @unchecked Sendable {
         guard status == LUA_OK else { throw takeError(status: status) }
         let results = takingResults()
         // It may have come too late for the script to notice, but whoever has ended the run wants to be told.
-        if depth == 1, limits.isLimited { _ = perilune_poll(context) }
+        if depth == 1, limits.isLimited { _ = plua_poll(context) }
         if depth == 1, doom != .none { throw limits.error(for: doom, exitStatus: exitStatus) }
         return results
     }
@@ -165,14 +165,14 @@ package final class LuaCore: @unchecked Sendable {
     // MARK: - Errors
 
     /// Why the run is ended from outside.
-    var doom: LuaDoom { LuaDoom(rawValue: perilune_doom_of(context)) ?? .none }
+    var doom: LuaDoom { LuaDoom(rawValue: plua_cancel_reason_of(context)) ?? .none }
 
     /// Takes the error value off the stack.
     package func takeError(status: CInt) -> LuaError {
-        perilune_push_failure(L, -1)
+        plua_push_failure(L, -1)
         let traceback = string(at: -3)?.description
         let position = (file: string(at: -2)?.description, line: lua_isinteger(L, -1) != 0 ? integer(at: -1) : nil)
-        perilune_pop(L, 3)
+        plua_pop(L, 3)
         // Lua puts the position into messages, unless the script says `error(message, 0)`.
         let isPlainMessage = status == LUA_ERRRUN && lua_type(L, -1) == LUA_TSTRING
         var error = makeError(status: status, isRaisedAgain: traceback != nil)
@@ -187,10 +187,10 @@ package final class LuaCore: @unchecked Sendable {
 
     private func makeError(status: CInt, isRaisedAgain: Bool) -> LuaError {
         if doom != .none {
-            perilune_pop(L, 1)
+            plua_pop(L, 1)
             return limits.error(for: doom, exitStatus: exitStatus)
         }
-        if let payload = perilune_error_payload(L, -1) { return makeError(ofErrorObjectWith: payload) }
+        if let payload = plua_error_payload(L, -1) { return makeError(ofErrorObjectWith: payload) }
         let code: LuaError.Code =
             switch status {
             case LUA_ERRSYNTAX: .syntax
@@ -207,7 +207,7 @@ package final class LuaCore: @unchecked Sendable {
     private func codeOfRaisedAgain() -> LuaError.Code? {
         guard let raisedAgain else { return nil }
         raisedAgain.value.push(on: L)
-        defer { perilune_pop(L, 1) }
+        defer { plua_pop(L, 1) }
         return lua_rawequal(L, -1, -2) != 0 ? raisedAgain.code : nil
     }
 
@@ -233,18 +233,18 @@ package final class LuaCore: @unchecked Sendable {
     private func describe(at index: CInt) -> String {
         let type = "\(typeName(at: index)) was raised"
         guard lua_checkstack(L, 5) != 0, luaL_getmetafield(L, index, "__tostring") != LUA_TNIL else { return type }
-        perilune_pop(L, 1)
+        plua_pop(L, 1)
         lua_pushvalue(L, index)
-        defer { perilune_pop(L, 1) }
-        guard perilune_to_string(L) == LUA_OK, let text = string(at: -1) else { return type }
+        defer { plua_pop(L, 1) }
+        guard plua_to_string(L) == LUA_OK, let text = string(at: -1) else { return type }
         return LuaString(text.bytes.prefix(10_000)).description
     }
 
     private func makeError(ofErrorObjectWith payload: UnsafeMutablePointer<UnsafeMutableRawPointer?>) -> LuaError {
         let thrown = payload.pointee.map { Unmanaged<ThrownError>.fromOpaque($0).takeUnretainedValue() }
-        perilune_push_error_fields(L, -1)
+        plua_push_error_fields(L, -1)
         let fields = scalars(ofTableAt: -1)
-        perilune_pop(L, 1)
+        plua_pop(L, 1)
         let message = if case .string(let text) = fields["message"] { text.description } else { "" }
         var error = LuaError(thrown == nil ? .runtime : .host, message)
         if let inner = thrown?.error as? LuaError {
@@ -270,7 +270,7 @@ package final class LuaCore: @unchecked Sendable {
             if lua_type(L, -2) == LUA_TSTRING, let key = string(at: -2) {
                 result[key.description] = scalar(at: -1)
             }
-            perilune_pop(L, 1)
+            plua_pop(L, 1)
         }
         return result
     }
@@ -293,7 +293,7 @@ package final class LuaCore: @unchecked Sendable {
             push(.string(LuaString(traceback)))
             push(error.file.map { .string(LuaString($0)) } ?? .nil)
             push(error.line.map { .integer(Int64($0)) } ?? .nil)
-            perilune_restore_failure(L)
+            plua_restore_failure(L)
             return
         }
         pushErrorObject(for: error)
@@ -317,31 +317,31 @@ package final class LuaCore: @unchecked Sendable {
         default:
             (kind, message) = ("host", ErrorMessage.of(error))
         }
-        perilune_push_empty_error(L)
+        plua_push_empty_error(L)
         fields["kind"] = .string(LuaString(kind))
         fields["message"] = .string(LuaString(message))
         for (name, value) in fields {
             push(value.value)
-            perilune_set_error_field(L, name)
+            plua_set_error_field(L, name)
         }
-        perilune_add_position(L)
-        perilune_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
+        plua_add_position(L)
+        plua_error_payload(L, -1)!.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
     /// Gives the error object on top the Swift error that it stands for: thrown to Swift, it is its ``LuaError/underlying``.
     package func attachToErrorObject(_ error: any Error) {
-        guard let payload = perilune_error_payload(L, -1), payload.pointee == nil else { return }
+        guard let payload = plua_error_payload(L, -1), payload.pointee == nil else { return }
         payload.pointee = Unmanaged.passRetained(ThrownError(error)).toOpaque()
     }
 
     /// The core of a `lua_State`.
     package static func of(_ L: OpaquePointer) -> LuaCore {
-        Unmanaged<LuaCore>.fromOpaque(perilune_context_of(L).pointee.owner).takeUnretainedValue()
+        Unmanaged<LuaCore>.fromOpaque(plua_context_of(L).pointee.owner).takeUnretainedValue()
     }
 
     /// Whether this state runs Lua code on the calling thread.
     package var isRunningHere: Bool {
-        isOpen && perilune_running_context() == context
+        isOpen && plua_running_context() == context
     }
 
     // MARK: - Values
@@ -359,7 +359,7 @@ package final class LuaCore: @unchecked Sendable {
     }
 
     func typeName(at index: CInt) -> String {
-        String(cString: perilune_type_name(L, index))
+        String(cString: plua_type_name(L, index))
     }
 
     /// Reads the value at an index; handles keep it alive.
@@ -439,7 +439,7 @@ package final class LuaCore: @unchecked Sendable {
     package func takeValues(_ count: Int) -> [LuaValue] {
         guard count > 0 else { return [] }
         let values = (0..<count).map { value(at: CInt($0 - count)) }
-        perilune_pop(L, CInt(count))
+        plua_pop(L, CInt(count))
         return values
     }
 

@@ -19,7 +19,7 @@ public struct LuaFunction {
         do {
             try core.push(contentsOf: arguments)
         } catch {
-            perilune_pop(core.L, 1)
+            plua_pop(core.L, 1)
             throw error
         }
         return try core.call(argumentCount: arguments.count)

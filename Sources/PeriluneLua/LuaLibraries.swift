@@ -10,25 +10,25 @@ public struct LuaLibraries: OptionSet, Sendable {
 
     /// `print`, `pcall`, `load` (text only), ..., and of `os` and `debug` what is harmless: `os.time`, `os.date`,
     /// `os.clock`, `os.difftime`, `debug.traceback`.
-    public static let base = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_BASE))
+    public static let base = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_BASE))
     /// `coroutine`.
-    public static let coroutine = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_COROUTINE))
+    public static let coroutine = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_COROUTINE))
     /// `table`.
-    public static let table = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_TABLE))
+    public static let table = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_TABLE))
     /// `string`.
-    public static let string = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_STRING))
+    public static let string = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_STRING))
     /// `math`.
-    public static let math = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_MATH))
+    public static let math = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_MATH))
     /// `utf8`.
-    public static let utf8 = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_UTF8))
+    public static let utf8 = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_UTF8))
     /// `io`: files and processes.
-    public static let io = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_IO))
+    public static let io = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_IO))
     /// All of `os`: processes, files, the environment.
-    public static let os = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_OS))
+    public static let os = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_OS))
     /// All of `debug`. A script that has it can break the host's memory; never grant it to a script that you do not trust.
-    public static let debug = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_DEBUG))
+    public static let debug = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_DEBUG))
     /// `dofile` and `loadfile` (text only).
-    public static let files = LuaLibraries(rawValue: UInt32(PERILUNE_LIBRARY_LOADFILE))
+    public static let files = LuaLibraries(rawValue: UInt32(PLUA_LIBRARY_LOADFILE))
 
     /// What can do no harm outside the state. The default.
     public static let sandboxed: LuaLibraries = [.base, .coroutine, .table, .string, .math, .utf8]

@@ -35,7 +35,7 @@ public struct LuaLimits: Sendable, Equatable {
     }
 
     /// Sets what lasts as long as the state.
-    func install(in context: UnsafeMutablePointer<perilune_context>) {
+    func install(in context: UnsafeMutablePointer<plua_context>) {
         guard let memoryInBytes else { return }
         let limit = max(memoryInBytes, 1)
         context.pointee.limit = limit
@@ -47,19 +47,19 @@ public struct LuaLimits: Sendable, Equatable {
     }
 
     /// Starts the clock of a run.
-    func start(_ context: UnsafeMutablePointer<perilune_context>) {
+    func start(_ context: UnsafeMutablePointer<plua_context>) {
         guard isLimited else { return }
-        perilune_install_hook(context.pointee.main)
+        plua_install_hook(context.pointee.main)
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
         context.pointee.uncharged = 0
         context.pointee.run_count += 1
-        context.pointee.deadline = time.map { perilune_now() &+ $0.clampedNanoseconds } ?? 0
+        context.pointee.deadline = time.map { plua_now() &+ $0.clampedNanoseconds } ?? 0
     }
 
     /// Ends a run: what ended it does not reach the next one.
-    func stop(_ context: UnsafeMutablePointer<perilune_context>) {
-        if perilune_doom_of(context) != LuaDoom.none.rawValue {
-            perilune_clear_doom(context)
+    func stop(_ context: UnsafeMutablePointer<plua_context>) {
+        if plua_cancel_reason_of(context) != LuaDoom.none.rawValue {
+            plua_clear_cancel_reason(context)
             if !isLimited { lua_sethook(context.pointee.main, nil, 0, 0) }
         }
         context.pointee.deadline = 0

@@ -11,7 +11,7 @@ final class LuaReference: @unchecked Sendable {
     /// Takes the value on top of the stack.
     init(takingTopOf core: LuaCore) {
         self.core = core
-        id = perilune_reference(core.L)
+        id = plua_reference(core.L)
     }
 
     deinit {
@@ -20,14 +20,14 @@ final class LuaReference: @unchecked Sendable {
 
     /// Pushes the value. The caller has made sure that the state is open.
     func push(on L: OpaquePointer) {
-        perilune_push_reference(L, id)
+        plua_push_reference(L, id)
     }
 
     func isSame(as other: LuaReference) -> Bool {
         guard core === other.core, core.isOpen, lua_checkstack(core.L, 2) != 0 else { return false }
         push(on: core.L)
         other.push(on: core.L)
-        defer { perilune_pop(core.L, 2) }
+        defer { plua_pop(core.L, 2) }
         return lua_rawequal(core.L, -1, -2) != 0
     }
 }

@@ -37,7 +37,7 @@ package final class LuaRun: @unchecked Sendable {
     /// What is left of its time; `nil` if it has no limit.
     var remainingTime: Duration? {
         guard let deadline, deadline != 0 else { return nil }
-        let now = perilune_now()
+        let now = plua_now()
         return .nanoseconds(Int64(clamping: deadline > now ? deadline - now : 0))
     }
 
@@ -53,7 +53,7 @@ struct RunList {
     ///
     /// `@unchecked Sendable`: other threads use it under the lock, and only for the atomic flag in it.
     struct SharedContext: @unchecked Sendable {
-        let pointer: UnsafeMutablePointer<perilune_context>
+        let pointer: UnsafeMutablePointer<plua_context>
     }
 
     var context: SharedContext?
@@ -69,8 +69,8 @@ extension LuaCore {
         runs.withLock { runs in
             // A cancellation that came while nothing ran is for this one.
             if let context = runs.context?.pointer, runs.suspendable.isEmpty, depth == 0 {
-                run.doom = LuaDoom(rawValue: perilune_doom_of(context)) ?? .none
-                perilune_clear_doom(context)
+                run.doom = LuaDoom(rawValue: plua_cancel_reason_of(context)) ?? .none
+                plua_clear_cancel_reason(context)
             }
             runs.suspendable[ObjectIdentifier(run)] = run
         }
@@ -82,7 +82,7 @@ extension LuaCore {
         runs.withLock { runs in
             runs.suspendable[ObjectIdentifier(run)] = nil
             // The cancellation that ended it is not for the next one.
-            if run.isCancelled, runs.suspendable.isEmpty, depth == 0 { perilune_clear_doom(context) }
+            if run.isCancelled, runs.suspendable.isEmpty, depth == 0 { plua_clear_cancel_reason(context) }
         }
         closeIfAsked()
     }
@@ -101,13 +101,13 @@ extension LuaCore {
         } else {
             context.pointee.deadline = run.deadline ?? 0
             context.pointee.budget = run.budget
-            if limits.isLimited { perilune_install_hook(main) }
+            if limits.isLimited { plua_install_hook(main) }
         }
         runs.withLock { runs in
             runs.current = run
-            perilune_clear_doom(context)
+            plua_clear_cancel_reason(context)
             if run.isCancelled { run.end(for: .cancelled) }
-            if run.doom != .none { perilune_doom_run(context, run.doom.rawValue) }
+            if run.doom != .none { plua_cancel_run(context, run.doom.rawValue) }
         }
         run.didResume?()
     }
@@ -139,7 +139,7 @@ extension LuaCore {
 
     /// Begins a run that nothing can suspend. Those that wait meanwhile are none of its business.
     func beginPlainRun() {
-        if hasSuspendableRuns { perilune_clear_doom(context) }
+        if hasSuspendableRuns { plua_clear_cancel_reason(context) }
         limits.start(context)
     }
 
@@ -149,9 +149,9 @@ extension LuaCore {
     package func cancel(_ doom: LuaDoom = .cancelled) {
         let handlers = runs.withLock { runs in
             guard let context = runs.context?.pointer else { return [@Sendable () -> Void]() }
-            perilune_doom_run(context, doom.rawValue)
+            plua_cancel_run(context, doom.rawValue)
             guard doom == .cancelled else { return [] }
-            perilune_wake(context)
+            plua_wake(context)
             for run in runs.suspendable.values { run.isCancelled = true }
             return runs.suspendable.values.flatMap(\.handlers.values)
         }
@@ -173,8 +173,8 @@ extension LuaCore {
         let handlers = runs.withLock { runs in
             run.isCancelled = true
             if runs.current === run, let context = runs.context?.pointer {
-                perilune_doom_run(context, LuaDoom.cancelled.rawValue)
-                perilune_wake(context)
+                plua_cancel_run(context, LuaDoom.cancelled.rawValue)
+                plua_wake(context)
             }
             return Array(run.handlers.values)
         }

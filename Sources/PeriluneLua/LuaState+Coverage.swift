@@ -5,7 +5,7 @@ extension LuaState {
     /// runs in it.
     package func coverLines() {
         guard core.isOpen, limits.isLimited else { return }
-        _ = perilune_cover_lines(core.context)
+        _ = plua_cover_lines(core.context)
     }
 
     /// Gives each line that has run to a closure, with its count.
@@ -13,7 +13,7 @@ extension LuaState {
         guard core.isOpen else { return }
         withoutActuallyEscaping(take) { take in
             let receiver = CoverageReceiver(take)
-            perilune_read_coverage(
+            plua_read_coverage(
                 core.context,
                 { receiver, file, line, count in
                     let receiver = Unmanaged<CoverageReceiver>.fromOpaque(receiver!).takeUnretainedValue()

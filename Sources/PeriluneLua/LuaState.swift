@@ -29,9 +29,9 @@ public final class LuaState {
         self.limits = limits
         core.limits = limits
         core.state = self
-        try core.run { perilune_open_libraries($0, libraries.rawValue) }
+        try core.run { plua_open_libraries($0, libraries.rawValue) }
         if libraries.contains(.os) { try installExit() }
-        if limits.isLimited { try core.run(perilune_open_limits) }
+        if limits.isLimited { try core.run(plua_open_limits) }
         limits.install(in: core.context)
     }
 
@@ -66,19 +66,19 @@ public final class LuaState {
 
     /// Compiles a chunk of the host's own library: errors raised in it are blamed on the script that called it.
     public func loadLibrary(_ source: String, named name: String) throws(LuaError) -> LuaFunction {
-        try load(LuaString(source), chunkName: PERILUNE_LIBRARY_CHUNK + name, environment: nil)
+        try load(LuaString(source), chunkName: PLUA_LIBRARY_CHUNK + name, environment: nil)
     }
 
     private func load(
         _ source: LuaString, chunkName name: String, environment: LuaTable?
     ) throws(LuaError) -> LuaFunction {
         try core.prepare()
-        if core.context.pointee.limited, source.bytes.count > Int(PERILUNE_SOURCE_LIMIT) {
-            throw LuaError(.memory, "the source text \(name.dropFirst()) is longer than \(PERILUNE_SOURCE_LIMIT) bytes")
+        if core.context.pointee.limited, source.bytes.count > Int(PLUA_SOURCE_LIMIT) {
+            throw LuaError(.memory, "the source text \(name.dropFirst()) is longer than \(PLUA_SOURCE_LIMIT) bytes")
         }
         if let environment { try core.checkOwnership(of: .table(environment)) }
         let compile = { L in
-            withSkippedShebang(source.bytes) { bytes, count in perilune_load(L, bytes, count, name) }
+            withSkippedShebang(source.bytes) { bytes, count in plua_load(L, bytes, count, name) }
         }
         return try core.run(compile) {
             if let environment {
@@ -108,7 +108,7 @@ public final class LuaState {
     public var globals: LuaTable {
         get throws(LuaError) {
             try core.prepare()
-            lua_rawgeti(core.L, perilune_registry_index(), lua_Integer(LUA_RIDX_GLOBALS))
+            lua_rawgeti(core.L, plua_registry_index(), lua_Integer(LUA_RIDX_GLOBALS))
             return LuaTable(LuaReference(takingTopOf: core))
         }
     }
@@ -128,7 +128,7 @@ public final class LuaState {
     public func collectGarbage() {
         guard core.isOpen else { return }
         core.beginRun()
-        _ = perilune_collect(core.L)
+        _ = plua_collect(core.L)
         core.drain()
         core.endRun()
     }
@@ -162,7 +162,7 @@ public final class LuaState {
     /// - Parameter signal: The signal, whose handler is replaced for the process; `SIGUSR2`, for example.
     public func listen(for signal: Int32) {
         guard core.isOpen else { return }
-        _ = perilune_listen(core.context, signal)
+        _ = plua_listen(core.context, signal)
     }
 
     // MARK: - Exit

@@ -15,7 +15,7 @@ public struct LuaTable {
         try core.checkOwnership(of: key)
         reference.push(on: core.L)
         core.push(key)
-        return try core.run(perilune_get) { core.takeValues(1)[0] }
+        return try core.run(plua_get) { core.takeValues(1)[0] }
     }
 
     /// Sets the value under a key, as `table[key] = value` in Lua: `__newindex` is honoured.
@@ -28,7 +28,7 @@ public struct LuaTable {
         reference.push(on: core.L)
         core.push(key)
         core.push(value)
-        try core.run(perilune_set)
+        try core.run(plua_set)
     }
 
     /// The value under a key, without metamethods.
@@ -38,7 +38,7 @@ public struct LuaTable {
         reference.push(on: core.L)
         core.push(key)
         lua_rawget(core.L, -2)
-        defer { perilune_pop(core.L, 1) }
+        defer { plua_pop(core.L, 1) }
         return core.takeValues(1)[0]
     }
 
@@ -50,7 +50,7 @@ public struct LuaTable {
         reference.push(on: core.L)
         core.push(key)
         core.push(value)
-        try core.run(perilune_raw_set)
+        try core.run(plua_raw_set)
     }
 
     /// The value under a key, converted.
@@ -62,14 +62,14 @@ public struct LuaTable {
     public func count() throws(LuaError) -> Int {
         try core.prepare()
         reference.push(on: core.L)
-        return try Int.fromLua(core.run(perilune_length) { core.takeValues(1)[0] })
+        return try Int.fromLua(core.run(plua_length) { core.takeValues(1)[0] })
     }
 
     /// The metatable, if there is one; `__metatable` is ignored.
     public func metatable() throws(LuaError) -> LuaTable? {
         try core.prepare()
         reference.push(on: core.L)
-        defer { perilune_pop(core.L, 1) }
+        defer { plua_pop(core.L, 1) }
         guard lua_getmetatable(core.L, -1) != 0 else { return nil }
         return LuaTable(LuaReference(takingTopOf: core))
     }
@@ -81,7 +81,7 @@ public struct LuaTable {
         reference.push(on: core.L)
         core.push(metatable.map { .table($0) } ?? .nil)
         lua_setmetatable(core.L, -2)
-        perilune_pop(core.L, 1)
+        plua_pop(core.L, 1)
     }
 
     /// All keys and values, without metamethods, in no order: it changes from process to process.
@@ -97,7 +97,7 @@ public struct LuaTable {
         // only that collects garbage, which could run finalizers of a script.
         while lua_next(L, table) != 0 {
             pairs.append((core.value(at: -2), core.value(at: -1)))
-            perilune_pop(L, 1)
+            plua_pop(L, 1)
         }
         return pairs
     }
@@ -107,12 +107,12 @@ public struct LuaTable {
         try core.prepare()
         let L = core.L
         reference.push(on: L)
-        defer { perilune_pop(L, 1) }
+        defer { plua_pop(L, 1) }
         var values: [LuaValue] = []
         while lua_rawgeti(L, -1, lua_Integer(values.count + 1)) != LUA_TNIL {
             values.append(core.takeValues(1)[0])
         }
-        perilune_pop(L, 1)
+        plua_pop(L, 1)
         return values
     }
 

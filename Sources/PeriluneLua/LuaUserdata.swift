@@ -57,7 +57,7 @@ public final class LuaUserdataType<Value> {
         metatable = try state.makeTable()
         metatable.reference.push(on: core.L)
         metatablePointer = lua_topointer(core.L, -1)
-        perilune_pop(core.L, 1)
+        plua_pop(core.L, 1)
         methods = try state.makeTable()
         try metatable.rawSet("__name", .string(LuaString(name)))
         try metatable.rawSet("__metatable", false)
@@ -69,8 +69,8 @@ public final class LuaUserdataType<Value> {
         try core.prepare()
         metatable.reference.push(on: core.L)
         _ = lua_pushstring(core.L, "__gc")
-        lua_pushcclosure(core.L, { perilune_collect_object($0) }, 0)
-        try core.run(perilune_raw_set)
+        lua_pushcclosure(core.L, { plua_collect_object($0) }, 0)
+        try core.run(plua_raw_set)
     }
 
     // MARK: - Defining
@@ -157,14 +157,14 @@ public final class LuaUserdataType<Value> {
         guard isInline else { return try make(UserdataBox(value)) }
         try core.prepare()
         metatable.reference.push(on: core.L)
-        perilune_push_bytes(core.L, MemoryLayout<Value>.size).storeBytes(of: value, as: Value.self)
+        plua_push_bytes(core.L, MemoryLayout<Value>.size).storeBytes(of: value, as: Value.self)
         return LuaUserdata(LuaReference(takingTopOf: core))
     }
 
     private func make(_ box: UserdataBox<Value>) throws(LuaError) -> LuaUserdata {
         try core.prepare()
         metatable.reference.push(on: core.L)
-        perilune_push_object(core.L, Unmanaged.passRetained(box).toOpaque())
+        plua_push_object(core.L, Unmanaged.passRetained(box).toOpaque())
         return LuaUserdata(LuaReference(takingTopOf: core))
     }
 
@@ -214,7 +214,7 @@ public final class LuaUserdataType<Value> {
     private func found<Result>(in userdata: LuaUserdata, _ look: (CInt) -> Result?) -> Result? {
         guard core.isOpen, userdata.reference.core === core, lua_checkstack(core.L, 3) != 0 else { return nil }
         userdata.reference.push(on: core.L)
-        defer { perilune_pop(core.L, 1) }
+        defer { plua_pop(core.L, 1) }
         return look(lua_gettop(core.L))
     }
 
@@ -222,14 +222,14 @@ public final class LuaUserdataType<Value> {
     private func holds(at index: CInt) -> Bool {
         let L = core.L
         guard lua_type(L, index) == LUA_TUSERDATA, lua_getmetatable(L, index) != 0 else { return false }
-        defer { perilune_pop(L, 1) }
+        defer { plua_pop(L, 1) }
         return lua_topointer(L, -1) == metatablePointer
     }
 
     private func held(at index: CInt) -> Held? {
         guard holds(at: index) else { return nil }
         if isInline { return lua_touserdata(core.L, index).map { .value($0.load(as: Value.self)) } }
-        guard let object = perilune_object(core.L, index) else { return nil }
+        guard let object = plua_object(core.L, index) else { return nil }
         return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value.map(Held.value) ?? .dead
     }
 

@@ -19,7 +19,7 @@ final class SwiftFunction {
                 // The arguments make room: the stack may be unable to grow.
                 lua_settop(L, 0)
                 core.push(error)
-                return CInt(PERILUNE_RAISE)
+                return CInt(PLUA_RAISE)
             }
         }
     }
@@ -133,7 +133,7 @@ extension LuaCore {
     ) throws(LuaError) -> LuaFunction {
         try prepare()
         let function = SwiftFunction(core: self, body: body)
-        perilune_push_function(L, Unmanaged.passRetained(function).toOpaque())
+        plua_push_function(L, Unmanaged.passRetained(function).toOpaque())
         return LuaFunction(LuaReference(takingTopOf: self))
     }
 

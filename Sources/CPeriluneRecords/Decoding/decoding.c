@@ -54,7 +54,7 @@ static void read_odd_dates(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     perilune_push_record_function(L, "read_dates");
     lua_pushvalue(L, -2);
-    if (perilune_pcall(L, 1, 0) != LUA_OK) perilune_keep_pending_error(L);
+    if (plua_pcall(L, 1, 0) != LUA_OK) perilune_keep_pending_error(L);
 }
 
 /* Pushes the record of a segment, whose metatable and chunk are at `metatable` and behind it. The packer has begun. */

@@ -159,7 +159,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         segment->parent = i == 0 ? -1 : integer_field(L, description, "parent", 1) - 1;
         if (segment->first < 0 || segment->count < 0 || segment->count > column_count - segment->first ||
             (i > 0 && (segment->parent < 0 || segment->parent >= i))) {
-            perilune_raise(L, "internal", "a layout does not fit its statement");
+            plua_raise(L, "internal", "a layout does not fit its statement");
         }
         lua_getfield(L, description, "optional");
         segment->is_optional = lua_toboolean(L, -1);
@@ -167,7 +167,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         lua_rawseti(L, fields, i + 1);
         lua_settop(L, description);
         lua_getfield(L, description, "class");
-        if (perilune_push_model(L, -1) == NULL) perilune_raise(L, "internal", "a segment of a layout has no class");
+        if (perilune_push_model(L, -1) == NULL) plua_raise(L, "internal", "a segment of a layout has no class");
         perilune_push_plan(L, lua_gettop(L), builder->call->access);
         build_segment(L, builder, i, lua_gettop(L), description);
         lua_settop(L, top);
@@ -192,7 +192,7 @@ static perilune_layout *build(lua_State *L, perilune_call *call) {
     bool is_class = perilune_push_model(L, source) != NULL;
     if (!is_class) lua_pushnil(L);
     int segment_count = is_class ? 1 : (int)lua_rawlen(L, source);
-    if (segment_count < 1) perilune_raise(L, "argument", "%s: expected a record class", call->arguments.verb);
+    if (segment_count < 1) plua_raise(L, "argument", "%s: expected a record class", call->arguments.verb);
     size_t segments_size = (size_t)segment_count * sizeof(perilune_segment);
     perilune_layout *layout = lua_newuserdatauv(
         L, sizeof *layout + segments_size + (size_t)statement->column_count * sizeof(int), LAYOUT_VALUES);
@@ -245,6 +245,6 @@ perilune_layout *perilune_push_layout(lua_State *L, perilune_call *call) {
 
 int perilune_raise_stale(lua_State *L, perilune_call *call) {
     perilune_end_run(call->statement);
-    return perilune_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
+    return plua_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
                           "class", call->arguments.verb);
 }

@@ -217,7 +217,7 @@ static void check_batch(lua_State *L, perilune_insertion *insertion, const batch
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
     bool is_known = batch->has_key || batch->work.block->rowid < 0 || rowid == insertion->last_rowid + batch->count;
     if (batch->work.call.changes != batch->count || !is_known) {
-        perilune_raise(L, "constraint", "insert_all: the table has put other rows in than it was given: insert them one by one");
+        plua_raise(L, "constraint", "insert_all: the table has put other rows in than it was given: insert them one by one");
     }
     insertion->last_rowid = rowid;
     if (batch->has_key) insertion->in_sequence = 0;
@@ -241,8 +241,8 @@ static int run_batch(lua_State *L) {
 
 /* Whether the error on top of the stack may come from one of the rows: SQLite does not say which. */
 static bool is_about_row(lua_State *L) {
-    if (!perilune_is_error(L, -1)) return false;
-    perilune_push_error_fields(L, -1);
+    if (!plua_is_error(L, -1)) return false;
+    plua_push_error_fields(L, -1);
     lua_getfield(L, -1, "code");
     lua_Integer code = lua_tointeger(L, -1);
     lua_pop(L, 2);
@@ -254,7 +254,7 @@ static bool try_batch(lua_State *L, perilune_insertion *insertion, batch *batch,
     perilune_mark_rowid(batch->work.call.statement);
     lua_pushcfunction(L, run_batch);
     lua_pushlightuserdata(L, batch);
-    if (perilune_pcall(L, 1, 0) == LUA_OK) return true;
+    if (plua_pcall(L, 1, 0) == LUA_OK) return true;
     if (!is_about_row(L)) lua_error(L);
     give_up(L, insertion, batch, position);
     insertion->singles = position + batch->count;

@@ -63,7 +63,7 @@ static int insert_all_guarded(lua_State *L) {
 
 /* Raises the error on top of the stack, which tells the element of the list that it is about. */
 static int raise_for_element(lua_State *L, lua_Integer position) {
-    if (position > 0 && perilune_is_error(L, -1)) {
+    if (position > 0 && plua_is_error(L, -1)) {
         perilune_push_record_function(L, "name_element");
         lua_pushvalue(L, -2);
         lua_pushinteger(L, position);
@@ -77,7 +77,7 @@ int perilune_insert_all(lua_State *L) {
     perilune_insertion insertion = {.last_rowid = -1, .present = {.first = 1}};
     lua_settop(L, LIST);
     if (perilune_model_at(L, CLASS) == NULL || !lua_istable(L, LIST)) {
-        return perilune_argument_error(L, "insert_all", 1, "a list", LIST);
+        return plua_argument_error(L, "insert_all", 1, "a list", LIST);
     }
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
     lua_Unsigned count = lua_rawlen(L, LIST);
@@ -86,7 +86,7 @@ int perilune_insert_all(lua_State *L) {
     lua_pushlightuserdata(L, &insertion);
     lua_pushcfunction(L, insert_all_guarded);
     for (int i = CLASS; i <= INSERTION; i++) lua_pushvalue(L, i);
-    if (perilune_pcall(L, INSERTION, 1) == LUA_OK) return 1;
+    if (plua_pcall(L, INSERTION, 1) == LUA_OK) return 1;
     perilune_put_back(L, &insertion.present);
     return raise_for_element(L, insertion.position);
 }

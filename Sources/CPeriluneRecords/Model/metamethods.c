@@ -97,7 +97,7 @@ int perilune_assign_field(lua_State *L) {
 
 int perilune_check_record(lua_State *L, int index) {
     if (perilune_push_shape_of(L, index) == NULL) {
-        return perilune_raise(L, "argument", "expected a record, got %s", perilune_type_name(L, index));
+        return plua_raise(L, "argument", "expected a record, got %s", plua_type_name(L, index));
     }
     return lua_gettop(L);
 }

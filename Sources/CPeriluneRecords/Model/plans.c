@@ -17,7 +17,7 @@ perilune_plan *perilune_push_plan(lua_State *L, int model_index, perilune_access
     perilune_push_handle(L, access);
     lua_call(L, 2, 1);
     plan = perilune_block_of(L, -1, perilune_rows_of(L)->plan_metatable);
-    if (plan == NULL) perilune_raise(L, "internal", "a record class has no plan");
+    if (plan == NULL) plua_raise(L, "internal", "a record class has no plan");
     return plan;
 }
 

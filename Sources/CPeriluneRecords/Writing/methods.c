@@ -125,7 +125,7 @@ static perilune_work begin_raw(lua_State *L, const char *verb, int *conflict, in
     perilune_access *access;
     lua_settop(L, 5);
     perilune_database *database = perilune_resolve_database(L, 2, verb, &access);
-    if (perilune_push_shape_of(L, 1) == NULL) perilune_argument_error(L, verb, 1, "a record", 1);
+    if (perilune_push_shape_of(L, 1) == NULL) plua_argument_error(L, verb, 1, "a record", 1);
     perilune_work work = perilune_begin_work(L, database, access, verb, 1);
     if (lua_istable(L, 3)) work.values = 3;
     *conflict = lua_type(L, 4) == LUA_TSTRING ? 4 : 0;

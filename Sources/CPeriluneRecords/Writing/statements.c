@@ -184,7 +184,7 @@ void perilune_explain_failure(lua_State *L, perilune_rows *rows, perilune_statem
     lua_pushvalue(L, error);
     lua_getiuservalue(L, written.plan, PLAN_SCHEMA);
     lua_pushvalue(L, written.record);
-    perilune_pcall(L, 3, 0);
+    plua_pcall(L, 3, 0);
     lua_settop(L, error);
 }
 

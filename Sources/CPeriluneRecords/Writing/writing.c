@@ -66,7 +66,7 @@ int perilune_raise_no_key(lua_State *L, perilune_work *work) {
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushvalue(L, work->record);
     lua_call(L, 3, 0);
-    return perilune_raise(L, "argument", "%s: there is no key", work->verb);
+    return plua_raise(L, "argument", "%s: there is no key", work->verb);
 }
 
 int perilune_raise_row_not_found(lua_State *L, perilune_work *work) {

@@ -7,11 +7,11 @@ enum { instructions_per_look = 10000 };
 /* SQLite's instructions count like Lua's. */
 static int poll_progress(void *user_data) {
     perilune_connection *connection = user_data;
-    perilune_context *context = connection->database->rows->context;
+    plua_context *context = connection->database->rows->context;
     if (context->budget != INT64_MAX) context->budget -= instructions_per_look;
     perilune_watch_memory(connection);
     perilune_watch_recordings(connection->handle);
-    return perilune_poll(context) != PERILUNE_DOOM_NONE;
+    return plua_poll(context) != PLUA_CANCEL_NONE;
 }
 
 /* Runs the body with the access on the stack of accesses. */
@@ -27,7 +27,7 @@ static int run_in(perilune_entry *entry, perilune_access *access) {
         perilune_begin_bounds(connection);
     }
     perilune_tidy_connection(connection);
-    entry->status = perilune_pcall(entry->L, entry->argument_count, LUA_MULTRET);
+    entry->status = plua_pcall(entry->L, entry->argument_count, LUA_MULTRET);
     perilune_end_runs(&access->active);
     /* What follows ends a transaction, and must not be interrupted. */
     if (--connection->accesses == 0) {
@@ -114,7 +114,7 @@ static int finish(lua_State *L, perilune_rows *rows, perilune_entry *entry, int 
         return lua_error(L);
     }
     if (result == 0 && !rows->has_pending_error) return lua_gettop(L) - base;
-    if (perilune_is_doomed(rows)) perilune_raise_doom(L);
+    if (perilune_is_doomed(rows)) plua_raise_cancellation(L);
     return perilune_raise_failure(L, NULL);
 }
 
@@ -123,9 +123,9 @@ int perilune_enter(lua_State *L, perilune_rows *rows, perilune_database *databas
     perilune_entry entry = {.L = L, .database = database, .mode = mode, .argument_count = argument_count};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
-    perilune_check(L);
+    plua_check(L);
     if (database->owner == NULL || rows->context->is_closing) {
-        perilune_raise(L, "closed", "the database is closed: it was used by a finalizer after it had been collected");
+        plua_raise(L, "closed", "the database is closed: it was used by a finalizer after it had been collected");
     }
     int64_t generation = database->schema_generation;
     bool may_refuse = perilune_leave_lua(rows);
@@ -158,7 +158,7 @@ int perilune_enter_nested(lua_State *L, perilune_rows *rows, perilune_access *ac
                             .connection = access->connection, .is_readonly = access->is_readonly};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
-    perilune_check(L);
+    plua_check(L);
     int64_t generation = access->database->schema_generation;
     int result = nest(rows, &entry);
     if (access->database->schema_generation != generation) perilune_touch_schema(access->database);

@@ -7,9 +7,9 @@ static int take_completion(lua_State *L, perilune_entry *entry, int first) {
     if (strcmp(completion, "commit") == 0) entry->completion = PERILUNE_COMMIT;
     else if (strcmp(completion, "rollback") == 0) entry->completion = PERILUNE_ROLLBACK;
     else {
-        return perilune_raise(L, "argument", "%s: the block must return \"commit\" or \"rollback\" first, got %s",
+        return plua_raise(L, "argument", "%s: the block must return \"commit\" or \"rollback\" first, got %s",
                               entry->mode == PERILUNE_SAVEPOINT ? "in_savepoint" : "in_transaction",
-                              lua_gettop(L) < first ? "nothing" : perilune_type_name(L, first));
+                              lua_gettop(L) < first ? "nothing" : plua_type_name(L, first));
     }
     return lua_gettop(L) - first;
 }
@@ -67,7 +67,7 @@ static int open_block(lua_State *L, const char *verb, perilune_access_mode mode,
     perilune_rows *rows = perilune_rows_of(L);
     perilune_handle *handle = perilune_check_handle(L, rows, 1, verb);
     if (lua_type(L, 2) != LUA_TFUNCTION) {
-        return perilune_argument_error(L, verb, position, "a function", 2);
+        return plua_argument_error(L, verb, position, "a function", 2);
     }
     perilune_database *database = handle->database;
     bool is_open = perilune_find_access(L, rows, database, handle->token) != NULL;
@@ -82,7 +82,7 @@ static int open_block(lua_State *L, const char *verb, perilune_access_mode mode,
     if (access->is_settling && mode == PERILUNE_WRITE) mode = PERILUNE_GUARD;
     bool can_begin = access->mode == PERILUNE_WITHOUT_TRANSACTION && (is_transaction(mode) || mode == PERILUNE_GUARD);
     if (mode == PERILUNE_SAVEPOINT || can_begin) return perilune_enter_nested(L, rows, access, mode, argument_count);
-    return perilune_raise(L, "nested_access",
+    return plua_raise(L, "nested_access",
                           "%s: an access to this database is open already: use the handle that the block was given, "
                           "with in_savepoint where part of it may have to be undone", verb);
 }
@@ -107,7 +107,7 @@ static int block_in_transaction(lua_State *L) {
         lua_remove(L, 2);
         return open_block(L, "in_transaction", kinds[i].mode, 2);
     }
-    return perilune_raise(L, "argument",
+    return plua_raise(L, "argument",
                           "in_transaction: argument 1: expected \"deferred\", \"immediate\" or \"exclusive\", got \"%s\"",
                           lua_tostring(L, 2));
 }

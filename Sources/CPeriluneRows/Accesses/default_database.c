@@ -29,7 +29,7 @@ perilune_database *perilune_resolve_database(lua_State *L, int index, const char
         return handle->database;
     }
     perilune_database *database = perilune_implied_database(rows);
-    if (database == NULL) perilune_raise(L, "argument", "%s: there is no default database: give one as first argument", verb);
+    if (database == NULL) plua_raise(L, "argument", "%s: there is no default database: give one as first argument", verb);
     *access = perilune_find_access(L, rows, database, 0);
     return database;
 }
@@ -39,7 +39,7 @@ int perilune_default_database(lua_State *L) {
     perilune_access *access = implied_access(perilune_rows_of(L));
     if (access) perilune_push_handle(L, access);
     else lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
-    if (lua_isnil(L, -1)) perilune_raise(L, "argument", "there is no default database: give one as first argument");
+    if (lua_isnil(L, -1)) plua_raise(L, "argument", "there is no default database: give one as first argument");
     return 1;
 }
 
@@ -83,7 +83,7 @@ int perilune_with_default_database(lua_State *L) {
     perilune_set_default_database(L);
     rows->overridden_access = rows->access;
 
-    int status = perilune_pcall(L, argument_count + 1, LUA_MULTRET);
+    int status = plua_pcall(L, argument_count + 1, LUA_MULTRET);
     rows->overridden_access = former_access;
     lua_pushvalue(L, former);
     perilune_set_default_database(L);

@@ -6,8 +6,8 @@
 perilune_handle *perilune_check_handle(lua_State *L, perilune_rows *rows, int index, const char *verb) {
     perilune_handle *handle = perilune_block_of(L, index, rows->database_metatable);
     if (handle == NULL) {
-        perilune_raise(L, "argument", "%s: expected a database before the colon (db:%s(...)), got %s", verb, verb,
-                       perilune_type_name(L, index));
+        plua_raise(L, "argument", "%s: expected a database before the colon (db:%s(...)), got %s", verb, verb,
+                       plua_type_name(L, index));
     }
     return handle;
 }
@@ -26,11 +26,11 @@ perilune_access *perilune_access_to(perilune_rows *rows, perilune_database *data
 
 perilune_access *perilune_find_access(lua_State *L, perilune_rows *rows, perilune_database *database, uint64_t token) {
     if (rows->forbidden_place) {
-        perilune_raise(L, "nested_access", "a database cannot be used inside %s", rows->forbidden_place);
+        plua_raise(L, "nested_access", "a database cannot be used inside %s", rows->forbidden_place);
     }
     if (token == 0) return perilune_access_to(rows, database);
     perilune_access *access = access_with_token(rows, token);
-    if (access == NULL) perilune_raise(L, "dead_handle", "this database handle was used after its block ended");
+    if (access == NULL) plua_raise(L, "dead_handle", "this database handle was used after its block ended");
     return access;
 }
 
@@ -101,7 +101,7 @@ static int collect_database(lua_State *L) {
     if (handle->owner == NULL) return 0;
     perilune_drop_connections(L, handle->database);
     handle->database->owner = NULL;
-    return perilune_collect_object(L);
+    return plua_collect_object(L);
 }
 
 static void refuse_tokenizer(sqlite3_context *context, int count, sqlite3_value **values) {

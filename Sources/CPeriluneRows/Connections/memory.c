@@ -37,7 +37,7 @@ void perilune_watch_memory(perilune_connection *connection) {
     rows->cache_growth += growth - connection->cache_growth;
     connection->cache_growth = growth;
     if (rows->cache_growth > (limit > least_growth ? limit : least_growth)) {
-        perilune_doom_run(rows->context, PERILUNE_DOOM_MEMORY);
+        plua_cancel_run(rows->context, PLUA_CANCEL_MEMORY);
     }
 }
 

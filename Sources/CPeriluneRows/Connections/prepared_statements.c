@@ -4,8 +4,8 @@
 perilune_prepared_object *perilune_check_prepared(lua_State *L, perilune_rows *rows, int index, const char *verb) {
     perilune_prepared_object *prepared = perilune_block_of(L, index, rows->statement_metatable);
     if (prepared == NULL) {
-        perilune_raise(L, "argument", "%s: expected a prepared statement before the colon (statement:%s(...)), got %s",
-                       verb, verb, perilune_type_name(L, index));
+        plua_raise(L, "argument", "%s: expected a prepared statement before the colon (statement:%s(...)), got %s",
+                       verb, verb, plua_type_name(L, index));
     }
     return prepared;
 }

@@ -7,27 +7,27 @@ static void check_keyword(lua_State *L, perilune_access *access, const perilune_
     const char *word = screening->word;
     switch (screening->keyword) {
         case PERILUNE_KEYWORD_FORBIDDEN:
-            perilune_raise(L, "forbidden", "%s cannot be set by scripts", word);
+            plua_raise(L, "forbidden", "%s cannot be set by scripts", word);
             break;
         case PERILUNE_KEYWORD_MEMORY:
             if (access->database->rows->context->limit == 0) break;
-            perilune_raise(L, "forbidden", "%s cannot be set by scripts whose memory is limited", word);
+            plua_raise(L, "forbidden", "%s cannot be set by scripts whose memory is limited", word);
             break;
         case PERILUNE_KEYWORD_FILES:
             if (screening->opens_file && access->database->flags & PERILUNE_DATABASE_PREVIEW) {
-                perilune_raise(L, "preview", "%s is not run in a preview, which opens no other database files", word);
+                plua_raise(L, "preview", "%s is not run in a preview, which opens no other database files", word);
             }
             if (access->database->flags & PERILUNE_DATABASE_FILES) break;
-            perilune_raise(L, "forbidden", "%s is not allowed here: the host has not granted files", word);
+            plua_raise(L, "forbidden", "%s is not allowed here: the host has not granted files", word);
             break;
         case PERILUNE_KEYWORD_CONTROL:
             /* The handle of an outer block reaches the same connection. */
             if (!perilune_current_access(L, access->database)->in_transaction) break;
             if (perilune_current_access(L, access->database)->mode == PERILUNE_MIGRATION) {
-                perilune_raise(L, "transaction_control",
+                plua_raise(L, "transaction_control",
                                "%s cannot be used in a migration, which is one transaction: all of it is kept, or nothing", word);
             }
-            perilune_raise(L, "transaction_control",
+            plua_raise(L, "transaction_control",
                            "%s cannot be used inside a block that is a transaction: return \"rollback\" from "
                            "in_transaction, use in_savepoint, or write_without_transaction for transactions in SQL", word);
             break;
@@ -38,11 +38,11 @@ static void check_keyword(lua_State *L, perilune_access *access, const perilune_
 void perilune_check_allowed(lua_State *L, perilune_access *access, perilune_statement *statement) {
     if (statement->screening.keyword >= PERILUNE_KEYWORD_CONTROL) check_keyword(L, access, &statement->screening);
     if (access->is_readonly && !statement->is_readonly) {
-        perilune_raise(L, "readonly", "%s writes, which a read block does not allow: use write",
+        plua_raise(L, "readonly", "%s writes, which a read block does not allow: use write",
                        statement->screening.word);
     }
     if (perilune_current_access(L, access->database)->in_transaction && sqlite3_get_autocommit(access->connection->handle)) {
-        perilune_raise(L, "abort", "the transaction of this block was rolled back by an earlier error");
+        plua_raise(L, "abort", "the transaction of this block was rolled back by an earlier error");
     }
 }
 
@@ -52,9 +52,9 @@ void perilune_check_allowed(lua_State *L, perilune_access *access, perilune_stat
 static const char *check_text(lua_State *L, int sql_index, size_t *length) {
     const char *sql = lua_tolstring(L, sql_index, length);
     const char *nul = memchr(sql, 0, *length);
-    if (nul) perilune_raise(L, "argument", "the SQL has a NUL byte at position %I", (lua_Integer)(nul - sql + 1));
+    if (nul) plua_raise(L, "argument", "the SQL has a NUL byte at position %I", (lua_Integer)(nul - sql + 1));
     if (!perilune_is_utf8(sql, *length)) {
-        perilune_raise(L, "argument", "the SQL is not valid UTF-8: bind bytes as arguments");
+        plua_raise(L, "argument", "the SQL is not valid UTF-8: bind bytes as arguments");
     }
     return sql;
 }
@@ -109,13 +109,13 @@ static void adopt(lua_State *L, perilune_connection *connection, perilune_statem
 /* Raises the error on top of the stack, which SQLite had with the text at `sql_index`. */
 static void raise_unprepared(lua_State *L, perilune_access *access, int sql_index) {
     perilune_touch_schema(access->database); /* it may lack what was believed to be there */
-    if (perilune_is_error(L, -1)) {
-        perilune_push_error_fields(L, -1);
+    if (plua_is_error(L, -1)) {
+        plua_push_error_fields(L, -1);
         bool has_sql = lua_getfield(L, -1, "sql") != LUA_TNIL;
         lua_pop(L, 2);
         if (!has_sql) {
             lua_pushvalue(L, sql_index);
-            perilune_set_error_field(L, "sql");
+            plua_set_error_field(L, "sql");
         }
     }
     perilune_raise_failure(L, NULL);

@@ -61,7 +61,7 @@ const char *perilune_sqlite_name(int code) { return find_code(code)->name; }
 
 static void set_integer(lua_State *L, const char *field, lua_Integer value) {
     lua_pushinteger(L, value);
-    perilune_set_error_field(L, field);
+    plua_set_error_field(L, field);
 }
 
 /* From "UNIQUE constraint failed: book.title, book.year" the table and the columns. A CHECK names an expression there. */
@@ -74,7 +74,7 @@ static void set_columns(lua_State *L, const char *message) {
     if (dot == NULL || strncmp(names, "index ", 6) == 0) return;
     size_t table_length = (size_t)(dot - names);
     lua_pushlstring(L, names, table_length);
-    perilune_set_error_field(L, "table");
+    plua_set_error_field(L, "table");
     lua_newtable(L);
     for (lua_Integer i = 1; names; i++) {
         const char *next = strstr(names, ", ");
@@ -85,7 +85,7 @@ static void set_columns(lua_State *L, const char *message) {
         }
         names = next ? next + 2 : NULL;
     }
-    perilune_set_error_field(L, "columns");
+    plua_set_error_field(L, "columns");
 }
 
 void perilune_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
@@ -93,14 +93,14 @@ void perilune_push_sqlite_error(lua_State *L, int code, const char *message, con
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     /* What is said of the last call on the connection, which may have been another one. */
     bool has_message = message && *message && strcmp(message, "not an error") != 0;
-    perilune_push_error(L, known->kind, "%s", has_message ? message : sqlite3_errstr(code));
+    plua_push_error(L, known->kind, "%s", has_message ? message : sqlite3_errstr(code));
     lua_pushstring(L, known->name);
-    perilune_set_error_field(L, "name");
+    plua_set_error_field(L, "name");
     set_integer(L, "code", code & 0xFF);
     set_integer(L, "extended_code", code);
     if (sql) {
         lua_pushstring(L, sql);
-        perilune_set_error_field(L, "sql");
+        plua_set_error_field(L, "sql");
     }
     if (offset >= 0) set_integer(L, "offset", offset + 1);
     if ((code & 0xFF) == SQLITE_CONSTRAINT && message) set_columns(L, message);
@@ -122,11 +122,11 @@ static void set_expanded(lua_State *L, perilune_statement *statement) {
     lua_pushstring(L, text ? text : sqlite3_sql(statement->handle));
     sqlite3_free(text);
     lua_pushcclosure(L, expanded, 1);
-    perilune_set_error_field(L, "expanded");
+    plua_set_error_field(L, "expanded");
 }
 
 static bool has_field(lua_State *L, const char *name) {
-    perilune_push_error_fields(L, -1);
+    plua_push_error_fields(L, -1);
     bool is_there = lua_getfield(L, -1, name) != LUA_TNIL;
     lua_pop(L, 2);
     return is_there;
@@ -134,7 +134,7 @@ static bool has_field(lua_State *L, const char *name) {
 
 /* A statement that fails because of its text may have been made for a table that somebody else has changed. */
 static void suspect_schema(lua_State *L, perilune_statement *statement) {
-    perilune_push_error_fields(L, -1);
+    plua_push_error_fields(L, -1);
     bool is_text = lua_getfield(L, -1, "code") != LUA_TNIL && lua_tointeger(L, -1) == SQLITE_ERROR;
     lua_pop(L, 2);
     if (is_text && statement->connection) perilune_touch_schema(statement->connection->database);
@@ -145,23 +145,23 @@ int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
     if (perilune_is_doomed(rows)) {
         perilune_drop_pending_error(L);
         if (statement) perilune_end_run(statement);
-        return perilune_raise_doom(L);
+        return plua_raise_cancellation(L);
     }
     if (rows->has_pending_error) {
         perilune_take_pending_error(L);
         if (statement) perilune_end_run(statement);
         return lua_error(L);
     }
-    if (perilune_is_error(L, -1)) {
+    if (plua_is_error(L, -1)) {
         if (statement && statement->handle && has_field(L, "extended_code")) {
             if (!has_field(L, "sql")) {
                 lua_pushstring(L, sqlite3_sql(statement->handle));
-                perilune_set_error_field(L, "sql");
+                plua_set_error_field(L, "sql");
             }
             set_expanded(L, statement);
             suspect_schema(L, statement);
         }
-        perilune_add_position(L);
+        plua_add_position(L);
     }
     if (statement) {
         perilune_end_run(statement);

@@ -43,7 +43,7 @@ static perilune_liveness *liveness_of(lua_State *L) {
 /* Called by SQLite when a function is replaced or its connection closes, on any thread. */
 static void free_definition(void *user_data) {
     perilune_definition *self = user_data;
-    perilune_context *context = perilune_running_context();
+    plua_context *context = plua_running_context();
     if (context && self->state->rows && self->state->rows->context == context) {
         luaL_unref(context->running, LUA_REGISTRYINDEX, self->body);
     }
@@ -52,7 +52,7 @@ static void free_definition(void *user_data) {
 }
 
 lua_State *perilune_enter_callback(perilune_definition *self, const char **forbidden_place) {
-    perilune_context *context = perilune_running_context();
+    plua_context *context = plua_running_context();
     perilune_rows *rows = self->state->rows;
     if (context == NULL || rows == NULL || context != rows->context) return NULL;
     lua_State *L = context->running;
@@ -70,7 +70,7 @@ void perilune_leave_callback(perilune_definition *self, const char *forbidden_pl
 bool perilune_invoke(lua_State *L, lua_CFunction body, perilune_invocation *call) {
     lua_pushcfunction(L, body);
     lua_pushlightuserdata(L, call);
-    if (perilune_pcall(L, 1, 0) == LUA_OK) return true;
+    if (plua_pcall(L, 1, 0) == LUA_OK) return true;
     if (call->context) {
         const char *message = "an error was raised in an SQL function";
         if (lua_type(L, -1) == LUA_TSTRING) message = lua_tostring(L, -1);

@@ -46,8 +46,8 @@ static void set_result(lua_State *L, sqlite3_context *context) {
     } else if ((bytes = perilune_blob_bytes(L, -1, &length)) != NULL) {
         sqlite3_result_blob64(context, bytes, length, SQLITE_TRANSIENT);
     } else {
-        perilune_raise(L, "conversion", "an SQL function returned %s, which SQLite cannot store",
-                       perilune_type_name(L, -1));
+        plua_raise(L, "conversion", "an SQL function returned %s, which SQLite cannot store",
+                       plua_type_name(L, -1));
     }
 }
 

@@ -20,12 +20,12 @@ struct perilune_settlements {
     int depth;
 };
 
-bool perilune_is_own(const perilune_observer *observer) { return perilune_running_context() == observer->context; }
+bool perilune_is_own(const perilune_observer *observer) { return plua_running_context() == observer->context; }
 
 /* The coroutine on which an observer can be called, or NULL: it is not its state that runs, or the run is to end. */
 static lua_State *coroutine_for(const perilune_observer *observer) {
-    perilune_context *context = perilune_running_context();
-    if (context == NULL || context != observer->context || perilune_doom_of(context) != PERILUNE_DOOM_NONE) return NULL;
+    plua_context *context = plua_running_context();
+    if (context == NULL || context != observer->context || plua_cancel_reason_of(context) != PLUA_CANCEL_NONE) return NULL;
     return lua_checkstack(context->running, LUA_MINSTACK * 2) ? context->running : NULL;
 }
 
@@ -113,7 +113,7 @@ bool perilune_call_on_change(perilune_observer *observer, const perilune_change 
     lua_pushcfunction(L, call_on_change);
     lua_pushlightuserdata(L, observer);
     lua_pushlightuserdata(L, (void *)change);
-    int status = perilune_pcall(L, 2, 0);
+    int status = plua_pcall(L, 2, 0);
     rows->forbidden_place = place;
     if (status != LUA_OK) perilune_keep_pending_error(L);
     return status == LUA_OK;
@@ -129,7 +129,7 @@ int perilune_call_will_commit(perilune_observer *observer) {
     const char *place = rows->forbidden_place;
     rows->forbidden_place = "will_commit of an observer: the transaction is being committed at this moment";
     push_function(L, observer, PERILUNE_WILL_COMMIT);
-    int status = perilune_pcall(L, 0, 0);
+    int status = plua_pcall(L, 0, 0);
     rows->forbidden_place = place;
     return status;
 }
@@ -187,7 +187,7 @@ static int settle(lua_State *L) {
     lua_settop(L, 0);
     if (settlements->depth >= deepest_settling) {
         while (settlements->count > 0) perilune_release_observer(take_first(settlements).observer);
-        return perilune_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
+        return plua_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
                               "%d transactions, one after the end of the other", deepest_settling);
     }
     settlements->depth++;
@@ -195,11 +195,11 @@ static int settle(lua_State *L) {
         int top = lua_gettop(L);
         if (!push_settlement(L, take_first(settlements))) continue;
         perilune_push_handle(L, rows->access);
-        if (perilune_pcall(L, 1, 0) != LUA_OK && top > 0) lua_settop(L, top);
+        if (plua_pcall(L, 1, 0) != LUA_OK && top > 0) lua_settop(L, top);
         if (perilune_is_doomed(rows)) break;
     }
     settlements->depth--;
-    if (perilune_is_doomed(rows)) return perilune_raise_doom(L);
+    if (perilune_is_doomed(rows)) return plua_raise_cancellation(L);
     return lua_gettop(L) > 0 ? lua_error(L) : 0;
 }
 
@@ -224,12 +224,12 @@ void perilune_settle(lua_State *L, perilune_connection *connection) {
 /* Warns of the error on top of the stack. Raises nothing. [-0, +0] */
 static void warn(lua_State *L) {
     int top = lua_gettop(L);
-    if (perilune_is_error(L, -1)) {
-        perilune_push_error_fields(L, -1);
+    if (plua_is_error(L, -1)) {
+        plua_push_error_fields(L, -1);
         lua_pushliteral(L, "message");
         lua_rawget(L, -2);
     }
-    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : perilune_type_name(L, top);
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : plua_type_name(L, top);
     lua_warning(L, "an observer has failed in did_rollback: ", 1);
     lua_warning(L, message, 0);
     lua_settop(L, top);

@@ -41,7 +41,7 @@ static fingerprint of_value(lua_State *L, int index, int depth);
 /* The entries are summed up, so that their order does not matter. */
 static fingerprint of_table(lua_State *L, int index, int depth) {
     if (depth >= deepest) {
-        perilune_raise(L, "argument", "observe: the value has tables in tables, more than %d deep: it may contain itself", deepest);
+        plua_raise(L, "argument", "observe: the value has tables in tables, more than %d deep: it may contain itself", deepest);
     }
     luaL_checkstack(L, LUA_MINSTACK, "a value that is observed");
     fingerprint total = {0, 0};
@@ -51,7 +51,7 @@ static fingerprint of_table(lua_State *L, int index, int depth) {
         entry = add_word(add_word(entry, value.low), value.high);
         total.low += entry.low;
         total.high += entry.high;
-        if (++count % entries_per_look == 0) perilune_charge(L, entries_per_look);
+        if (++count % entries_per_look == 0) plua_count_work(L, entries_per_look);
     }
     return add_word(add_word((fingerprint){LUA_TTABLE, count}, total.low), total.high);
 }

@@ -85,8 +85,8 @@ static perilune_observer *check(lua_State *L, const char *method) {
     perilune_observer **handle = perilune_block_of(L, 1, lua_topointer(L, -1));
     lua_pop(L, 1);
     if (handle == NULL || *handle == NULL) {
-        perilune_raise(L, "argument", "%s: expected an observer before the colon (observer:%s()), got %s", method, method,
-                       perilune_type_name(L, 1));
+        plua_raise(L, "argument", "%s: expected an observer before the colon (observer:%s()), got %s", method, method,
+                       plua_type_name(L, 1));
     }
     return *handle;
 }
@@ -165,7 +165,7 @@ static perilune_connection *writing_connection(lua_State *L, perilune_rows *rows
     if (connection) return connection;
     perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
     if (access->is_readonly && (handle->database->flags & PERILUNE_DATABASE_POOL)) {
-        perilune_raise(L, "nested_access", "observe_transactions: not inside db:read of a pool, whose connection only reads");
+        plua_raise(L, "nested_access", "observe_transactions: not inside db:read of a pool, whose connection only reads");
     }
     return access->connection;
 }

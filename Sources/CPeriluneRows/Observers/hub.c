@@ -268,7 +268,7 @@ void perilune_call_observers(perilune_hub *hub, const perilune_change *change) {
 
 int perilune_hub_will_commit(perilune_hub *hub) {
     perilune_flush_savepoints(hub);
-    perilune_context *context = perilune_running_context();
+    plua_context *context = plua_running_context();
     if (context == NULL) return LUA_OK;
     lua_State *L = context->running;
     if (hub->has_failed && perilune_take_pending_error(L)) return LUA_ERRRUN;

@@ -45,7 +45,7 @@ struct perilune_observer {
     _Atomic(int) owners;
     _Atomic(bool) is_removed;
     perilune_hub *hub;         /* owned */
-    perilune_context *context; /* of its state: only to be compared, unless that runs */
+    plua_context *context; /* of its state: only to be compared, unless that runs */
     int reference;             /* keeps the value that scripts hold */
     unsigned functions;        /* bits of those that it has */
     unsigned kinds;            /* bits of what it is told: see perilune_kind_bit */

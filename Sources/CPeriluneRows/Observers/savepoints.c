@@ -52,8 +52,8 @@ perilune_change perilune_copy_change(const perilune_change *change, size_t *byte
 static void keep_change(perilune_hub *hub, const perilune_change *change) {
     if (!make_room((void **)&hub->changes, hub->change_count, &hub->change_capacity, sizeof *hub->changes)) return;
     hub->changes[hub->change_count++] = perilune_copy_change(change, &hub->changed_bytes);
-    perilune_context *context = perilune_running_context();
-    if (context && context->limit && hub->changed_bytes > context->limit) perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
+    plua_context *context = plua_running_context();
+    if (context && context->limit && hub->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
 void perilune_hub_tell(perilune_hub *hub, const perilune_change *change) {

@@ -29,7 +29,7 @@ static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int par
         "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
     if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return expected;
     lua_pushvalue(L, index);
-    if (perilune_pcall(L, 1, 1) != LUA_OK) return perilune_conversion_failed;
+    if (plua_pcall(L, 1, 1) != LUA_OK) return perilune_conversion_failed;
     int type = lua_type(L, -1);
     bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || perilune_is_blob(L, -1) || perilune_is_null(L, -1));
     return is_plain ? bind_plain(L, statement, parameter, lua_gettop(L)) : "a plain value from __to_database";
@@ -93,7 +93,7 @@ void perilune_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, i
     index = lua_absindex(L, index);
     const char *expected = bind_plain(L, statement, parameter, index);
     if (expected == perilune_conversion_failed) lua_error(L);
-    if (expected) perilune_raise(L, "argument", "%s: expected %s, got %s", what, expected, perilune_type_name(L, index));
+    if (expected) plua_raise(L, "argument", "%s: expected %s, got %s", what, expected, plua_type_name(L, index));
 }
 
 /* MARK: - The arguments of a call */
@@ -131,7 +131,7 @@ static int fail(lua_State *L, const perilune_arguments *arguments, const char *f
     const char *message = lua_pushvfstring(L, format, list);
     va_end(list);
     if (arguments->statement) perilune_end_run(arguments->statement);
-    return perilune_raise(L, "argument", "%s", message);
+    return plua_raise(L, "argument", "%s", message);
 }
 
 /* The same with the error on top of the stack, which a conversion has raised. */
@@ -154,7 +154,7 @@ static int fail_value(lua_State *L, const perilune_arguments *arguments, lua_Int
                       int index) {
     if (expected == perilune_conversion_failed) return fail_conversion(L, arguments);
     return fail(L, arguments, "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
-                perilune_type_name(L, index));
+                plua_type_name(L, index));
 }
 
 static void bind_list_value(lua_State *L, perilune_statement *statement, int parameter, perilune_arguments *arguments) {
@@ -221,7 +221,7 @@ static void bind_named_value(lua_State *L, perilune_statement *statement, int pa
     if (expected == perilune_conversion_failed) fail_conversion(L, arguments);
     if (expected) {
         fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
-             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, perilune_type_name(L, index));
+             sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, plua_type_name(L, index));
     }
 }
 

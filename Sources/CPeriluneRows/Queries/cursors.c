@@ -76,7 +76,7 @@ static int step(lua_State *L, perilune_rows *rows, cursor *cursor) {
         return perilune_raise_sqlite(L, statement->connection, statement, code);
     }
     if (!cursor->has_columns) check_columns(L, cursor);
-    if (rows->context->limited) perilune_charge(L, statement->column_count);
+    if (rows->context->limited) plua_count_work(L, statement->column_count);
     if (cursor->form == PERILUNE_TUPLES) return push_tuple(L, statement);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
     if (cursor->form == PERILUNE_RECORDS) perilune_push_record(L, statement, lua_gettop(L));
@@ -109,8 +109,8 @@ static int next_in_list(lua_State *L, cursor *cursor) {
 }
 
 static int raise_dead(lua_State *L, const cursor *cursor) {
-    if (cursor->is_loose) return perilune_raise(L, "closed", "this cursor was used after its database was closed");
-    return perilune_raise(L, "dead_handle", "this cursor was used after its block ended");
+    if (cursor->is_loose) return plua_raise(L, "closed", "this cursor was used after its database was closed");
+    return plua_raise(L, "dead_handle", "this cursor was used after its block ended");
 }
 
 /* The iterator of a generic for. Upvalue: the cursor. */
@@ -124,7 +124,7 @@ static int next(lua_State *L) {
     perilune_access *access = perilune_find_access(L, rows, cursor->database, 0);
     if (access && access->connection == cursor->statement->connection) return step(L, rows, cursor);
     if (access) {
-        return perilune_raise(L, "nested_access",
+        return plua_raise(L, "nested_access",
                               "this cursor was opened outside of the block, and cannot be used in a block that reads");
     }
     lua_settop(L, 0);
@@ -214,7 +214,7 @@ static int collect(lua_State *L) {
 static int close(lua_State *L) {
     perilune_rows *rows = perilune_rows_of(L);
     cursor *cursor = perilune_block_of(L, 1, rows->cursor_metatable);
-    if (cursor == NULL) return perilune_argument_error(L, "close", 1, "a cursor", 1);
+    if (cursor == NULL) return plua_argument_error(L, "close", 1, "a cursor", 1);
     cursor->is_done = true;
     if (!is_alive(cursor)) return 0;
     perilune_access *access = perilune_current_access(L, cursor->database);

@@ -161,8 +161,8 @@ void perilune_run_bound(lua_State *L, perilune_call *call, perilune_row_form for
     tell_of_savepoint(L, call);
     perilune_end_change(call);
     if (perilune_has_settlements(call->rows)) perilune_settle(L, call->access->connection);
-    perilune_charge(L, 100);
-    if (perilune_is_doomed(call->rows)) perilune_raise_doom(L);
+    plua_count_work(L, 100);
+    if (perilune_is_doomed(call->rows)) plua_raise_cancellation(L);
 }
 
 void perilune_run_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {

@@ -6,7 +6,7 @@ enum { rows_before_pause = 100 };
 
 int perilune_raise_null(lua_State *L, perilune_call *call, lua_Integer row) {
     perilune_end_run(call->statement);
-    return perilune_raise(L, "null", "%s: the value of row %I is NULL: leave such rows out in SQL, or use "
+    return plua_raise(L, "null", "%s: the value of row %I is NULL: leave such rows out in SQL, or use "
                           "fetch_optional_values, which gives perilune.null for them", call->arguments.verb, row);
 }
 
@@ -101,7 +101,7 @@ static void take_all_rows_paused(lua_State *L, loop *loop, int list) {
     lua_pushvalue(L, list + 1);
     lua_pushlightuserdata(L, loop);
     if (is_running) lua_gc(L, LUA_GCSTOP);
-    int status = perilune_pcall(L, 3, 0);
+    int status = plua_pcall(L, 3, 0);
     if (is_running) lua_gc(L, LUA_GCRESTART);
     if (status != LUA_OK) {
         perilune_end_run(loop->call->statement);

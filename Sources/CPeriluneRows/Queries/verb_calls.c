@@ -15,11 +15,11 @@ static int run_verb(lua_State *L, const perilune_verb *verb, perilune_call *call
     perilune_statement *statement = call->statement;
     call->statement_index = lua_gettop(L);
     if (!verb->takes_several && statement->handle == NULL) {
-        return perilune_raise(L, "argument", "%s: the SQL has no statement", verb->name);
+        return plua_raise(L, "argument", "%s: the SQL has no statement", verb->name);
     }
     if (!verb->takes_several && statement->has_tail) {
         perilune_release_statement(statement);
-        return perilune_raise(L, "argument", "%s: the SQL has several statements: only execute takes more than one",
+        return plua_raise(L, "argument", "%s: the SQL has several statements: only execute takes more than one",
                               verb->name);
     }
     if (statement->handle && wants_writer(call)) {
@@ -83,7 +83,7 @@ int perilune_run_in_access(lua_State *L, perilune_rows *rows, perilune_database 
 int perilune_call_on_database(lua_State *L, const perilune_verb *verb) {
     perilune_rows *rows = perilune_rows_of(L);
     perilune_handle *handle = perilune_check_handle(L, rows, 1, verb->name);
-    if (lua_type(L, 2) != LUA_TSTRING) return perilune_argument_error(L, verb->name, 1, "SQL as a string", 2);
+    if (lua_type(L, 2) != LUA_TSTRING) return plua_argument_error(L, verb->name, 1, "SQL as a string", 2);
     perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
     if (handle->database->has_collations && needs_guard(L, verb, handle->database, 2)) {
         return perilune_run_guarded(L, rows, handle->database, access, verb->database_function);
@@ -100,7 +100,7 @@ int perilune_call_on_database(lua_State *L, const perilune_verb *verb) {
 int perilune_call_on_statement(lua_State *L, const perilune_verb *verb) {
     perilune_rows *rows = perilune_rows_of(L);
     perilune_prepared_object *prepared = perilune_check_prepared(L, rows, 1, verb->name);
-    if (prepared->is_closed) return perilune_raise(L, "closed", "%s: this statement was closed", verb->name);
+    if (prepared->is_closed) return plua_raise(L, "closed", "%s: this statement was closed", verb->name);
     perilune_access *access = perilune_find_access(L, rows, prepared->database, prepared->token);
     if (prepared->database->has_collations) {
         lua_getiuservalue(L, 1, PERILUNE_PREPARED_SQL);

@@ -41,8 +41,8 @@ enum { perilune_rows_per_look = 256 };
 
 /* Looks at it, after so many rows; raises if it is. */
 static inline void perilune_look(lua_State *L, perilune_call *call, lua_Integer count) {
-    if (call->rows->context->limited) perilune_charge(L, call->statement->column_count);
-    else if (count % perilune_rows_per_look == 0 && perilune_is_doomed(call->rows)) perilune_raise_doom(L);
+    if (call->rows->context->limited) plua_count_work(L, call->statement->column_count);
+    else if (count % perilune_rows_per_look == 0 && perilune_is_doomed(call->rows)) plua_raise_cancellation(L);
 }
 
 /* Steps to the first row of a direct statement. */

@@ -126,7 +126,7 @@ static int row_index(lua_State *L) {
 /* MARK: - What the library needs for the methods of rows */
 
 static void check_row(lua_State *L) {
-    if (!perilune_is_row(L, 1)) perilune_raise(L, "argument", "expected a row, got %s", perilune_type_name(L, 1));
+    if (!perilune_is_row(L, 1)) plua_raise(L, "argument", "expected a row, got %s", plua_type_name(L, 1));
 }
 
 /* Pushes the list of the names of its columns. */

@@ -10,7 +10,7 @@ const char perilune_database_metatable_key, perilune_compiled_metatable_key, per
 void perilune_rows_open(lua_State *L, const perilune_rows_callbacks *callbacks) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     perilune_rows *rows = lua_newuserdatauv(L, sizeof *rows, 0);
-    *rows = (perilune_rows){.callbacks = *callbacks, .context = perilune_context_of(L)};
+    *rows = (perilune_rows){.callbacks = *callbacks, .context = plua_context_of(L)};
     perilune_open_values(L, rows);
     perilune_open_databases(L, rows);
     perilune_open_statements(L, rows);
@@ -142,7 +142,7 @@ void perilune_push_blob(lua_State *L, const char *bytes, size_t length) {
 }
 
 int perilune_make_blob(lua_State *L) {
-    if (lua_type(L, 1) != LUA_TSTRING) return perilune_argument_error(L, "blob", 1, "a string", 1);
+    if (lua_type(L, 1) != LUA_TSTRING) return plua_argument_error(L, "blob", 1, "a string", 1);
     lua_settop(L, 1);
     wrap_blob(L);
     return 1;
@@ -154,6 +154,6 @@ void perilune_open_values(lua_State *L, perilune_rows *rows) {
     open_null(L, rows);
     rows->blob_metatable = perilune_new_metatable(L, &perilune_blob_metatable_key, "blob", blob_functions);
     lua_pop(L, 1);
-    perilune_new_metatable(L, &perilune_guard_key, "guard", (luaL_Reg[]){{"__gc", perilune_collect_object}, {NULL, NULL}});
+    perilune_new_metatable(L, &perilune_guard_key, "guard", (luaL_Reg[]){{"__gc", plua_collect_object}, {NULL, NULL}});
     lua_pop(L, 1);
 }

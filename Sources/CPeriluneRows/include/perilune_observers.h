@@ -41,7 +41,7 @@ typedef struct {
 void perilune_set_mail(lua_State *L, perilune_mail mail);
 
 /* A transaction is about to be committed. Returns a Lua status: if it is not LUA_OK, an observer refuses, and its error is on top
-** of the stack of perilune_running_context()->running. */
+** of the stack of plua_running_context()->running. */
 int perilune_hub_will_commit(perilune_hub *hub);
 
 /* A transaction has ended. Calls nothing: the observers are told by perilune_rows_settle. */

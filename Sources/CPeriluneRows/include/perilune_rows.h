@@ -217,7 +217,7 @@ void perilune_take_row(perilune_run *run);
 
 /* MARK: - Callbacks */
 
-/* Functions that return int return 0, or PERILUNE_RAISE with an error on top of the stack. None may raise. */
+/* Functions that return int return 0, or PLUA_RAISE with an error on top of the stack. None may raise. */
 typedef struct {
     /* Opens an access on the entry's database and runs the entry in it. */
     int (*enter)(perilune_entry *entry);

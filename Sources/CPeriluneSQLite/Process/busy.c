@@ -10,8 +10,8 @@ int perilune_disable_memory_statistics(void) {
 bool perilune_wait_while_busy(int attempts, double seconds) {
     static const int waits[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50}; /* milliseconds, as SQLite does it */
     enum { count = sizeof waits / sizeof *waits, longest = 100 };
-    perilune_context *context = perilune_running_context();
-    if (context && perilune_poll(context) != PERILUNE_DOOM_NONE) return false;
+    plua_context *context = plua_running_context();
+    if (context && plua_poll(context) != PLUA_CANCEL_NONE) return false;
     double waited = 0;
     for (int i = 0; i < attempts && i < count; i++) waited += waits[i];
     if (attempts > count) waited += (double)(attempts - count) * longest;

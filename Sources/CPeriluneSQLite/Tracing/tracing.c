@@ -68,7 +68,7 @@ static void begin(perilune_trace *trace, sqlite3_stmt *statement) {
     if (active) return; /* a trigger, of which SQLite tells as of its statement */
     active = find(trace, NULL);
     if (active == NULL) return;
-    *active = (active_statement){statement, perilune_now(), 0, sqlite3_total_changes64(sqlite3_db_handle(statement))};
+    *active = (active_statement){statement, plua_now(), 0, sqlite3_total_changes64(sqlite3_db_handle(statement))};
 }
 
 static const char *keep(text *text, const char *bytes) {
@@ -85,9 +85,9 @@ static const char *keep(text *text, const char *bytes) {
 
 static void find_place(perilune_trace *trace) {
     trace->last.file = NULL;
-    perilune_context *context = perilune_running_context();
+    plua_context *context = plua_running_context();
     lua_Debug activation;
-    if (context == NULL || !perilune_find_position(context->running, &activation)) return;
+    if (context == NULL || !plua_find_position(context->running, &activation)) return;
     const char *source = activation.source;
     trace->last.file = keep(&trace->file, *source == '@' || *source == '=' ? source + 1 : activation.short_src);
     trace->last.line = activation.currentline;
@@ -114,7 +114,7 @@ static void end(perilune_trace *trace, sqlite3_stmt *statement) {
     sqlite3 *db = sqlite3_db_handle(statement);
     last->sql = keep(&trace->sql, sql);
     last->is_writing = !sqlite3_stmt_readonly(statement);
-    last->nanoseconds = found ? perilune_now() - active.start : 0;
+    last->nanoseconds = found ? plua_now() - active.start : 0;
     last->rows = active.rows;
     if (last->is_writing && found && sqlite3_total_changes64(db) != active.changes) last->rows = sqlite3_changes64(db);
     keep_values(trace, statement);

@@ -1,7 +1,7 @@
 /* Calls both ways: the trampolines from Lua to Swift, and protected calls from Swift to Lua. */
 #include "CPeriluneShim/shim_internal.h"
 
-const char perilune_async_marker;
+const char plua_async_marker;
 
 static const char function_metatable_key;
 
@@ -12,10 +12,10 @@ enum { host_call_cost = 50 };
 
 /* Calls the Swift function of the running closure. No allocation may be refused while Swift frames are on the stack. */
 static int call_swift(lua_State *L) {
-    perilune_context *context = perilune_context_of(L);
-    void *function = perilune_object(L, lua_upvalueindex(1));
+    plua_context *context = plua_context_of(L);
+    void *function = plua_object(L, lua_upvalueindex(1));
     /* Finalizers of scripts run after those of what they refer to, if that was made later. */
-    if (function == NULL || context->is_closing) perilune_raise(L, "dead_handle", "this function of the host has been released");
+    if (function == NULL || context->is_closing) plua_raise(L, "dead_handle", "this function of the host has been released");
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     bool may_refuse = context->may_refuse;
     context->may_refuse = false;
@@ -23,9 +23,9 @@ static int call_swift(lua_State *L) {
     context->may_refuse = may_refuse;
     if (context->limited) {
         if (context->budget != INT64_MAX) context->budget -= host_call_cost;
-        perilune_check(L); /* a host function may take long, and hand in much */
-    } else if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) {
-        perilune_raise_doom(L);
+        plua_check(L); /* a host function may take long, and hand in much */
+    } else if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE) {
+        plua_raise_cancellation(L);
     }
     return result;
 }
@@ -44,28 +44,28 @@ static int async_finished(lua_State *L, int status, lua_KContext unused) {
 }
 
 static int swift_async_function(lua_State *L) {
-    if (!perilune_context_of(L)->has_driver || !lua_isyieldable(L)) {
-        return perilune_raise(L, "yield", "an asynchronous function cannot be called here: not in a run that the host has "
+    if (!plua_context_of(L)->has_driver || !lua_isyieldable(L)) {
+        return plua_raise(L, "yield", "an asynchronous function cannot be called here: not in a run that the host has "
                                           "started synchronously, nor inside a database block, a metamethod, an iterator "
                                           "or a function called back by table.sort or string.gsub");
     }
     int result = call_swift(L);
-    if (result != PERILUNE_YIELD) return result >= 0 ? result : lua_error(L);
+    if (result != PLUA_YIELD) return result >= 0 ? result : lua_error(L);
     lua_settop(L, 0);
-    lua_pushlightuserdata(L, (void *)&perilune_async_marker);
+    lua_pushlightuserdata(L, (void *)&plua_async_marker);
     return lua_yieldk(L, 1, 0, async_finished);
 }
 
-bool perilune_is_swift_function(lua_CFunction function) {
+bool plua_is_swift_function(lua_CFunction function) {
     return function == swift_function || function == swift_async_function;
 }
 
 /* The metatable of the userdata that keeps a Swift function for its closure. */
 static void push_function_metatable(lua_State *L) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &function_metatable_key) == LUA_TTABLE) return;
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
     lua_createtable(L, 0, 2);
-    lua_pushcfunction(L, perilune_collect_object);
+    lua_pushcfunction(L, plua_collect_object);
     lua_setfield(L, -2, "__gc");
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");
@@ -73,34 +73,34 @@ static void push_function_metatable(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &function_metatable_key);
 }
 
-void perilune_push_function(lua_State *L, void *function) {
+void plua_push_function(lua_State *L, void *function) {
     push_function_metatable(L);
-    perilune_push_object(L, function);
+    plua_push_object(L, function);
     lua_pushcclosure(L, swift_function, 1);
 }
 
-void perilune_push_async_function(lua_State *L, void *function) {
+void plua_push_async_function(lua_State *L, void *function) {
     push_function_metatable(L);
-    perilune_push_object(L, function);
+    plua_push_object(L, function);
     lua_pushcclosure(L, swift_async_function, 1);
 }
 
 /* MARK: - From Swift to Lua */
 
-static _Thread_local perilune_context *running_context;
+static _Thread_local plua_context *running_context;
 
-perilune_context *perilune_running_context(void) {
+plua_context *plua_running_context(void) {
     return running_context;
 }
 
 /* What a protected call or a resumption changes in the context, to be restored after it. */
 typedef struct {
-    perilune_context *outer;
+    plua_context *outer;
     lua_State *running;
     bool may_refuse;
 } entered;
 
-static entered enter_lua(perilune_context *context, lua_State *L) {
+static entered enter_lua(plua_context *context, lua_State *L) {
     entered before = {running_context, context->running, context->may_refuse};
     running_context = context;
     context->running = L;
@@ -108,21 +108,21 @@ static entered enter_lua(perilune_context *context, lua_State *L) {
     return before;
 }
 
-static void leave_lua(perilune_context *context, entered before) {
+static void leave_lua(plua_context *context, entered before) {
     running_context = before.outer;
     context->running = before.running;
     context->may_refuse = before.may_refuse;
 }
 
-int perilune_pcall(lua_State *L, int argument_count, int result_count) {
-    perilune_context *context = perilune_context_of(L);
+int plua_pcall(lua_State *L, int argument_count, int result_count) {
+    plua_context *context = plua_context_of(L);
     int function = lua_gettop(L) - argument_count;
     if (!lua_checkstack(L, LUA_MINSTACK)) {
         lua_settop(L, function - 1);
         lua_pushnil(L);
         return LUA_ERRMEM;
     }
-    lua_pushcfunction(L, perilune_message_handler);
+    lua_pushcfunction(L, plua_message_handler);
     lua_insert(L, function);
     entered before = enter_lua(context, L);
     int status = lua_pcall(L, argument_count, result_count, function);
@@ -133,14 +133,14 @@ int perilune_pcall(lua_State *L, int argument_count, int result_count) {
 
 /* Arguments: the failed coroutine; its error value. */
 static int keep_coroutine_failure(lua_State *L) {
-    perilune_keep_failure(L, lua_tothread(L, 1), 2);
+    plua_keep_failure(L, lua_tothread(L, 1), 2);
     return 0;
 }
 
-int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count) {
-    perilune_context *context = perilune_context_of(coroutine);
+int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count) {
+    plua_context *context = plua_context_of(coroutine);
     entered before = enter_lua(context, coroutine);
-    perilune_arm_if_doomed(coroutine);
+    plua_arm_if_cancelled(coroutine);
     lua_State *driven = context->driven;
     context->driven = coroutine;
     int status = lua_resume(coroutine, from, argument_count, result_count);
@@ -150,9 +150,9 @@ int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, i
         lua_xmove(coroutine, from, 1);
         lua_pushvalue(coroutine, -1);
         lua_xmove(coroutine, from, 1);
-        if (lua_pcall(from, 2, 0, 0) != LUA_OK) perilune_pop(from, 1); /* no traceback then */
+        if (lua_pcall(from, 2, 0, 0) != LUA_OK) plua_pop(from, 1); /* no traceback then */
         /* Its to-be-closed variables; not in a doomed run, whose dead coroutines run without the hook. */
-        if (perilune_doom_of(context) == PERILUNE_DOOM_NONE) lua_resetthread(coroutine);
+        if (plua_cancel_reason_of(context) == PLUA_CANCEL_NONE) lua_resetthread(coroutine);
     }
     context->driven = driven;
     leave_lua(context, before);

@@ -9,23 +9,23 @@ static const char error_metatable_key, failure_value_key, failure_traceback_key,
 
 /* MARK: - Error objects: a userdata that holds a Swift error or NULL; its user value is the table of fields. */
 
-bool perilune_is_error(lua_State *L, int index) {
+bool plua_is_error(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return false;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &error_metatable_key);
     bool is_error = lua_rawequal(L, -1, -2);
-    perilune_pop(L, 2);
+    plua_pop(L, 2);
     return is_error;
 }
 
-void **perilune_error_payload(lua_State *L, int index) {
-    return perilune_is_error(L, index) ? lua_touserdata(L, index) : NULL;
+void **plua_error_payload(lua_State *L, int index) {
+    return plua_is_error(L, index) ? lua_touserdata(L, index) : NULL;
 }
 
-void perilune_push_error_fields(lua_State *L, int index) {
+void plua_push_error_fields(lua_State *L, int index) {
     lua_getiuservalue(L, index, 1);
 }
 
-void perilune_push_error(lua_State *L, const char *kind, const char *format, ...) {
+void plua_push_error(lua_State *L, const char *kind, const char *format, ...) {
     void **payload = lua_newuserdatauv(L, sizeof *payload, 1);
     *payload = NULL;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &error_metatable_key);
@@ -40,56 +40,56 @@ void perilune_push_error(lua_State *L, const char *kind, const char *format, ...
     lua_pushvfstring(L, format, arguments);
     va_end(arguments);
     lua_setfield(L, -2, "message");
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
 }
 
-void perilune_set_error_field(lua_State *L, const char *name) {
+void plua_set_error_field(lua_State *L, const char *name) {
     lua_getiuservalue(L, -2, 1);
     lua_insert(L, -2);
     lua_setfield(L, -2, name);
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
 }
 
-bool perilune_find_position(lua_State *L, lua_Debug *activation) {
+bool plua_find_position(lua_State *L, lua_Debug *activation) {
     for (int level = 0; lua_getstack(L, level, activation); level++) {
         lua_getinfo(L, "Sl", activation);
-        bool is_library = strncmp(activation->source, PERILUNE_LIBRARY_CHUNK, strlen(PERILUNE_LIBRARY_CHUNK)) == 0;
+        bool is_library = strncmp(activation->source, PLUA_LIBRARY_CHUNK, strlen(PLUA_LIBRARY_CHUNK)) == 0;
         if (activation->currentline > 0 && !is_library) return true;
     }
     return false;
 }
 
-void perilune_add_position(lua_State *L) {
+void plua_add_position(lua_State *L) {
     lua_Debug activation;
     lua_getiuservalue(L, -1, 1);
     lua_getfield(L, -1, "file");
     bool has_position = !lua_isnil(L, -1);
-    perilune_pop(L, 1);
-    if (!has_position && perilune_find_position(L, &activation)) {
+    plua_pop(L, 1);
+    if (!has_position && plua_find_position(L, &activation)) {
         lua_pushstring(L, activation.short_src);
         lua_setfield(L, -2, "file");
         lua_pushinteger(L, activation.currentline);
         lua_setfield(L, -2, "line");
     }
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
 }
 
-int perilune_position(lua_State *L) {
+int plua_position(lua_State *L) {
     lua_Debug activation;
-    if (!perilune_find_position(L, &activation)) return 0;
+    if (!plua_find_position(L, &activation)) return 0;
     bool is_file = activation.source[0] == '@';
     lua_pushstring(L, is_file ? activation.source + 1 : activation.short_src);
     lua_pushinteger(L, activation.currentline);
     return 2;
 }
 
-int perilune_raise(lua_State *L, const char *kind, const char *format, ...) {
+int plua_raise(lua_State *L, const char *kind, const char *format, ...) {
     va_list arguments;
     va_start(arguments, format);
     const char *message = lua_pushvfstring(L, format, arguments);
     va_end(arguments);
-    perilune_push_error(L, kind, "%s", message);
-    perilune_add_position(L);
+    plua_push_error(L, kind, "%s", message);
+    plua_add_position(L);
     return lua_error(L);
 }
 
@@ -100,36 +100,36 @@ static void add_fields(lua_State *L) {
     for (lua_pushnil(L); lua_next(L, source);) {
         lua_pushvalue(L, -2);
         bool is_new = lua_type(L, -1) == LUA_TSTRING && lua_rawget(L, fields) == LUA_TNIL;
-        perilune_pop(L, 1);
+        plua_pop(L, 1);
         if (is_new) {
             lua_pushvalue(L, -2);
             lua_insert(L, -2);
             lua_rawset(L, fields);
         } else {
-            perilune_pop(L, 1);
+            plua_pop(L, 1);
         }
     }
-    perilune_pop(L, 2);
+    plua_pop(L, 2);
 }
 
-int perilune_raise_error(lua_State *L) {
+int plua_raise_error(lua_State *L) {
     const char *kind = luaL_checkstring(L, 1);
-    perilune_push_error(L, kind, "%s", luaL_checkstring(L, 2));
+    plua_push_error(L, kind, "%s", luaL_checkstring(L, 2));
     lua_pushvalue(L, 2); /* with the NULs that the text may have */
-    perilune_set_error_field(L, "message");
+    plua_set_error_field(L, "message");
     if (lua_type(L, 3) == LUA_TTABLE) {
         lua_pushvalue(L, 3);
         add_fields(L);
     }
-    perilune_add_position(L);
+    plua_add_position(L);
     return lua_error(L);
 }
 
-int perilune_add_error_fields(lua_State *L) {
+int plua_add_error_fields(lua_State *L) {
     lua_settop(L, 2);
-    if (perilune_is_error(L, 1) && lua_type(L, 2) == LUA_TTABLE) {
+    if (plua_is_error(L, 1) && lua_type(L, 2) == LUA_TTABLE) {
         lua_pushvalue(L, 1);
-        if (lua_getfield(L, 2, "message") == LUA_TSTRING) perilune_set_error_field(L, "message");
+        if (lua_getfield(L, 2, "message") == LUA_TSTRING) plua_set_error_field(L, "message");
         lua_settop(L, 2);
         add_fields(L);
     }
@@ -137,7 +137,7 @@ int perilune_add_error_fields(lua_State *L) {
     return 1;
 }
 
-const char *perilune_type_name(lua_State *L, int index) {
+const char *plua_type_name(lua_State *L, int index) {
     switch (lua_type(L, index)) {
         case LUA_TNONE: return "no value";
         case LUA_TNIL: return "nil";
@@ -152,15 +152,15 @@ const char *perilune_type_name(lua_State *L, int index) {
     }
     if (luaL_getmetafield(L, index, "__name") == LUA_TSTRING) {
         const char *name = lua_tostring(L, -1); /* lives in the metatable */
-        perilune_pop(L, 1);
+        plua_pop(L, 1);
         return name;
     }
     return lua_type(L, index) == LUA_TTABLE ? "a table" : "a userdata";
 }
 
-int perilune_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index) {
-    const char *got = perilune_type_name(L, index);
-    return perilune_raise(L, "argument", "%s: argument %d: expected %s, got %s", function, argument, expected, got);
+int plua_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index) {
+    const char *got = plua_type_name(L, index);
+    return plua_raise(L, "argument", "%s: argument %d: expected %s, got %s", function, argument, expected, got);
 }
 
 /* MARK: - Metamethods */
@@ -173,7 +173,7 @@ static int error_index(lua_State *L) {
 }
 
 static int error_newindex(lua_State *L) {
-    return perilune_raise(L, "argument", "error objects cannot be changed");
+    return plua_raise(L, "argument", "error objects cannot be changed");
 }
 
 static int error_to_string(lua_State *L) {
@@ -218,10 +218,10 @@ static int error_pairs(lua_State *L) {
     return 2;
 }
 
-void perilune_open_errors(lua_State *L) {
+void plua_open_errors(lua_State *L) {
     static const luaL_Reg metamethods[] = {
         {"__index", error_index},         {"__newindex", error_newindex}, {"__tostring", error_to_string},
-        {"__concat", error_concatenate},  {"__pairs", error_pairs},       {"__gc", perilune_collect_object},
+        {"__concat", error_concatenate},  {"__pairs", error_pairs},       {"__gc", plua_collect_object},
         {NULL, NULL},
     };
     lua_createtable(L, 0, 8);
@@ -238,13 +238,13 @@ void perilune_open_errors(lua_State *L) {
 static bool is_kept(lua_State *L, int index) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_value_key);
     bool kept = !lua_isnil(L, -1) && lua_rawequal(L, -1, index);
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
     return kept;
 }
 
 static void keep_position(lua_State *L, lua_State *failed) {
     lua_Debug activation;
-    if (perilune_find_position(failed, &activation)) {
+    if (plua_find_position(failed, &activation)) {
         lua_pushstring(L, activation.short_src);
         lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_file_key);
         lua_pushinteger(L, activation.currentline);
@@ -266,10 +266,10 @@ static void add_resumer(lua_State *L) {
         lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
     }
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &failure_file_key) == LUA_TNIL) keep_position(L, L);
-    perilune_pop(L, 2);
+    plua_pop(L, 2);
 }
 
-void perilune_keep_failure(lua_State *L, lua_State *failed, int index) {
+void plua_keep_failure(lua_State *L, lua_State *failed, int index) {
     index = lua_absindex(L, index);
     if (!lua_checkstack(L, 6)) return;
     if (!is_kept(L, index)) {
@@ -282,7 +282,7 @@ void perilune_keep_failure(lua_State *L, lua_State *failed, int index) {
     if (L != failed) add_resumer(L);
 }
 
-void perilune_restore_failure(lua_State *L) {
+void plua_restore_failure(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_line_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_file_key);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_traceback_key);
@@ -296,7 +296,7 @@ static void forget_failure(lua_State *L) {
     lua_rawsetp(L, LUA_REGISTRYINDEX, &failure_value_key);
 }
 
-void perilune_push_failure(lua_State *L, int index) {
+void plua_push_failure(lua_State *L, int index) {
     index = lua_absindex(L, index);
     if (!is_kept(L, index)) {
         for (int i = 0; i < 3; i++) lua_pushnil(L);
@@ -313,13 +313,13 @@ static bool is_raised_again(lua_State *L) {
     lua_Debug activation;
     if (!lua_getstack(L, 1, &activation) || !lua_getinfo(L, "f", &activation)) return false;
     lua_CFunction function = lua_tocfunction(L, -1);
-    perilune_pop(L, 1);
-    return perilune_is_swift_function(function) || perilune_is_wrap(function);
+    plua_pop(L, 1);
+    return plua_is_swift_function(function) || plua_is_wrap(function);
 }
 
-int perilune_message_handler(lua_State *L) {
+int plua_message_handler(lua_State *L) {
     /* Equal strings need not come from one failure. */
     if (lua_type(L, 1) == LUA_TSTRING && !is_raised_again(L)) forget_failure(L);
-    perilune_keep_failure(L, L, 1);
+    plua_keep_failure(L, L, 1);
     return 1;
 }

@@ -9,7 +9,7 @@
 static int load_text(lua_State *L) {
     const char *mode = luaL_optstring(L, 3, "t");
     if (strchr(mode, 't') == NULL) {
-        return perilune_raise(L, "argument", "load: argument 3: expected the mode \"t\" (only text chunks are loaded)");
+        return plua_raise(L, "argument", "load: argument 3: expected the mode \"t\" (only text chunks are loaded)");
     }
     int argument_count = lua_gettop(L);
     lua_settop(L, argument_count < 3 ? 3 : argument_count);
@@ -31,7 +31,7 @@ static int load_file(lua_State *L) {
     }
     if (has_environment) {
         lua_pushvalue(L, 3);
-        if (!lua_setupvalue(L, -2, 1)) perilune_pop(L, 1);
+        if (!lua_setupvalue(L, -2, 1)) plua_pop(L, 1);
     }
     return 1;
 }
@@ -63,9 +63,9 @@ static void open_base(lua_State *L, unsigned which) {
     lua_getfield(L, -1, "load");
     lua_pushcclosure(L, load_text, 1);
     lua_setfield(L, -2, "load");
-    set_or_remove(L, "loadfile", load_file, which & PERILUNE_LIBRARY_LOADFILE);
-    set_or_remove(L, "dofile", do_file, which & PERILUNE_LIBRARY_LOADFILE);
-    perilune_pop(L, 1);
+    set_or_remove(L, "loadfile", load_file, which & PLUA_LIBRARY_LOADFILE);
+    set_or_remove(L, "dofile", do_file, which & PLUA_LIBRARY_LOADFILE);
+    plua_pop(L, 1);
 }
 
 /* MARK: - The other libraries */
@@ -83,7 +83,7 @@ static void open_library(lua_State *L, const char *name, lua_CFunction open, con
         lua_setglobal(L, name);
         lua_remove(L, -2);
     }
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
 }
 
 static void open_string(lua_State *L) {
@@ -95,45 +95,45 @@ static void open_string(lua_State *L) {
     lua_getmetatable(L, -1);
     lua_pushboolean(L, false);
     lua_setfield(L, -2, "__metatable");
-    perilune_pop(L, 2);
-    perilune_pop(L, 1);
+    plua_pop(L, 2);
+    plua_pop(L, 1);
 }
 
 static int open_libraries(lua_State *L) {
     static const char *const harmless_os[] = {"time", "date", "clock", "difftime", NULL};
     static const char *const harmless_debug[] = {"traceback", NULL};
     unsigned which = (unsigned)lua_tointeger(L, 1);
-    if (which & PERILUNE_LIBRARY_BASE) {
+    if (which & PLUA_LIBRARY_BASE) {
         open_base(L, which);
-        open_library(L, LUA_OSLIBNAME, luaopen_os, which & PERILUNE_LIBRARY_OS ? NULL : harmless_os);
-        open_library(L, LUA_DBLIBNAME, luaopen_debug, which & PERILUNE_LIBRARY_DEBUG ? NULL : harmless_debug);
+        open_library(L, LUA_OSLIBNAME, luaopen_os, which & PLUA_LIBRARY_OS ? NULL : harmless_os);
+        open_library(L, LUA_DBLIBNAME, luaopen_debug, which & PLUA_LIBRARY_DEBUG ? NULL : harmless_debug);
     }
-    if (which & PERILUNE_LIBRARY_COROUTINE) open_library(L, LUA_COLIBNAME, perilune_open_coroutine, NULL);
-    if (which & PERILUNE_LIBRARY_TABLE) open_library(L, LUA_TABLIBNAME, luaopen_table, NULL);
-    if (which & PERILUNE_LIBRARY_STRING) open_string(L);
-    if (which & PERILUNE_LIBRARY_MATH) open_library(L, LUA_MATHLIBNAME, luaopen_math, NULL);
-    if (which & PERILUNE_LIBRARY_UTF8) open_library(L, LUA_UTF8LIBNAME, luaopen_utf8, NULL);
-    if (which & PERILUNE_LIBRARY_IO) open_library(L, LUA_IOLIBNAME, luaopen_io, NULL);
+    if (which & PLUA_LIBRARY_COROUTINE) open_library(L, LUA_COLIBNAME, plua_open_coroutine, NULL);
+    if (which & PLUA_LIBRARY_TABLE) open_library(L, LUA_TABLIBNAME, luaopen_table, NULL);
+    if (which & PLUA_LIBRARY_STRING) open_string(L);
+    if (which & PLUA_LIBRARY_MATH) open_library(L, LUA_MATHLIBNAME, luaopen_math, NULL);
+    if (which & PLUA_LIBRARY_UTF8) open_library(L, LUA_UTF8LIBNAME, luaopen_utf8, NULL);
+    if (which & PLUA_LIBRARY_IO) open_library(L, LUA_IOLIBNAME, luaopen_io, NULL);
     return 0;
 }
 
-int perilune_open_libraries(lua_State *L, unsigned which) {
+int plua_open_libraries(lua_State *L, unsigned which) {
     lua_pushcfunction(L, open_libraries);
     lua_pushinteger(L, which);
-    return perilune_pcall(L, 1, 0);
+    return plua_pcall(L, 1, 0);
 }
 
 static int open_limited(lua_State *L) {
-    perilune_open_limited(L);
+    plua_open_limited(L);
     return 0;
 }
 
-int perilune_open_limits(lua_State *L) {
+int plua_open_limits(lua_State *L) {
     lua_pushcfunction(L, open_limited);
-    int status = perilune_pcall(L, 0, 0);
+    int status = plua_pcall(L, 0, 0);
     if (status == LUA_OK) {
-        perilune_context_of(L)->limited = true;
-        perilune_install_hook(L);
+        plua_context_of(L)->limited = true;
+        plua_install_hook(L);
     }
     return status;
 }

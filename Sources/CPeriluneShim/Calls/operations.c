@@ -9,7 +9,7 @@
 static int protect(lua_State *L, lua_CFunction body, int argument_count, int result_count) {
     lua_pushcfunction(L, body);
     lua_insert(L, -argument_count - 1);
-    return perilune_pcall(L, argument_count, result_count);
+    return plua_pcall(L, argument_count, result_count);
 }
 
 static int get(lua_State *L) {
@@ -54,16 +54,16 @@ static int next(lua_State *L) {
     return 2;
 }
 
-int perilune_get(lua_State *L) { return protect(L, get, 2, 1); }
-int perilune_set(lua_State *L) { return protect(L, set, 3, 0); }
-int perilune_raw_set(lua_State *L) { return protect(L, raw_set, 3, 0); }
-int perilune_length(lua_State *L) { return protect(L, length, 1, 1); }
-int perilune_equal(lua_State *L) { return protect(L, equal, 2, 1); }
-int perilune_less(lua_State *L) { return protect(L, less, 2, 1); }
-int perilune_to_string(lua_State *L) { return protect(L, to_string, 1, 1); }
-int perilune_next(lua_State *L) { return protect(L, next, 2, 2); }
+int plua_get(lua_State *L) { return protect(L, get, 2, 1); }
+int plua_set(lua_State *L) { return protect(L, set, 3, 0); }
+int plua_raw_set(lua_State *L) { return protect(L, raw_set, 3, 0); }
+int plua_length(lua_State *L) { return protect(L, length, 1, 1); }
+int plua_equal(lua_State *L) { return protect(L, equal, 2, 1); }
+int plua_less(lua_State *L) { return protect(L, less, 2, 1); }
+int plua_to_string(lua_State *L) { return protect(L, to_string, 1, 1); }
+int plua_next(lua_State *L) { return protect(L, next, 2, 2); }
 
-int perilune_collect(lua_State *L) {
+int plua_collect(lua_State *L) {
     lua_gc(L, LUA_GCCOLLECT);
     return LUA_OK;
 }
@@ -75,35 +75,35 @@ typedef struct {
     size_t length;
     size_t given; /* handed out so far */
     const char *name;
-    perilune_scanner scanner;
+    plua_scanner scanner;
 } source;
 
 static int raise_too_many_steps(lua_State *L, const source *rest) {
     bool is_file = *rest->name == '@' || *rest->name == '=';
     lua_pushfstring(L, "%s:%d: more than %d indexing steps in one expression", is_file ? rest->name + 1 : "chunk",
-                    rest->scanner.line, PERILUNE_STEP_LIMIT);
+                    rest->scanner.line, PLUA_STEP_LIMIT);
     return lua_error(L);
 }
 
 /* Small pieces, so that compiling text that takes long (a chain of 40,000 operands is quadratic) meets the limits. */
 static const char *read_piece(lua_State *L, void *data, size_t *size) {
     source *rest = data;
-    perilune_charge(L, perilune_cost_of_piece(rest->given));
+    plua_count_work(L, plua_cost_of_piece(rest->given));
     *size = rest->length < 256 ? rest->length : 256;
     rest->given += *size;
     const char *piece = rest->bytes;
     rest->bytes += *size;
     rest->length -= *size;
-    bool is_limited = perilune_context_of(L)->limited;
-    if (is_limited && !perilune_scan(&rest->scanner, piece, *size)) raise_too_many_steps(L, rest);
+    bool is_limited = plua_context_of(L)->limited;
+    if (is_limited && !plua_scan(&rest->scanner, piece, *size)) raise_too_many_steps(L, rest);
     return *size > 0 ? piece : NULL;
 }
 
-int perilune_load(lua_State *L, const char *bytes, size_t length, const char *name) {
-    perilune_context *context = perilune_context_of(L);
+int plua_load(lua_State *L, const char *bytes, size_t length, const char *name) {
+    plua_context *context = plua_context_of(L);
     bool may_refuse = context->may_refuse;
     source whole = {.bytes = bytes, .length = length, .name = name};
-    perilune_scan_begin(&whole.scanner);
+    plua_scan_begin(&whole.scanner);
     context->may_refuse = true;
     int status = lua_load(L, read_piece, &whole, name, "t");
     context->may_refuse = may_refuse;
@@ -133,7 +133,7 @@ static int append_piece(lua_State *L, const void *piece, size_t size, void *data
     return 0;
 }
 
-char *perilune_dump(lua_State *L, size_t *length) {
+char *plua_dump(lua_State *L, size_t *length) {
     compiled result = {0};
     if (lua_dump(L, append_piece, &result, 0) != 0) {
         free(result.bytes);
@@ -151,8 +151,8 @@ static const char *read_compiled(lua_State *L, void *data, size_t *size) {
     return *size > 0 ? rest->bytes : NULL;
 }
 
-int perilune_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name) {
-    perilune_context *context = perilune_context_of(L);
+int plua_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name) {
+    plua_context *context = plua_context_of(L);
     bool may_refuse = context->may_refuse;
     compiled whole = {.bytes = (char *)bytes, .length = length};
     context->may_refuse = true;

@@ -4,22 +4,22 @@
 #include "CPeriluneShim/Limited/limited.h"
 #include "CPeriluneShim/Limited/source_scanner.h"
 
-void perilune_reserve(lua_State *L, size_t bytes) {
-    perilune_context *context = perilune_context_of(L);
+void plua_reserve(lua_State *L, size_t bytes) {
+    plua_context *context = plua_context_of(L);
     size_t most = context->limit;
     if (most == 0 || (context->hard_cap != 0 && context->hard_cap < most)) most = context->hard_cap;
     if (most == 0 || (context->used <= most && bytes <= most - context->used)) return;
     lua_gc(L, LUA_GCCOLLECT); /* garbage does not count */
     if (context->used <= most && bytes <= most - context->used) return;
-    perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
-    perilune_raise_doom(L);
+    plua_cancel_run(context, PLUA_CANCEL_MEMORY);
+    plua_raise_cancellation(L);
 }
 
 /* MARK: - Protected calls */
 
 /* Also the continuation: `ignored` values lie below the results. */
 static int finish_protected_call(lua_State *L, int status, lua_KContext ignored) {
-    perilune_raise_if_doomed(L);
+    plua_raise_if_cancelled(L);
     if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - (int)ignored;
     lua_pushboolean(L, false);
     lua_insert(L, -2);
@@ -28,7 +28,7 @@ static int finish_protected_call(lua_State *L, int status, lua_KContext ignored)
 
 static int limited_pcall(lua_State *L) {
     luaL_checkany(L, 1);
-    perilune_charge(L, 1);
+    plua_count_work(L, 1);
     lua_pushboolean(L, true);
     lua_insert(L, 1);
     int status = lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 0, 0, finish_protected_call);
@@ -37,8 +37,8 @@ static int limited_pcall(lua_State *L) {
 
 /* An error raised by a hook meets the message handler while hooks are still off: a handler in Lua could spin for ever. */
 static int call_message_handler(lua_State *L) {
-    perilune_context *context = perilune_context_of(L);
-    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) return 1;
+    plua_context *context = plua_context_of(L);
+    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE) return 1;
     lua_settop(L, 1);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
@@ -48,7 +48,7 @@ static int call_message_handler(lua_State *L) {
 
 static int limited_xpcall(lua_State *L) {
     luaL_checktype(L, 2, LUA_TFUNCTION);
-    perilune_charge(L, 1);
+    plua_count_work(L, 1);
     /* A handler in C cannot spin on the light userdata that ends a run, and debug.traceback, the usual one, would
     ** show the wrapper. */
     if (!lua_iscfunction(L, 2)) {
@@ -70,10 +70,10 @@ static int limited_xpcall(lua_State *L) {
 static void refuse_finalizer(lua_State *L, int index) {
     lua_pushliteral(L, "__gc");
     if (lua_rawget(L, index) != LUA_TNIL) {
-        perilune_raise(L, "limited", "setmetatable: a metatable with __gc is not allowed: a finalizer could outlive "
+        plua_raise(L, "limited", "setmetatable: a metatable with __gc is not allowed: a finalizer could outlive "
                                      "the limits of the run");
     }
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
 }
 
 static int limited_setmetatable(lua_State *L) {
@@ -99,7 +99,7 @@ typedef struct {
     size_t length; /* of the rest */
     size_t total;  /* handed out so far */
     bool is_string;
-    perilune_scanner scanner;
+    plua_scanner scanner;
 } chunk_source;
 
 /* Calls the reader function for more; false at the end. The string is kept in a slot of load's frame. */
@@ -108,7 +108,7 @@ static bool read_more(lua_State *L, chunk_source *source) {
     lua_pushvalue(L, 1);
     lua_call(L, 0, 1);
     if (lua_isnil(L, -1)) {
-        perilune_pop(L, 1);
+        plua_pop(L, 1);
         return false;
     }
     if (!lua_isstring(L, -1)) luaL_error(L, "reader function must return a string");
@@ -120,19 +120,19 @@ static bool read_more(lua_State *L, chunk_source *source) {
 static const char *read_piece(lua_State *L, void *data, size_t *size) {
     chunk_source *source = data;
     *size = 0;
-    perilune_charge(L, perilune_cost_of_piece(source->total));
+    plua_count_work(L, plua_cost_of_piece(source->total));
     if (source->length == 0 && (source->is_string || !read_more(L, source))) return NULL;
     const char *piece = source->rest;
     *size = source->length < piece_length ? source->length : piece_length;
     source->rest += *size;
     source->length -= *size;
     source->total += *size;
-    if (source->total > PERILUNE_SOURCE_LIMIT) {
-        luaL_error(L, "load: the source is longer than %d bytes", PERILUNE_SOURCE_LIMIT);
+    if (source->total > PLUA_SOURCE_LIMIT) {
+        luaL_error(L, "load: the source is longer than %d bytes", PLUA_SOURCE_LIMIT);
     }
-    if (!perilune_scan(&source->scanner, piece, *size)) {
+    if (!plua_scan(&source->scanner, piece, *size)) {
         luaL_error(L, "load: line %d of the source: more than %d indexing steps in one expression", source->scanner.line,
-                   PERILUNE_STEP_LIMIT);
+                   PLUA_STEP_LIMIT);
     }
     return piece;
 }
@@ -140,7 +140,7 @@ static const char *read_piece(lua_State *L, void *data, size_t *size) {
 /* Replaces the first upvalue, _ENV, of the function on top. */
 static void set_environment(lua_State *L, int environment) {
     lua_pushvalue(L, environment);
-    if (!lua_setupvalue(L, -2, 1)) perilune_pop(L, 1);
+    if (!lua_setupvalue(L, -2, 1)) plua_pop(L, 1);
 }
 
 /* The mode is checked to be a string, and is otherwise "t" whatever the script says. */
@@ -153,10 +153,10 @@ static int limited_load(lua_State *L) {
     bool has_environment = !lua_isnone(L, 4);
     const char *name = luaL_optstring(L, 2, source.is_string ? source.rest : "=(load)");
     if (!source.is_string) luaL_checktype(L, 1, LUA_TFUNCTION);
-    perilune_scan_begin(&source.scanner);
+    plua_scan_begin(&source.scanner);
     lua_settop(L, piece_slot);
     int status = lua_load(L, read_piece, &source, name, "t");
-    perilune_raise_if_doomed(L);
+    plua_raise_if_cancelled(L);
     if (status == LUA_OK) {
         if (has_environment) set_environment(L, 4);
         return 1;
@@ -177,30 +177,30 @@ static int limited_collectgarbage(lua_State *L) {
         return 1;
     }
     if (strcmp(option, "collect") == 0) {
-        perilune_charge(L, (int64_t)kilobytes * 10);
+        plua_count_work(L, (int64_t)kilobytes * 10);
         lua_pushinteger(L, lua_gc(L, LUA_GCCOLLECT));
         return 1;
     }
-    return perilune_raise(L, "limited", "collectgarbage: option '%s' is not allowed here, only 'count' and 'collect'",
+    return plua_raise(L, "limited", "collectgarbage: option '%s' is not allowed here, only 'count' and 'collect'",
                           option);
 }
 
 /* MARK: - Functions that take long only where there is much to do */
 
 /* Within the thousand instructions that a hook takes between two looks, a loop could go many times over a large string. */
-int perilune_charge_for_results(lua_State *L) {
-    int result_count = perilune_call_original(L);
+int plua_count_work_of_results(lua_State *L) {
+    int result_count = plua_call_original(L);
     size_t cost = (size_t)result_count;
     for (int i = 1; i <= result_count; i++) {
-        if (lua_type(L, -i) == LUA_TSTRING) cost += perilune_cost_of_bytes(lua_rawlen(L, -i));
+        if (lua_type(L, -i) == LUA_TSTRING) cost += plua_cost_of_bytes(lua_rawlen(L, -i));
     }
-    perilune_charge(L, (int64_t)cost);
+    plua_count_work(L, (int64_t)cost);
     return result_count;
 }
 
-int perilune_charge_for_argument(lua_State *L) {
-    if (lua_type(L, 1) == LUA_TSTRING) perilune_charge(L, (int64_t)lua_rawlen(L, 1) / 8 + 1);
-    return perilune_call_original(L);
+int plua_count_work_of_argument(lua_State *L) {
+    if (lua_type(L, 1) == LUA_TSTRING) plua_count_work(L, (int64_t)lua_rawlen(L, 1) / 8 + 1);
+    return plua_call_original(L);
 }
 
 /* utf8.offset goes over as many characters as the second argument says, if there are that many. */
@@ -208,19 +208,19 @@ static int limited_utf8_offset(lua_State *L) {
     lua_Unsigned length = lua_type(L, 1) == LUA_TSTRING ? lua_rawlen(L, 1) : 0;
     lua_Integer count = lua_tointeger(L, 2);
     lua_Unsigned steps = count < 0 ? 0 - (lua_Unsigned)count : (lua_Unsigned)count;
-    perilune_charge(L, (int64_t)((steps < length ? steps : length) / 8 + 1));
-    return perilune_call_original(L);
+    plua_count_work(L, (int64_t)((steps < length ? steps : length) / 8 + 1));
+    return plua_call_original(L);
 }
 
 static void limit_utf8(lua_State *L) {
-    perilune_wrap_functions(L, (const char *const[]){"codepoint", NULL}, perilune_charge_for_results);
-    perilune_wrap_functions(L, (const char *const[]){"len", NULL}, perilune_charge_for_argument);
-    perilune_wrap_functions(L, (const char *const[]){"offset", NULL}, limited_utf8_offset);
+    plua_wrap_functions(L, (const char *const[]){"codepoint", NULL}, plua_count_work_of_results);
+    plua_wrap_functions(L, (const char *const[]){"len", NULL}, plua_count_work_of_argument);
+    plua_wrap_functions(L, (const char *const[]){"offset", NULL}, limited_utf8_offset);
 }
 
 /* MARK: - Installing */
 
-void perilune_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper) {
+void plua_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper) {
     for (; *names; names++) {
         lua_pushstring(L, *names);
         lua_pushvalue(L, -1);
@@ -229,20 +229,20 @@ void perilune_wrap_functions(lua_State *L, const char *const *names, lua_CFuncti
             lua_pushcclosure(L, wrapper, 1);
             lua_rawset(L, -3);
         } else {
-            perilune_pop(L, 2);
+            plua_pop(L, 2);
         }
     }
 }
 
-void perilune_replace_functions(lua_State *L, const luaL_Reg *functions) {
+void plua_replace_functions(lua_State *L, const luaL_Reg *functions) {
     for (; functions->name; functions++) {
         lua_pushstring(L, functions->name);
         lua_pushvalue(L, -1);
         if (lua_rawget(L, -3) == LUA_TNIL) {
-            perilune_pop(L, 2);
+            plua_pop(L, 2);
             continue;
         }
-        perilune_pop(L, 1);
+        plua_pop(L, 1);
         lua_pushcfunction(L, functions->func);
         lua_rawset(L, -3);
     }
@@ -251,7 +251,7 @@ void perilune_replace_functions(lua_State *L, const luaL_Reg *functions) {
 /* Calls `limit` with the library's table on top, if there is such a library. */
 static void limit_library(lua_State *L, const char *name, void (*limit)(lua_State *)) {
     if (lua_getglobal(L, name) == LUA_TTABLE) limit(L);
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
 }
 
 /* Methods of strings must be the replaced functions also where the table `string` is not to be had. A script that could
@@ -261,13 +261,13 @@ static void protect_string_metatable(lua_State *L) {
     if (lua_getmetatable(L, -1)) {
         lua_pushboolean(L, false);
         lua_setfield(L, -2, "__metatable");
-        if (lua_getfield(L, -1, "__index") == LUA_TTABLE) perilune_limit_string(L);
-        perilune_pop(L, 2);
+        if (lua_getfield(L, -1, "__index") == LUA_TTABLE) plua_limit_string(L);
+        plua_pop(L, 2);
     }
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
 }
 
-void perilune_open_limited(lua_State *L) {
+void plua_open_limited(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"pcall", limited_pcall},
         {"xpcall", limited_xpcall},
@@ -278,12 +278,12 @@ void perilune_open_limited(lua_State *L) {
     };
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_pushglobaltable(L);
-    perilune_replace_functions(L, functions);
-    perilune_wrap_functions(L, (const char *const[]){"tonumber", NULL}, perilune_charge_for_argument);
-    perilune_pop(L, 1);
-    limit_library(L, LUA_COLIBNAME, perilune_limit_coroutine);
-    limit_library(L, LUA_STRLIBNAME, perilune_limit_string);
-    limit_library(L, LUA_TABLIBNAME, perilune_limit_table);
+    plua_replace_functions(L, functions);
+    plua_wrap_functions(L, (const char *const[]){"tonumber", NULL}, plua_count_work_of_argument);
+    plua_pop(L, 1);
+    limit_library(L, LUA_COLIBNAME, plua_limit_coroutine);
+    limit_library(L, LUA_STRLIBNAME, plua_limit_string);
+    limit_library(L, LUA_TABLIBNAME, plua_limit_table);
     limit_library(L, LUA_UTF8LIBNAME, limit_utf8);
     protect_string_metatable(L);
 }

@@ -46,7 +46,7 @@ static lua_State *check_coroutine(lua_State *L) {
 /* Whether a suspended coroutine waits for an asynchronous call. The marker stays on its stack until the call's outcome
 ** is there: no script can put it there, so nobody but its driver resumes it. */
 static bool has_marker(lua_State *coroutine) {
-    return lua_gettop(coroutine) > 0 && lua_touserdata(coroutine, -1) == &perilune_async_marker;
+    return lua_gettop(coroutine) > 0 && lua_touserdata(coroutine, -1) == &plua_async_marker;
 }
 
 /* MARK: - Closing */
@@ -66,7 +66,7 @@ static int reset_thread(lua_State *L, lua_State *coroutine) {
 static int close_coroutine(lua_State *L, lua_State *coroutine) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &close_base_key);
     const char **base = lua_touserdata(L, -1);
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
     const char *here = __builtin_frame_address(0);
     if (*base != NULL) {
         ptrdiff_t used = *base > here ? *base - here : here - *base;
@@ -92,12 +92,12 @@ static int coroutine_close(lua_State *L) {
         return luaL_error(L, "cannot close a %s coroutine", status_names[status]);
     }
     if (status == is_suspended && has_marker(coroutine)) {
-        return perilune_raise(L, "yield", "cannot close a coroutine that waits for an asynchronous function");
+        return plua_raise(L, "yield", "cannot close a coroutine that waits for an asynchronous function");
     }
-    perilune_charge(L, resume_cost);
-    perilune_raise_if_doomed(L);
+    plua_count_work(L, resume_cost);
+    plua_raise_if_cancelled(L);
     int result = close_coroutine(L, coroutine);
-    perilune_raise_if_doomed(L);
+    plua_raise_if_cancelled(L);
     if (result < 0) return luaL_error(L, "C stack overflow");
     lua_pushboolean(L, result == LUA_OK);
     if (result == LUA_OK) return 1;
@@ -108,12 +108,12 @@ static int coroutine_close(lua_State *L) {
 /* MARK: - Resuming */
 
 /* Runs the coroutine with everything else of the context as it was before. lua_resume raises nothing. */
-static int run(lua_State *L, perilune_context *context, lua_State *coroutine, int argument_count, int *result_count) {
+static int run(lua_State *L, plua_context *context, lua_State *coroutine, int argument_count, int *result_count) {
     bool has_driver = context->has_driver;
     /* An asynchronous call passes through all that wait for the coroutine, or is refused before it begins. */
     if (has_driver) context->has_driver = lua_isyieldable(L);
     context->running = coroutine;
-    perilune_arm_if_doomed(coroutine);
+    plua_arm_if_cancelled(coroutine);
     int status = lua_resume(coroutine, L, argument_count, result_count);
     context->running = L;
     context->has_driver = has_driver;
@@ -123,17 +123,17 @@ static int run(lua_State *L, perilune_context *context, lua_State *coroutine, in
 /* Leaves the error of a failed resume on L, and remembers where it came from if it was raised in the coroutine. */
 static int carry_failure(lua_State *L, lua_State *coroutine, bool was_alive) {
     lua_xmove(coroutine, L, 1);
-    if (was_alive && lua_status(coroutine) > LUA_YIELD) perilune_keep_failure(L, coroutine, -1);
+    if (was_alive && lua_status(coroutine) > LUA_YIELD) plua_keep_failure(L, coroutine, -1);
     return has_failed;
 }
 
 /* Resumes with the topmost values of L. Moves the results or the error value to L, unless the coroutine waits for an
 ** asynchronous call. Returns how many results there are, has_failed or is_waiting. */
 static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bool was_alive) {
-    perilune_context *context = perilune_context_of(L);
+    plua_context *context = plua_context_of(L);
     if (context->limited) {
-        perilune_charge(L, resume_cost);
-        perilune_check(L);
+        plua_count_work(L, resume_cost);
+        plua_check(L);
     }
     if (argument_count > 0 && !lua_checkstack(coroutine, argument_count)) {
         lua_pushliteral(L, "too many arguments to resume");
@@ -142,12 +142,12 @@ static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bo
     if (argument_count > 0) lua_xmove(L, coroutine, argument_count);
     int result_count;
     int status = run(L, context, coroutine, argument_count, &result_count);
-    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
     if (status > LUA_YIELD) return carry_failure(L, coroutine, was_alive);
-    if (result_count == 1 && lua_touserdata(coroutine, -1) == &perilune_async_marker) return is_waiting;
+    if (result_count == 1 && lua_touserdata(coroutine, -1) == &plua_async_marker) return is_waiting;
     if (result_count == 0) return 0;
     if (!lua_checkstack(L, result_count + 1)) {
-        perilune_pop(coroutine, result_count);
+        plua_pop(coroutine, result_count);
         lua_pushliteral(L, "too many results to resume");
         return has_failed;
     }
@@ -161,29 +161,29 @@ static int carry_arguments_over(lua_State *L, lua_State *coroutine, int argument
     if (status != LUA_YIELD || !has_marker(coroutine)) {
         return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
     }
-    perilune_push_error(L, "yield", "cannot resume a coroutine that waits for an asynchronous function");
-    perilune_add_position(L);
+    plua_push_error(L, "yield", "cannot resume a coroutine that waits for an asynchronous function");
+    plua_add_position(L);
     return has_failed;
 }
 
 /* Takes the marker off and hands the outcome of the asynchronous call, the topmost values of L, to the coroutine. */
 static int carry_outcome_over(lua_State *L, lua_State *coroutine, int argument_count) {
     int status = lua_status(coroutine);
-    if (status == LUA_YIELD && has_marker(coroutine)) perilune_pop(coroutine, 1);
+    if (status == LUA_YIELD && has_marker(coroutine)) plua_pop(coroutine, 1);
     return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
 }
 
 /* Passes an asynchronous call of the coroutine on to whoever resumed L. `next` continues with its outcome. */
 static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) {
     if (!lua_isyieldable(L)) {
-        perilune_pop(coroutine, 1);
+        plua_pop(coroutine, 1);
         close_coroutine(L, coroutine);
-        perilune_raise_if_doomed(L);
-        return perilune_raise(L, "yield", "an asynchronous function cannot be called here: a coroutine that calls it was "
+        plua_raise_if_cancelled(L);
+        return plua_raise(L, "yield", "an asynchronous function cannot be called here: a coroutine that calls it was "
                                           "resumed inside a database block, or in a function or metamethod that "
                                           "table.sort, string.gsub or another library function calls");
     }
-    lua_pushlightuserdata(L, (void *)&perilune_async_marker);
+    lua_pushlightuserdata(L, (void *)&plua_async_marker);
     return lua_yieldk(L, 1, 0, next);
 }
 
@@ -225,11 +225,11 @@ static void add_caller_position(lua_State *L) {
     luaL_where(L, 1);
     lua_pushvalue(L, -2);
     lua_concat(L, 2);
-    perilune_push_failure(L, -2);
+    plua_push_failure(L, -2);
     if (lua_isnil(L, -3)) {
-        perilune_pop(L, 3);
+        plua_pop(L, 3);
     } else {
-        perilune_restore_failure(L);
+        plua_restore_failure(L);
     }
     lua_remove(L, -2);
 }
@@ -239,9 +239,9 @@ static int raise_failure(lua_State *L, lua_State *coroutine) {
     int status = lua_status(coroutine);
     if (status > LUA_YIELD) {
         int closed = close_coroutine(L, coroutine);
-        perilune_raise_if_doomed(L);
+        plua_raise_if_cancelled(L);
         if (closed > LUA_YIELD) { /* else the C stack is used up: it stays unclosed, and its error goes on */
-            perilune_pop(L, 1);
+            plua_pop(L, 1);
             lua_xmove(coroutine, L, 1); /* the same, or an error of a __close handler */
         }
     }
@@ -266,7 +266,7 @@ static int wrapped(lua_State *L) {
     return finish_wrap(L, coroutine, carry_arguments_over(L, coroutine, lua_gettop(L)));
 }
 
-bool perilune_is_wrap(lua_CFunction function) {
+bool plua_is_wrap(lua_CFunction function) {
     return function == wrapped;
 }
 
@@ -289,15 +289,15 @@ static int coroutine_wrap(lua_State *L) {
 /* Whether L is what a script takes for the main coroutine: a driver's is one of its own. Pushes L. */
 static bool push_thread(lua_State *L) {
     bool is_main = lua_pushthread(L);
-    return is_main || L == perilune_context_of(L)->driven;
+    return is_main || L == plua_context_of(L)->driven;
 }
 
 static int coroutine_yield(lua_State *L) {
     bool is_main = push_thread(L);
     lua_pop(L, 1);
     if (!is_main && lua_isyieldable(L)) return lua_yield(L, lua_gettop(L));
-    if (is_main) return perilune_raise(L, "yield", "cannot yield here: no coroutine is running");
-    return perilune_raise(L, "yield", "cannot yield here: not inside a database block, nor in a function or metamethod "
+    if (is_main) return plua_raise(L, "yield", "cannot yield here: no coroutine is running");
+    return plua_raise(L, "yield", "cannot yield here: not inside a database block, nor in a function or metamethod "
                                       "that table.sort, string.gsub or another library function calls");
 }
 
@@ -314,7 +314,7 @@ static int coroutine_running(lua_State *L) {
 
 static int coroutine_isyieldable(lua_State *L) {
     lua_State *coroutine = lua_isnone(L, 1) ? L : check_coroutine(L);
-    lua_pushboolean(L, coroutine != perilune_context_of(L)->driven && lua_isyieldable(coroutine));
+    lua_pushboolean(L, coroutine != plua_context_of(L)->driven && lua_isyieldable(coroutine));
     return 1;
 }
 
@@ -330,13 +330,13 @@ static const luaL_Reg functions[] = {
     {NULL, NULL},
 };
 
-int perilune_open_coroutine(lua_State *L) {
+int plua_open_coroutine(lua_State *L) {
     prepare_closing(L);
     luaL_newlib(L, functions);
     return 1;
 }
 
-void perilune_limit_coroutine(lua_State *L) {
+void plua_limit_coroutine(lua_State *L) {
     prepare_closing(L);
-    perilune_replace_functions(L, functions);
+    plua_replace_functions(L, functions);
 }

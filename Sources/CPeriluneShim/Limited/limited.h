@@ -5,69 +5,69 @@
 #include "CPeriluneShim/shim_internal.h"
 
 /* The most elements that one call of a table function may touch: a lying __len must not make a loop without an end. */
-#define PERILUNE_RANGE_LIMIT 5000000
+#define PLUA_RANGE_LIMIT 5000000
 
-/* How much work is done between two calls of perilune_charge. */
-#define PERILUNE_STRIDE 1000
+/* How much work is done between two calls of plua_count_work. */
+#define PLUA_STRIDE 1000
 
-/* Counts the work of one call of a C function: one subtraction a step, one perilune_charge every PERILUNE_STRIDE steps. */
+/* Counts the work of one call of a C function: one subtraction a step, one plua_count_work every PLUA_STRIDE steps. */
 typedef struct {
     lua_State *L;
     int64_t left;
-} perilune_meter;
+} plua_meter;
 
-static inline perilune_meter perilune_meter_for(lua_State *L) {
-    return (perilune_meter){L, PERILUNE_STRIDE};
+static inline plua_meter plua_meter_for(lua_State *L) {
+    return (plua_meter){L, PLUA_STRIDE};
 }
 
 /* Charges what has been counted. May raise. */
-static inline void perilune_settle(perilune_meter *meter) {
-    int64_t done = PERILUNE_STRIDE - meter->left;
-    meter->left = PERILUNE_STRIDE;
-    perilune_charge(meter->L, done);
+static inline void plua_settle(plua_meter *meter) {
+    int64_t done = PLUA_STRIDE - meter->left;
+    meter->left = PLUA_STRIDE;
+    plua_count_work(meter->L, done);
 }
 
 /* Counts `steps` more, without raising: for code that a counting loop surrounds. */
-static inline void perilune_note(perilune_meter *meter, size_t steps) {
+static inline void plua_note(plua_meter *meter, size_t steps) {
     meter->left -= (int64_t)steps;
 }
 
-static inline void perilune_count(perilune_meter *meter, size_t steps) {
-    perilune_note(meter, steps);
-    if (meter->left <= 0) perilune_settle(meter);
+static inline void plua_count(plua_meter *meter, size_t steps) {
+    plua_note(meter, steps);
+    if (meter->left <= 0) plua_settle(meter);
 }
 
 /* What handling so many bytes at once costs: memory is copied and searched much faster than a step of the interpreter. */
-static inline size_t perilune_cost_of_bytes(size_t bytes) { return bytes / 64; }
+static inline size_t plua_cost_of_bytes(size_t bytes) { return bytes / 64; }
 
 /* Ends the run for memory if a block of that size does not fit, before it is asked for. */
-void perilune_reserve(lua_State *L, size_t bytes);
+void plua_reserve(lua_State *L, size_t bytes);
 
 /* Ends the call if the run is doomed: for what comes after a protected call, which may have caught the end. */
-static inline void perilune_raise_if_doomed(lua_State *L) {
-    perilune_context *context = perilune_context_of(L);
-    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+static inline void plua_raise_if_cancelled(lua_State *L) {
+    plua_context *context = plua_context_of(L);
+    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
 }
 
 /* Replaces those of the named functions that the table on top has. [-0, +0, m] */
-void perilune_replace_functions(lua_State *L, const luaL_Reg *functions);
+void plua_replace_functions(lua_State *L, const luaL_Reg *functions);
 
 /* Has the named functions of the table on top, those that it has and that are in C, called by `wrapper`: a C function that
-** finds the original as its first upvalue, and calls it by perilune_call_original. [-0, +0, m] */
-void perilune_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper);
+** finds the original as its first upvalue, and calls it by plua_call_original. [-0, +0, m] */
+void plua_wrap_functions(lua_State *L, const char *const *names, lua_CFunction wrapper);
 
 /* Runs the original in the frame of the wrapper, so that its messages are as always. Originals have no upvalues. */
-static inline int perilune_call_original(lua_State *L) {
+static inline int plua_call_original(lua_State *L) {
     return lua_tocfunction(L, lua_upvalueindex(1))(L);
 }
 
 /* Wrappers of functions that take time linear in a string: they charge for their results, or for their first argument. */
-int perilune_charge_for_results(lua_State *L);
-int perilune_charge_for_argument(lua_State *L);
+int plua_count_work_of_results(lua_State *L);
+int plua_count_work_of_argument(lua_State *L);
 
 /* Each replaces functions of the library table on top. [-0, +0, m] */
-void perilune_limit_coroutine(lua_State *L);
-void perilune_limit_string(lua_State *L);
-void perilune_limit_table(lua_State *L);
+void plua_limit_coroutine(lua_State *L);
+void plua_limit_string(lua_State *L);
+void plua_limit_table(lua_State *L);
 
 #endif

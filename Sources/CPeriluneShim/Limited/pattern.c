@@ -32,7 +32,7 @@ static bool belongs_to_class(int byte, int letter) {
 }
 
 /* `set` is at its '[', `last` at the ']' that closes it. */
-static bool belongs_to_set(perilune_matcher *matcher, int byte, const char *set, const char *last) {
+static bool belongs_to_set(plua_matcher *matcher, int byte, const char *set, const char *last) {
     const char *p = set + 1;
     bool is_complement = *p == '^';
     if (is_complement) p++;
@@ -48,12 +48,12 @@ static bool belongs_to_set(perilune_matcher *matcher, int byte, const char *set,
             belongs = (unsigned char)*p == byte;
         }
     }
-    perilune_note(&matcher->meter, (size_t)(p - set) / 4);
+    plua_note(&matcher->meter, (size_t)(p - set) / 4);
     return belongs != is_complement;
 }
 
 /* Whether the subject has at `s` a character that the item of the pattern stands for. */
-static inline bool matches_item(perilune_matcher *matcher, const char *s, const char *item, const char *item_end) {
+static inline bool matches_item(plua_matcher *matcher, const char *s, const char *item, const char *item_end) {
     if (s >= matcher->subject_end) return false;
     int byte = (unsigned char)*s;
     switch (*item) {
@@ -65,19 +65,19 @@ static inline bool matches_item(perilune_matcher *matcher, const char *s, const 
 }
 
 /* Where the set ends whose '[' is before `p`. */
-static const char *find_set_end(perilune_matcher *matcher, const char *p) {
+static const char *find_set_end(plua_matcher *matcher, const char *p) {
     const char *start = p;
     if (*p == '^') p++;
     do { /* a ']' in the first place belongs to the set */
         if (p == matcher->pattern_end) luaL_error(matcher->meter.L, "malformed pattern (missing ']')");
         if (*p++ == '%' && p < matcher->pattern_end) p++;
     } while (*p != ']');
-    perilune_note(&matcher->meter, (size_t)(p - start) / 4);
+    plua_note(&matcher->meter, (size_t)(p - start) / 4);
     return p + 1;
 }
 
 /* Where the item at `p` ends, without a suffix. */
-static const char *find_item_end(perilune_matcher *matcher, const char *p) {
+static const char *find_item_end(plua_matcher *matcher, const char *p) {
     if (*p == '[') return find_set_end(matcher, p + 1);
     if (*p != '%') return p + 1;
     if (p + 1 == matcher->pattern_end) luaL_error(matcher->meter.L, "malformed pattern (ends with '%%')");
@@ -86,13 +86,13 @@ static const char *find_item_end(perilune_matcher *matcher, const char *p) {
 
 /* MARK: - Repetitions */
 
-static const char *match(perilune_matcher *matcher, const char *s, const char *p);
+static const char *match(plua_matcher *matcher, const char *s, const char *p);
 
-static const char *match_longest(perilune_matcher *matcher, const char *s, const char *item, const char *item_end) {
+static const char *match_longest(plua_matcher *matcher, const char *s, const char *item, const char *item_end) {
     const char *last = s;
     while (matches_item(matcher, last, item, item_end)) {
         last++;
-        perilune_count(&matcher->meter, 1);
+        plua_count(&matcher->meter, 1);
     }
     for (; last >= s; last--) {
         const char *end = match(matcher, last, item_end + 1);
@@ -101,7 +101,7 @@ static const char *match_longest(perilune_matcher *matcher, const char *s, const
     return NULL;
 }
 
-static const char *match_shortest(perilune_matcher *matcher, const char *s, const char *item, const char *item_end) {
+static const char *match_shortest(plua_matcher *matcher, const char *s, const char *item, const char *item_end) {
     for (;; s++) {
         const char *end = match(matcher, s, item_end + 1);
         if (end || !matches_item(matcher, s, item, item_end)) return end;
@@ -110,40 +110,40 @@ static const char *match_shortest(perilune_matcher *matcher, const char *s, cons
 
 /* MARK: - Captures */
 
-static const char *begin_capture(perilune_matcher *matcher, const char *s, const char *p, ptrdiff_t length) {
-    if (matcher->capture_count >= PERILUNE_CAPTURE_LIMIT) luaL_error(matcher->meter.L, "too many captures");
-    matcher->captures[matcher->capture_count++] = (perilune_capture){s, length};
+static const char *begin_capture(plua_matcher *matcher, const char *s, const char *p, ptrdiff_t length) {
+    if (matcher->capture_count >= PLUA_CAPTURE_LIMIT) luaL_error(matcher->meter.L, "too many captures");
+    matcher->captures[matcher->capture_count++] = (plua_capture){s, length};
     const char *end = match(matcher, s, p);
     if (!end) matcher->capture_count--;
     return end;
 }
 
-static const char *finish_capture(perilune_matcher *matcher, const char *s, const char *p) {
+static const char *finish_capture(plua_matcher *matcher, const char *s, const char *p) {
     int index = matcher->capture_count - 1;
-    while (index >= 0 && matcher->captures[index].length != PERILUNE_CAPTURE_OPEN) index--;
+    while (index >= 0 && matcher->captures[index].length != PLUA_CAPTURE_OPEN) index--;
     if (index < 0) luaL_error(matcher->meter.L, "invalid pattern capture");
     matcher->captures[index].length = s - matcher->captures[index].start;
     const char *end = match(matcher, s, p);
-    if (!end) matcher->captures[index].length = PERILUNE_CAPTURE_OPEN;
+    if (!end) matcher->captures[index].length = PLUA_CAPTURE_OPEN;
     return end;
 }
 
 /* %1 to %9: the text of a capture once more. */
-static const char *match_again(perilune_matcher *matcher, const char *s, char digit) {
+static const char *match_again(plua_matcher *matcher, const char *s, char digit) {
     int index = digit - '1';
-    if (index < 0 || index >= matcher->capture_count || matcher->captures[index].length == PERILUNE_CAPTURE_OPEN) {
+    if (index < 0 || index >= matcher->capture_count || matcher->captures[index].length == PLUA_CAPTURE_OPEN) {
         luaL_error(matcher->meter.L, "invalid capture index %%%d", index + 1);
     }
-    perilune_capture capture = matcher->captures[index];
+    plua_capture capture = matcher->captures[index];
     if (capture.length < 0 || matcher->subject_end - s < capture.length) return NULL;
-    perilune_note(&matcher->meter, perilune_cost_of_bytes((size_t)capture.length));
+    plua_note(&matcher->meter, plua_cost_of_bytes((size_t)capture.length));
     return memcmp(capture.start, s, (size_t)capture.length) == 0 ? s + capture.length : NULL;
 }
 
 /* MARK: - Other items */
 
 /* %bxy: `p` is at the x. */
-static const char *match_balanced(perilune_matcher *matcher, const char *s, const char *p) {
+static const char *match_balanced(plua_matcher *matcher, const char *s, const char *p) {
     if (matcher->pattern_end - p < 2) luaL_error(matcher->meter.L, "malformed pattern (missing arguments to '%%b')");
     if (*s != *p) return NULL;
     const char *start = s;
@@ -155,12 +155,12 @@ static const char *match_balanced(perilune_matcher *matcher, const char *s, cons
             open++;
         }
     }
-    perilune_note(&matcher->meter, (size_t)(s - start));
+    plua_note(&matcher->meter, (size_t)(s - start));
     return open == 0 ? s : NULL;
 }
 
 /* %f[set]: `set` is at its '['. */
-static bool is_frontier(perilune_matcher *matcher, const char *s, const char *set, const char *set_end) {
+static bool is_frontier(plua_matcher *matcher, const char *s, const char *set, const char *set_end) {
     int before = s == matcher->subject ? 0 : (unsigned char)s[-1];
     return !belongs_to_set(matcher, before, set, set_end - 1) &&
            belongs_to_set(matcher, (unsigned char)*s, set, set_end - 1);
@@ -173,7 +173,7 @@ typedef struct {
 } position;
 
 /* A single-character item and its suffix. */
-static position match_single(perilune_matcher *matcher, const char *s, const char *p) {
+static position match_single(plua_matcher *matcher, const char *s, const char *p) {
     const char *item_end = find_item_end(matcher, p);
     char suffix = *item_end; /* the NUL at the end of the pattern is none */
     bool may_be_absent = suffix == '*' || suffix == '-' || suffix == '?';
@@ -193,7 +193,7 @@ static position match_single(perilune_matcher *matcher, const char *s, const cha
 }
 
 /* An item that begins with %. */
-static position match_escape(perilune_matcher *matcher, const char *s, const char *p) {
+static position match_escape(plua_matcher *matcher, const char *s, const char *p) {
     switch (p[1]) {
         case 'b': {
             const char *end = match_balanced(matcher, s, p + 2);
@@ -212,11 +212,11 @@ static position match_escape(perilune_matcher *matcher, const char *s, const cha
     }
 }
 
-static position match_item(perilune_matcher *matcher, const char *s, const char *p) {
+static position match_item(plua_matcher *matcher, const char *s, const char *p) {
     switch (*p) {
         case '(':
-            if (p[1] == ')') return (position){begin_capture(matcher, s, p + 2, PERILUNE_CAPTURE_POSITION), NULL};
-            return (position){begin_capture(matcher, s, p + 1, PERILUNE_CAPTURE_OPEN), NULL};
+            if (p[1] == ')') return (position){begin_capture(matcher, s, p + 2, PLUA_CAPTURE_POSITION), NULL};
+            return (position){begin_capture(matcher, s, p + 1, PLUA_CAPTURE_OPEN), NULL};
         case ')': return (position){finish_capture(matcher, s, p + 1), NULL};
         case '%': return match_escape(matcher, s, p);
         case '$':
@@ -227,11 +227,11 @@ static position match_item(perilune_matcher *matcher, const char *s, const char 
 }
 
 /* Matches the rest of the pattern from `p` on: returns where the match ends, or NULL. */
-static const char *match(perilune_matcher *matcher, const char *s, const char *p) {
+static const char *match(plua_matcher *matcher, const char *s, const char *p) {
     if (matcher->depth-- == 0) luaL_error(matcher->meter.L, "pattern too complex");
-    perilune_count(&matcher->meter, 1); /* an empty pattern is work, too */
+    plua_count(&matcher->meter, 1); /* an empty pattern is work, too */
     while (s && p && p != matcher->pattern_end) {
-        perilune_count(&matcher->meter, 1);
+        plua_count(&matcher->meter, 1);
         position next = match_item(matcher, s, p);
         s = next.s;
         p = next.p;
@@ -242,9 +242,9 @@ static const char *match(perilune_matcher *matcher, const char *s, const char *p
 
 /* MARK: - Interface */
 
-void perilune_prepare_matcher(perilune_matcher *matcher, lua_State *L, const char *subject, size_t subject_length,
+void plua_prepare_matcher(plua_matcher *matcher, lua_State *L, const char *subject, size_t subject_length,
                               const char *pattern, size_t pattern_length) {
-    matcher->meter = perilune_meter_for(L);
+    matcher->meter = plua_meter_for(L);
     matcher->subject = subject;
     matcher->subject_end = subject + subject_length;
     matcher->is_anchored = *pattern == '^';
@@ -253,12 +253,12 @@ void perilune_prepare_matcher(perilune_matcher *matcher, lua_State *L, const cha
     matcher->has_looked_for_first_item = false;
 }
 
-void perilune_ignore_anchor(perilune_matcher *matcher) {
+void plua_ignore_anchor(plua_matcher *matcher) {
     matcher->pattern -= matcher->is_anchored;
     matcher->is_anchored = false;
 }
 
-const char *perilune_match_at(perilune_matcher *matcher, const char *at) {
+const char *plua_match_at(plua_matcher *matcher, const char *at) {
     matcher->capture_count = 0;
     matcher->depth = depth_limit;
     return match(matcher, at, matcher->pattern);
@@ -266,7 +266,7 @@ const char *perilune_match_at(perilune_matcher *matcher, const char *at) {
 
 /* Finds the single-character item that every match begins with, if there is one: where it cannot match, nothing can.
 ** Raises what matching would raise for a malformed item. */
-static void find_first_item(perilune_matcher *matcher) {
+static void find_first_item(plua_matcher *matcher) {
     const char *p = matcher->pattern;
     matcher->first_item = NULL;
     matcher->has_looked_for_first_item = true;
@@ -280,34 +280,34 @@ static void find_first_item(perilune_matcher *matcher) {
 }
 
 /* The first place from `from` on where the first item matches, or NULL. */
-static const char *find_first_character(perilune_matcher *matcher, const char *from) {
+static const char *find_first_character(plua_matcher *matcher, const char *from) {
     const char *item = matcher->first_item, *item_end = matcher->first_item_end, *start = from;
     if (!strchr(".%[", *item)) {
         from = memchr(from, *item, (size_t)(matcher->subject_end - from));
         const char *reached = from ? from : matcher->subject_end;
-        perilune_count(&matcher->meter, 1 + perilune_cost_of_bytes((size_t)(reached - start)));
+        plua_count(&matcher->meter, 1 + plua_cost_of_bytes((size_t)(reached - start)));
         return from;
     }
     while (!matches_item(matcher, from, item, item_end)) {
         if (from++ >= matcher->subject_end) return NULL;
-        perilune_count(&matcher->meter, 1);
+        plua_count(&matcher->meter, 1);
     }
     return from;
 }
 
-const char *perilune_search(perilune_matcher *matcher, const char *from, const char **end) {
+const char *plua_search(plua_matcher *matcher, const char *from, const char **end) {
     if (from > matcher->subject_end) return NULL;
-    if (matcher->is_anchored) return (*end = perilune_match_at(matcher, from)) ? from : NULL;
+    if (matcher->is_anchored) return (*end = plua_match_at(matcher, from)) ? from : NULL;
     if (!matcher->has_looked_for_first_item) find_first_item(matcher);
     for (; from <= matcher->subject_end; from++) {
         if (matcher->first_item && !(from = find_first_character(matcher, from))) return NULL;
-        *end = perilune_match_at(matcher, from);
+        *end = plua_match_at(matcher, from);
         if (*end) return from;
     }
     return NULL;
 }
 
-ptrdiff_t perilune_get_capture(perilune_matcher *matcher, int index, const char *start, const char *end,
+ptrdiff_t plua_get_capture(plua_matcher *matcher, int index, const char *start, const char *end,
                                const char **text) {
     lua_State *L = matcher->meter.L;
     if (index >= matcher->capture_count) {
@@ -315,29 +315,29 @@ ptrdiff_t perilune_get_capture(perilune_matcher *matcher, int index, const char 
         *text = start;
         return end - start;
     }
-    perilune_capture capture = matcher->captures[index];
-    if (capture.length == PERILUNE_CAPTURE_OPEN) luaL_error(L, "unfinished capture");
-    if (capture.length == PERILUNE_CAPTURE_POSITION) lua_pushinteger(L, capture.start - matcher->subject + 1);
+    plua_capture capture = matcher->captures[index];
+    if (capture.length == PLUA_CAPTURE_OPEN) luaL_error(L, "unfinished capture");
+    if (capture.length == PLUA_CAPTURE_POSITION) lua_pushinteger(L, capture.start - matcher->subject + 1);
     *text = capture.start;
     return capture.length;
 }
 
-void perilune_push_capture(perilune_matcher *matcher, int index, const char *start, const char *end) {
+void plua_push_capture(plua_matcher *matcher, int index, const char *start, const char *end) {
     const char *text;
-    ptrdiff_t length = perilune_get_capture(matcher, index, start, end, &text);
-    if (length == PERILUNE_CAPTURE_POSITION) return;
-    perilune_note(&matcher->meter, perilune_cost_of_bytes((size_t)length));
+    ptrdiff_t length = plua_get_capture(matcher, index, start, end, &text);
+    if (length == PLUA_CAPTURE_POSITION) return;
+    plua_note(&matcher->meter, plua_cost_of_bytes((size_t)length));
     lua_pushlstring(matcher->meter.L, text, (size_t)length);
 }
 
-int perilune_push_captures(perilune_matcher *matcher, const char *start, const char *end) {
+int plua_push_captures(plua_matcher *matcher, const char *start, const char *end) {
     int count = matcher->capture_count == 0 && start ? 1 : matcher->capture_count;
     luaL_checkstack(matcher->meter.L, count, "too many captures");
-    for (int i = 0; i < count; i++) perilune_push_capture(matcher, i, start, end);
+    for (int i = 0; i < count; i++) plua_push_capture(matcher, i, start, end);
     return count;
 }
 
-bool perilune_is_plain(const char *pattern, size_t length) {
+bool plua_is_plain(const char *pattern, size_t length) {
     for (size_t i = 0; i < length; i++) {
         switch (pattern[i]) {
             case '^': case '$': case '*': case '+': case '?': case '.': case '(': case '[': case '%': case '-': return false;

@@ -13,18 +13,18 @@ static bool is_hexadecimal_digit(char c) { return is_digit(c) || (c >= 'a' && c 
 
 /* MARK: - Tokens */
 
-static void begin_expression(perilune_scanner *scanner) {
+static void begin_expression(plua_scanner *scanner) {
     scanner->steps[scanner->depth] = 0;
-    scanner->last = PERILUNE_TOKEN_OTHER;
+    scanner->last = PLUA_TOKEN_OTHER;
 }
 
-static void add_steps(perilune_scanner *scanner, int count) {
+static void add_steps(plua_scanner *scanner, int count) {
     scanner->steps[scanner->depth] += count;
-    if (scanner->steps[scanner->depth] > PERILUNE_STEP_LIMIT) scanner->is_refused = true;
+    if (scanner->steps[scanner->depth] > PLUA_STEP_LIMIT) scanner->is_refused = true;
 }
 
-static void open_bracket(perilune_scanner *scanner, bool is_call) {
-    if (scanner->depth == PERILUNE_BRACKET_LIMIT) {
+static void open_bracket(plua_scanner *scanner, bool is_call) {
+    if (scanner->depth == PLUA_BRACKET_LIMIT) {
         scanner->is_refused = true;
         return;
     }
@@ -34,14 +34,14 @@ static void open_bracket(perilune_scanner *scanner, bool is_call) {
 }
 
 /* The steps inside go on after the bracket, but not after a call: its result has no name. */
-static void close_bracket(perilune_scanner *scanner) {
+static void close_bracket(plua_scanner *scanner) {
     if (scanner->depth == 0) return;
     int inside = scanner->is_call[scanner->depth] ? 0 : scanner->steps[scanner->depth];
     bool was_call = scanner->is_call[scanner->depth];
     scanner->depth--;
     if (was_call) begin_expression(scanner);
     add_steps(scanner, inside);
-    scanner->last = PERILUNE_TOKEN_CALLABLE;
+    scanner->last = PLUA_TOKEN_CALLABLE;
 }
 
 static bool is_keyword(const char *name) {
@@ -55,17 +55,17 @@ static bool is_keyword(const char *name) {
     return false;
 }
 
-static void finish_name(perilune_scanner *scanner) {
-    if (scanner->last != PERILUNE_TOKEN_DOT) begin_expression(scanner);
-    scanner->last = is_keyword(scanner->name) ? PERILUNE_TOKEN_OTHER : PERILUNE_TOKEN_CALLABLE;
+static void finish_name(plua_scanner *scanner) {
+    if (scanner->last != PLUA_TOKEN_DOT) begin_expression(scanner);
+    scanner->last = is_keyword(scanner->name) ? PLUA_TOKEN_OTHER : PLUA_TOKEN_CALLABLE;
 }
 
-static void finish_dot(perilune_scanner *scanner) {
+static void finish_dot(plua_scanner *scanner) {
     add_steps(scanner, 1);
-    scanner->last = PERILUNE_TOKEN_DOT;
+    scanner->last = PLUA_TOKEN_DOT;
 }
 
-static void finish_index_bracket(perilune_scanner *scanner) {
+static void finish_index_bracket(plua_scanner *scanner) {
     add_steps(scanner, 1);
     open_bracket(scanner, false);
 }
@@ -73,7 +73,7 @@ static void finish_index_bracket(perilune_scanner *scanner) {
 /* MARK: - Characters */
 
 /* Keeps as much of a name as tells whether it is a keyword. */
-static void add_to_name(perilune_scanner *scanner, char c) {
+static void add_to_name(plua_scanner *scanner, char c) {
     if (scanner->name_length == sizeof scanner->name - 1) {
         scanner->name[0] = '_'; /* too long for a keyword */
         return;
@@ -82,52 +82,52 @@ static void add_to_name(perilune_scanner *scanner, char c) {
     scanner->name[scanner->name_length] = '\0';
 }
 
-static perilune_scan_state begin_name(perilune_scanner *scanner, char c) {
+static plua_scan_state begin_name(plua_scanner *scanner, char c) {
     scanner->name_length = 0;
     add_to_name(scanner, c);
-    return PERILUNE_SCAN_NAME;
+    return PLUA_SCAN_NAME;
 }
 
-static perilune_scan_state begin_number(perilune_scanner *scanner, char c) {
+static plua_scan_state begin_number(plua_scanner *scanner, char c) {
     begin_expression(scanner);
     scanner->is_hexadecimal = false;
     scanner->follows_exponent = false;
     scanner->name[0] = c; /* a number's first character: 0 may begin a hexadecimal one */
     scanner->name_length = 1;
-    return PERILUNE_SCAN_NUMBER;
+    return PLUA_SCAN_NUMBER;
 }
 
-static perilune_scan_state begin_string(perilune_scanner *scanner, char c) {
+static plua_scan_state begin_string(plua_scanner *scanner, char c) {
     begin_expression(scanner);
     scanner->quote = c;
-    return PERILUNE_SCAN_STRING;
+    return PLUA_SCAN_STRING;
 }
 
 /* The first character of a token, or white space. */
-static perilune_scan_state begin_token(perilune_scanner *scanner, char c) {
+static plua_scan_state begin_token(plua_scanner *scanner, char c) {
     if (is_letter(c)) return begin_name(scanner, c);
     if (is_digit(c)) return begin_number(scanner, c);
     switch (c) {
-        case ' ': case '\t': case '\n': case '\r': case '\v': case '\f': return PERILUNE_SCAN_BETWEEN;
-        case '.': return PERILUNE_SCAN_DOT;
-        case '-': return PERILUNE_SCAN_DASH;
+        case ' ': case '\t': case '\n': case '\r': case '\v': case '\f': return PLUA_SCAN_BETWEEN;
+        case '.': return PLUA_SCAN_DOT;
+        case '-': return PLUA_SCAN_DASH;
         case '[':
             scanner->level = 0;
-            return PERILUNE_SCAN_BRACKET;
+            return PLUA_SCAN_BRACKET;
         case '"': case '\'': return begin_string(scanner, c);
-        case '(': open_bracket(scanner, scanner->last == PERILUNE_TOKEN_CALLABLE); return PERILUNE_SCAN_BETWEEN;
-        case '{': open_bracket(scanner, true); return PERILUNE_SCAN_BETWEEN;
-        case ')': case ']': close_bracket(scanner); return PERILUNE_SCAN_BETWEEN;
+        case '(': open_bracket(scanner, scanner->last == PLUA_TOKEN_CALLABLE); return PLUA_SCAN_BETWEEN;
+        case '{': open_bracket(scanner, true); return PLUA_SCAN_BETWEEN;
+        case ')': case ']': close_bracket(scanner); return PLUA_SCAN_BETWEEN;
         case '}': /* perhaps a table, perhaps a call: a parenthesis may begin the next statement */
             close_bracket(scanner);
-            scanner->last = PERILUNE_TOKEN_OTHER;
-            return PERILUNE_SCAN_BETWEEN;
-        default: begin_expression(scanner); return PERILUNE_SCAN_BETWEEN;
+            scanner->last = PLUA_TOKEN_OTHER;
+            return PLUA_SCAN_BETWEEN;
+        default: begin_expression(scanner); return PLUA_SCAN_BETWEEN;
     }
 }
 
 /* Whether the character belongs to the number. */
-static bool continues_number(perilune_scanner *scanner, char c) {
+static bool continues_number(plua_scanner *scanner, char c) {
     bool is_second = scanner->name_length == 1;
     char lower = (char)(c | 0x20);
     bool may_be_sign = scanner->follows_exponent;
@@ -140,7 +140,7 @@ static bool continues_number(perilune_scanner *scanner, char c) {
 }
 
 /* After [ or --[ and perhaps some =. */
-static perilune_scan_state continue_bracket(perilune_scanner *scanner, char c, bool is_comment) {
+static plua_scan_state continue_bracket(plua_scanner *scanner, char c, bool is_comment) {
     if (c == '=') {
         scanner->level++;
         return scanner->state;
@@ -148,87 +148,87 @@ static perilune_scan_state continue_bracket(perilune_scanner *scanner, char c, b
     if (c == '[') {
         if (!is_comment) begin_expression(scanner);
         scanner->is_comment = is_comment;
-        return PERILUNE_SCAN_LONG;
+        return PLUA_SCAN_LONG;
     }
-    if (is_comment) return c == '\n' || c == '\r' ? PERILUNE_SCAN_BETWEEN : PERILUNE_SCAN_LINE_COMMENT;
+    if (is_comment) return c == '\n' || c == '\r' ? PLUA_SCAN_BETWEEN : PLUA_SCAN_LINE_COMMENT;
     finish_index_bracket(scanner);
     return begin_token(scanner, c);
 }
 
-static perilune_scan_state continue_long(perilune_scanner *scanner, char c) {
-    if (c != ']') return PERILUNE_SCAN_LONG;
+static plua_scan_state continue_long(plua_scanner *scanner, char c) {
+    if (c != ']') return PLUA_SCAN_LONG;
     scanner->level_seen = 0;
-    return PERILUNE_SCAN_LONG_END;
+    return PLUA_SCAN_LONG_END;
 }
 
-static perilune_scan_state continue_long_end(perilune_scanner *scanner, char c) {
+static plua_scan_state continue_long_end(plua_scanner *scanner, char c) {
     if (c == '=') {
         scanner->level_seen++;
-        return PERILUNE_SCAN_LONG_END;
+        return PLUA_SCAN_LONG_END;
     }
-    if (c == ']' && scanner->level_seen == scanner->level) return PERILUNE_SCAN_BETWEEN;
+    if (c == ']' && scanner->level_seen == scanner->level) return PLUA_SCAN_BETWEEN;
     return continue_long(scanner, c);
 }
 
-static perilune_scan_state continue_dot(perilune_scanner *scanner, char c) {
+static plua_scan_state continue_dot(plua_scanner *scanner, char c) {
     if (c == '.') {
         begin_expression(scanner);
-        return PERILUNE_SCAN_DOTS;
+        return PLUA_SCAN_DOTS;
     }
     if (is_digit(c)) return begin_number(scanner, c);
     finish_dot(scanner);
     return begin_token(scanner, c);
 }
 
-static perilune_scan_state continue_dash(perilune_scanner *scanner, char c) {
-    if (c == '-') return PERILUNE_SCAN_COMMENT;
+static plua_scan_state continue_dash(plua_scanner *scanner, char c) {
+    if (c == '-') return PLUA_SCAN_COMMENT;
     begin_expression(scanner);
     return begin_token(scanner, c);
 }
 
-static perilune_scan_state continue_comment(perilune_scanner *scanner, char c) {
+static plua_scan_state continue_comment(plua_scanner *scanner, char c) {
     scanner->level = 0;
-    if (c == '[') return PERILUNE_SCAN_COMMENT_BRACKET;
-    return c == '\n' || c == '\r' ? PERILUNE_SCAN_BETWEEN : PERILUNE_SCAN_LINE_COMMENT;
+    if (c == '[') return PLUA_SCAN_COMMENT_BRACKET;
+    return c == '\n' || c == '\r' ? PLUA_SCAN_BETWEEN : PLUA_SCAN_LINE_COMMENT;
 }
 
-static perilune_scan_state next_state(perilune_scanner *scanner, char c) {
+static plua_scan_state next_state(plua_scanner *scanner, char c) {
     switch (scanner->state) {
-        case PERILUNE_SCAN_BETWEEN: return begin_token(scanner, c);
-        case PERILUNE_SCAN_NAME:
+        case PLUA_SCAN_BETWEEN: return begin_token(scanner, c);
+        case PLUA_SCAN_NAME:
             if (is_letter(c) || is_digit(c)) {
                 add_to_name(scanner, c);
-                return PERILUNE_SCAN_NAME;
+                return PLUA_SCAN_NAME;
             }
             finish_name(scanner);
             return begin_token(scanner, c);
-        case PERILUNE_SCAN_NUMBER: return continues_number(scanner, c) ? PERILUNE_SCAN_NUMBER : begin_token(scanner, c);
-        case PERILUNE_SCAN_STRING:
-            if (c == '\\') return PERILUNE_SCAN_ESCAPE;
-            return c == scanner->quote ? PERILUNE_SCAN_BETWEEN : PERILUNE_SCAN_STRING;
-        case PERILUNE_SCAN_ESCAPE: return PERILUNE_SCAN_STRING;
-        case PERILUNE_SCAN_DOT: return continue_dot(scanner, c);
-        case PERILUNE_SCAN_DOTS: return c == '.' ? PERILUNE_SCAN_BETWEEN : begin_token(scanner, c);
-        case PERILUNE_SCAN_DASH: return continue_dash(scanner, c);
-        case PERILUNE_SCAN_BRACKET: return continue_bracket(scanner, c, false);
-        case PERILUNE_SCAN_COMMENT: return continue_comment(scanner, c);
-        case PERILUNE_SCAN_COMMENT_BRACKET: return continue_bracket(scanner, c, true);
-        case PERILUNE_SCAN_LINE_COMMENT:
-            return c == '\n' || c == '\r' ? PERILUNE_SCAN_BETWEEN : PERILUNE_SCAN_LINE_COMMENT;
-        case PERILUNE_SCAN_LONG: return continue_long(scanner, c);
-        case PERILUNE_SCAN_LONG_END: return continue_long_end(scanner, c);
+        case PLUA_SCAN_NUMBER: return continues_number(scanner, c) ? PLUA_SCAN_NUMBER : begin_token(scanner, c);
+        case PLUA_SCAN_STRING:
+            if (c == '\\') return PLUA_SCAN_ESCAPE;
+            return c == scanner->quote ? PLUA_SCAN_BETWEEN : PLUA_SCAN_STRING;
+        case PLUA_SCAN_ESCAPE: return PLUA_SCAN_STRING;
+        case PLUA_SCAN_DOT: return continue_dot(scanner, c);
+        case PLUA_SCAN_DOTS: return c == '.' ? PLUA_SCAN_BETWEEN : begin_token(scanner, c);
+        case PLUA_SCAN_DASH: return continue_dash(scanner, c);
+        case PLUA_SCAN_BRACKET: return continue_bracket(scanner, c, false);
+        case PLUA_SCAN_COMMENT: return continue_comment(scanner, c);
+        case PLUA_SCAN_COMMENT_BRACKET: return continue_bracket(scanner, c, true);
+        case PLUA_SCAN_LINE_COMMENT:
+            return c == '\n' || c == '\r' ? PLUA_SCAN_BETWEEN : PLUA_SCAN_LINE_COMMENT;
+        case PLUA_SCAN_LONG: return continue_long(scanner, c);
+        case PLUA_SCAN_LONG_END: return continue_long_end(scanner, c);
     }
-    return PERILUNE_SCAN_BETWEEN;
+    return PLUA_SCAN_BETWEEN;
 }
 
 /* MARK: - Interface */
 
-void perilune_scan_begin(perilune_scanner *scanner) {
+void plua_scan_begin(plua_scanner *scanner) {
     memset(scanner, 0, sizeof *scanner);
     scanner->line = 1;
 }
 
-bool perilune_scan(perilune_scanner *scanner, const char *text, size_t length) {
+bool plua_scan(plua_scanner *scanner, const char *text, size_t length) {
     for (size_t i = 0; i < length && !scanner->is_refused; i++) {
         scanner->state = next_state(scanner, text[i]);
         if (text[i] == '\n' && !scanner->is_refused) scanner->line++;

@@ -35,7 +35,7 @@ static const char *find_text(lua_State *L, const char *from, const char *end, co
         size_t rest = (size_t)(end - from);
         size_t part = rest - length < window ? rest : window + length;
         const char *found = memmem(from, part, text, length);
-        perilune_charge(L, (int64_t)perilune_cost_of_bytes(part));
+        plua_count_work(L, (int64_t)plua_cost_of_bytes(part));
         if (found || part == rest) return found;
         from += window;
     }
@@ -53,17 +53,17 @@ static int find_plain(lua_State *L, const char *subject, size_t length, size_t f
     return 2;
 }
 
-static int find_pattern(lua_State *L, perilune_matcher *matcher, const char *from, bool with_positions) {
-    const char *end, *start = perilune_search(matcher, from, &end);
-    perilune_settle(&matcher->meter);
+static int find_pattern(lua_State *L, plua_matcher *matcher, const char *from, bool with_positions) {
+    const char *end, *start = plua_search(matcher, from, &end);
+    plua_settle(&matcher->meter);
     if (!start) {
         luaL_pushfail(L);
         return 1;
     }
-    if (!with_positions) return perilune_push_captures(matcher, start, end);
+    if (!with_positions) return plua_push_captures(matcher, start, end);
     lua_pushinteger(L, start - matcher->subject + 1);
     lua_pushinteger(L, end - matcher->subject);
-    return perilune_push_captures(matcher, NULL, NULL) + 2;
+    return plua_push_captures(matcher, NULL, NULL) + 2;
 }
 
 static int find_or_match(lua_State *L, bool is_find) {
@@ -75,11 +75,11 @@ static int find_or_match(lua_State *L, bool is_find) {
         luaL_pushfail(L);
         return 1;
     }
-    if (is_find && (lua_toboolean(L, 4) || perilune_is_plain(pattern, pattern_length))) {
+    if (is_find && (lua_toboolean(L, 4) || plua_is_plain(pattern, pattern_length))) {
         return find_plain(L, subject, length, from, pattern, pattern_length);
     }
-    perilune_matcher matcher;
-    perilune_prepare_matcher(&matcher, L, subject, length, pattern, pattern_length);
+    plua_matcher matcher;
+    plua_prepare_matcher(&matcher, L, subject, length, pattern, pattern_length);
     return find_pattern(L, &matcher, subject + from, is_find);
 }
 
@@ -90,7 +90,7 @@ static int limited_match(lua_State *L) { return find_or_match(L, false); }
 
 /* What the iterator keeps. The strings are upvalues beside it. */
 typedef struct {
-    perilune_matcher matcher;
+    plua_matcher matcher;
     const char *from;
     const char *last_end; /* an empty match there would be the same one again */
 } iteration;
@@ -98,12 +98,12 @@ typedef struct {
 static int next_match(lua_State *L) {
     iteration *state = lua_touserdata(L, lua_upvalueindex(3));
     const char *end, *start = state->from;
-    state->matcher.meter = perilune_meter_for(L); /* perhaps another coroutine than the last time */
-    while ((start = perilune_search(&state->matcher, start, &end)) != NULL && end == state->last_end) start++;
-    perilune_settle(&state->matcher.meter);
+    state->matcher.meter = plua_meter_for(L); /* perhaps another coroutine than the last time */
+    while ((start = plua_search(&state->matcher, start, &end)) != NULL && end == state->last_end) start++;
+    plua_settle(&state->matcher.meter);
     if (!start) return 0;
     state->from = state->last_end = end;
-    return perilune_push_captures(&state->matcher, start, end);
+    return plua_push_captures(&state->matcher, start, end);
 }
 
 static int limited_gmatch(lua_State *L) {
@@ -113,8 +113,8 @@ static int limited_gmatch(lua_State *L) {
     size_t from = position_from(luaL_optinteger(L, 3, 1), length) - 1;
     lua_settop(L, 2);
     iteration *state = lua_newuserdatauv(L, sizeof *state, 0);
-    perilune_prepare_matcher(&state->matcher, L, subject, length, pattern, pattern_length);
-    perilune_ignore_anchor(&state->matcher);
+    plua_prepare_matcher(&state->matcher, L, subject, length, pattern, pattern_length);
+    plua_ignore_anchor(&state->matcher);
     state->from = subject + (from > length ? length + 1 : from);
     state->last_end = NULL;
     lua_pushcclosure(L, next_match, 3);
@@ -125,14 +125,14 @@ static int limited_gmatch(lua_State *L) {
 
 /* One call of gsub. The replacement is argument 3. */
 typedef struct {
-    perilune_matcher matcher;
+    plua_matcher matcher;
     luaL_Buffer result;
     int replacement_type;
     bool has_changed;
 } substitution;
 
 static void append(substitution *call, const char *text, size_t length) {
-    perilune_count(&call->matcher.meter, perilune_cost_of_bytes(length));
+    plua_count(&call->matcher.meter, plua_cost_of_bytes(length));
     luaL_addlstring(&call->result, text, length);
 }
 
@@ -143,8 +143,8 @@ static void append_capture(substitution *call, char digit, const char *start, co
         append(call, start, (size_t)(end - start));
         return;
     }
-    ptrdiff_t length = perilune_get_capture(&call->matcher, digit - '1', start, end, &text);
-    if (length == PERILUNE_CAPTURE_POSITION) {
+    ptrdiff_t length = plua_get_capture(&call->matcher, digit - '1', start, end, &text);
+    if (length == PLUA_CAPTURE_POSITION) {
         luaL_addvalue(&call->result);
     } else {
         append(call, text, (size_t)length);
@@ -167,7 +167,7 @@ static void append_expanded(lua_State *L, substitution *call, const char *start,
             luaL_error(L, "invalid use of '%c' in replacement string", '%');
         }
         text = escape + 2;
-        perilune_count(&call->matcher.meter, 1);
+        plua_count(&call->matcher.meter, 1);
     }
     append(call, text, (size_t)(text_end - text));
 }
@@ -176,18 +176,18 @@ static void append_expanded(lua_State *L, substitution *call, const char *start,
 static void append_value(lua_State *L, substitution *call, const char *start, const char *end) {
     if (call->replacement_type == LUA_TFUNCTION) {
         lua_pushvalue(L, 3);
-        lua_call(L, perilune_push_captures(&call->matcher, start, end), 1);
+        lua_call(L, plua_push_captures(&call->matcher, start, end), 1);
     } else {
-        perilune_push_capture(&call->matcher, 0, start, end);
+        plua_push_capture(&call->matcher, 0, start, end);
         lua_gettable(L, 3);
     }
     if (!lua_toboolean(L, -1)) {
-        perilune_pop(L, 1);
+        plua_pop(L, 1);
         append(call, start, (size_t)(end - start));
         return;
     }
     if (!lua_isstring(L, -1)) luaL_error(L, "invalid replacement value (a %s)", luaL_typename(L, -1));
-    perilune_count(&call->matcher.meter, perilune_cost_of_bytes(lua_rawlen(L, -1)));
+    plua_count(&call->matcher.meter, plua_cost_of_bytes(lua_rawlen(L, -1)));
     luaL_addvalue(&call->result);
     call->has_changed = true;
 }
@@ -203,11 +203,11 @@ static void append_replacement(lua_State *L, substitution *call, const char *sta
 
 /* Replaces up to `most` matches; leaves the rest of the subject to be appended from `*rest` on. Returns how many. */
 static lua_Integer substitute(lua_State *L, substitution *call, lua_Integer most, const char **rest) {
-    perilune_matcher *matcher = &call->matcher;
+    plua_matcher *matcher = &call->matcher;
     const char *from = matcher->subject, *last_end = NULL, *end, *start;
     lua_Integer count = 0;
     *rest = from;
-    while (count < most && (start = perilune_search(matcher, from, &end)) != NULL) {
+    while (count < most && (start = plua_search(matcher, from, &end)) != NULL) {
         from = start + 1;
         if (end != last_end) { /* else: an empty match where the last one ended */
             if (start > *rest) append(call, *rest, (size_t)(start - *rest));
@@ -229,7 +229,7 @@ static int limited_gsub(lua_State *L) {
     call.has_changed = false;
     lua_Integer most = luaL_optinteger(L, 4, (lua_Integer)length + 1);
     luaL_argexpected(L, lua_isstring(L, 3) || lua_isfunction(L, 3) || lua_istable(L, 3), 3, "string/function/table");
-    perilune_prepare_matcher(&call.matcher, L, subject, length, pattern, pattern_length);
+    plua_prepare_matcher(&call.matcher, L, subject, length, pattern, pattern_length);
     luaL_buffinit(L, &call.result);
     const char *rest;
     lua_Integer count = substitute(L, &call, most, &rest);
@@ -239,7 +239,7 @@ static int limited_gsub(lua_State *L) {
     } else {
         lua_pushvalue(L, 1);
     }
-    perilune_settle(&call.matcher.meter);
+    plua_settle(&call.matcher.meter);
     lua_pushinteger(L, count);
     return 2;
 }
@@ -268,7 +268,7 @@ static int limited_rep(lua_State *L) {
     }
     if (period < length || period > longest_string / (size_t)count) return luaL_error(L, "resulting string too large");
     size_t size = (size_t)count * period - separator_length;
-    perilune_reserve(L, size);
+    plua_reserve(L, size);
     luaL_Buffer buffer;
     char *block = luaL_buffinitsize(L, &buffer, size);
     memcpy(block, text, length);
@@ -277,7 +277,7 @@ static int limited_rep(lua_State *L) {
         fill(block, period, size);
     }
     luaL_pushresultsize(&buffer, size);
-    perilune_charge(L, (int64_t)perilune_cost_of_bytes(size));
+    plua_count_work(L, (int64_t)plua_cost_of_bytes(size));
     return 1;
 }
 
@@ -290,7 +290,7 @@ static void refuse_addresses(lua_State *L, const char *format, size_t length) {
         if (*p != '%') continue;
         p++;
         while (p < end && *p != '\0' && strchr("-+ #0123456789.", *p)) p++;
-        if (*p == 'p') perilune_raise(L, "limited", "string.format: '%%p' is not allowed here");
+        if (*p == 'p') plua_raise(L, "limited", "string.format: '%%p' is not allowed here");
     }
 }
 
@@ -301,16 +301,16 @@ static int limited_format(lua_State *L) {
     for (int i = lua_gettop(L); i > 1; i--) {
         size += lua_type(L, i) == LUA_TSTRING ? lua_rawlen(L, i) : 0;
     }
-    perilune_reserve(L, size);
-    int result_count = perilune_call_original(L);
+    plua_reserve(L, size);
+    int result_count = plua_call_original(L);
     lua_tolstring(L, -1, &length);
-    perilune_charge(L, (int64_t)perilune_cost_of_bytes(length) + 1);
+    plua_count_work(L, (int64_t)plua_cost_of_bytes(length) + 1);
     return result_count;
 }
 
 /* MARK: - Installing */
 
-void perilune_limit_string(lua_State *L) {
+void plua_limit_string(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"find", limited_find},
         {"gmatch", limited_gmatch},
@@ -320,7 +320,7 @@ void perilune_limit_string(lua_State *L) {
         {NULL, NULL},
     };
     static const char *const linear[] = {"byte", "lower", "pack", "reverse", "sub", "unpack", "upper", NULL};
-    perilune_replace_functions(L, functions);
-    perilune_wrap_functions(L, (const char *const[]){"format", NULL}, limited_format);
-    perilune_wrap_functions(L, linear, perilune_charge_for_results);
+    plua_replace_functions(L, functions);
+    plua_wrap_functions(L, (const char *const[]){"format", NULL}, limited_format);
+    plua_wrap_functions(L, linear, plua_count_work_of_results);
 }

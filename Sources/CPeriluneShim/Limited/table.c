@@ -10,7 +10,7 @@ enum { can_read = 1, can_write = 2, has_length = 4 };
 static bool has_metamethod(lua_State *L, const char *name) {
     lua_pushstring(L, name);
     bool is_there = lua_rawget(L, -2) != LUA_TNIL;
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
     return is_there;
 }
 
@@ -20,7 +20,7 @@ static bool acts_as_table(lua_State *L, int index, int needs) {
     bool acts = !(needs & can_read && !has_metamethod(L, "__index")) &&
                 !(needs & can_write && !has_metamethod(L, "__newindex")) &&
                 !(needs & has_length && !has_metamethod(L, "__len"));
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
     return acts;
 }
 
@@ -36,9 +36,9 @@ static lua_Integer check_length(lua_State *L, int index, int needs) {
 
 /* Refuses a range `first` to `last` of more elements than a limited run may touch at once. */
 static void check_range(lua_State *L, const char *function, lua_Integer first, lua_Integer last) {
-    if (last < first || (lua_Unsigned)last - (lua_Unsigned)first < PERILUNE_RANGE_LIMIT) return;
-    perilune_raise(L, "limited", "table.%s: the range from %I to %I is too long: at most %d elements are allowed here",
-                   function, (LUAI_UACINT)first, (LUAI_UACINT)last, PERILUNE_RANGE_LIMIT);
+    if (last < first || (lua_Unsigned)last - (lua_Unsigned)first < PLUA_RANGE_LIMIT) return;
+    plua_raise(L, "limited", "table.%s: the range from %I to %I is too long: at most %d elements are allowed here",
+                   function, (LUAI_UACINT)first, (LUAI_UACINT)last, PLUA_RANGE_LIMIT);
 }
 
 /* target[to] = source[from] */
@@ -60,12 +60,12 @@ static int limited_insert(lua_State *L) {
     lua_Integer position = luaL_checkinteger(L, 2);
     luaL_argcheck(L, (lua_Unsigned)position - 1u < (lua_Unsigned)end, 2, "position out of bounds");
     check_range(L, "insert", position, end);
-    perilune_meter meter = perilune_meter_for(L);
+    plua_meter meter = plua_meter_for(L);
     for (lua_Integer i = end; i > position; i--) {
         copy_element(L, 1, i - 1, 1, i);
-        perilune_count(&meter, 1);
+        plua_count(&meter, 1);
     }
-    perilune_settle(&meter);
+    plua_settle(&meter);
     lua_seti(L, 1, position);
     return 0;
 }
@@ -78,12 +78,12 @@ static int limited_remove(lua_State *L) {
     }
     check_range(L, "remove", position, size);
     lua_geti(L, 1, position);
-    perilune_meter meter = perilune_meter_for(L);
+    plua_meter meter = plua_meter_for(L);
     for (; position < size; position++) {
         copy_element(L, 1, position + 1, 1, position);
-        perilune_count(&meter, 1);
+        plua_count(&meter, 1);
     }
-    perilune_settle(&meter);
+    plua_settle(&meter);
     lua_pushnil(L);
     lua_seti(L, 1, position);
     return 1;
@@ -91,13 +91,13 @@ static int limited_remove(lua_State *L) {
 
 /* Copies `count` elements, the last first if the ranges overlap so that it matters. */
 static void copy_elements(lua_State *L, lua_Integer from, int target, lua_Integer to, lua_Integer count, bool backward) {
-    perilune_meter meter = perilune_meter_for(L);
+    plua_meter meter = plua_meter_for(L);
     for (lua_Integer i = 0; i < count; i++) {
         lua_Integer offset = backward ? count - 1 - i : i;
         copy_element(L, 1, from + offset, target, to + offset);
-        perilune_count(&meter, 1);
+        plua_count(&meter, 1);
     }
-    perilune_settle(&meter);
+    plua_settle(&meter);
 }
 
 static int limited_move(lua_State *L) {
@@ -121,12 +121,12 @@ static int limited_move(lua_State *L) {
 
 /* MARK: - concat, unpack */
 
-static void append_element(lua_State *L, luaL_Buffer *buffer, perilune_meter *meter, lua_Integer index) {
+static void append_element(lua_State *L, luaL_Buffer *buffer, plua_meter *meter, lua_Integer index) {
     lua_geti(L, 1, index);
     if (!lua_isstring(L, -1)) {
         luaL_error(L, "invalid value (%s) at index %I in table for 'concat'", luaL_typename(L, -1), (LUAI_UACINT)index);
     }
-    perilune_count(meter, 1 + perilune_cost_of_bytes(lua_rawlen(L, -1)));
+    plua_count(meter, 1 + plua_cost_of_bytes(lua_rawlen(L, -1)));
     luaL_addvalue(buffer);
 }
 
@@ -139,15 +139,15 @@ static int limited_concat(lua_State *L) {
     check_range(L, "concat", first, last);
     luaL_Buffer buffer;
     luaL_buffinit(L, &buffer);
-    perilune_meter meter = perilune_meter_for(L);
+    plua_meter meter = plua_meter_for(L);
     for (; first < last; first++) {
         append_element(L, &buffer, &meter, first);
         luaL_addlstring(&buffer, separator, separator_length);
-        perilune_count(&meter, perilune_cost_of_bytes(separator_length));
+        plua_count(&meter, plua_cost_of_bytes(separator_length));
     }
     if (first == last) append_element(L, &buffer, &meter, first);
     luaL_pushresult(&buffer);
-    perilune_settle(&meter);
+    plua_settle(&meter);
     return 1;
 }
 
@@ -157,12 +157,12 @@ static int limited_unpack(lua_State *L) {
     if (first > last) return 0;
     lua_Unsigned count = (lua_Unsigned)last - (lua_Unsigned)first;
     if (count >= INT_MAX || !lua_checkstack(L, (int)count + 1)) return luaL_error(L, "too many results to unpack");
-    perilune_meter meter = perilune_meter_for(L);
+    plua_meter meter = plua_meter_for(L);
     for (lua_Unsigned i = 0; i <= count; i++) {
         lua_geti(L, 1, (lua_Integer)((lua_Unsigned)first + i));
-        perilune_count(&meter, 1);
+        plua_count(&meter, 1);
     }
-    perilune_settle(&meter);
+    plua_settle(&meter);
     return (int)count + 1;
 }
 
@@ -173,21 +173,21 @@ enum { random_pivot_limit = 100 };
 
 /* The table is at 1, the comparison function or nil at 2. */
 typedef struct {
-    perilune_meter meter;
+    plua_meter meter;
     uint64_t random; /* state of a xorshift generator */
     bool has_function;
 } sorting;
 
 /* Whether the value at index `a` comes before the one at `b`; both are relative to the top. */
 static bool comes_before(lua_State *L, sorting *sorter, int a, int b) {
-    perilune_count(&sorter->meter, 2);
+    plua_count(&sorter->meter, 2);
     if (!sorter->has_function) return lua_compare(L, a, b, LUA_OPLT);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, a - 1);
     lua_pushvalue(L, b - 2);
     lua_call(L, 2, 1);
     bool result = lua_toboolean(L, -1);
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
     return result;
 }
 
@@ -204,7 +204,7 @@ static void put_in_order(lua_State *L, sorting *sorter, lua_Integer first, lua_I
     if (comes_before(L, sorter, -1, -2)) {
         set_pair(L, first, second);
     } else {
-        perilune_pop(L, 2);
+        plua_pop(L, 2);
     }
 }
 
@@ -228,16 +228,16 @@ static lua_Integer split(lua_State *L, sorting *sorter, lua_Integer low, lua_Int
     for (;;) {
         while (lua_geti(L, 1, ++i), comes_before(L, sorter, -1, -2)) {
             if (i >= high - 1) raise_invalid_order(L);
-            perilune_pop(L, 1);
+            plua_pop(L, 1);
         }
         while (lua_geti(L, 1, --j), comes_before(L, sorter, -3, -1)) {
             if (j <= low) raise_invalid_order(L);
-            perilune_pop(L, 1);
+            plua_pop(L, 1);
         }
         if (j < i) break;
         set_pair(L, i, j);
     }
-    perilune_pop(L, 1);
+    plua_pop(L, 1);
     set_pair(L, high - 1, i); /* the pivot goes between the two parts, t[i] to its old place */
     return i;
 }
@@ -273,19 +273,19 @@ static int limited_sort(lua_State *L) {
     if (!lua_isnoneornil(L, 2)) luaL_checktype(L, 2, LUA_TFUNCTION);
     check_range(L, "sort", 1, size);
     lua_settop(L, 2);
-    sorting sorter = {perilune_meter_for(L), (uint64_t)size * 2 + 1, !lua_isnil(L, 2)};
+    sorting sorter = {plua_meter_for(L), (uint64_t)size * 2 + 1, !lua_isnil(L, 2)};
     sort_range(L, &sorter, 1, size);
-    perilune_settle(&sorter.meter);
+    plua_settle(&sorter.meter);
     return 0;
 }
 
 /* MARK: - Installing */
 
-void perilune_limit_table(lua_State *L) {
+void plua_limit_table(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"concat", limited_concat}, {"insert", limited_insert}, {"move", limited_move},
         {"remove", limited_remove}, {"sort", limited_sort},     {"unpack", limited_unpack},
         {NULL, NULL},
     };
-    perilune_replace_functions(L, functions);
+    plua_replace_functions(L, functions);
 }

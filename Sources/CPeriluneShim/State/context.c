@@ -7,12 +7,12 @@
 
 /* What the allocator needs beside the context that others see. */
 typedef struct {
-    perilune_context context; /* first: a context is a state's whole record */
-    perilune_pool pool;
+    plua_context context; /* first: a context is a state's whole record */
+    plua_pool pool;
 } record;
 
 /* Refuses a request if a test asks for it: the n-th, and its repetition after Lua's emergency collection. */
-static bool is_chosen_to_fail(perilune_context *context) {
+static bool is_chosen_to_fail(plua_context *context) {
     if (context->fail_at == -1) return false;
     if (context->fail_at == -2) {
         context->fail_at = -1;
@@ -31,33 +31,33 @@ static bool is_stack(size_t size) {
 
 /* A table whose __call is the table itself makes Lua shift arguments for minutes, and no instruction passes for the hook
 ** to see. The stack grows meanwhile. */
-static bool is_over_while_growing(perilune_context *context) {
-    if (context->deadline != 0 && perilune_now() >= context->deadline) {
-        perilune_doom_run(context, PERILUNE_DOOM_TIMEOUT);
+static bool is_over_while_growing(plua_context *context) {
+    if (context->deadline != 0 && plua_now() >= context->deadline) {
+        plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
     }
-    return atomic_load_explicit(&context->doom, memory_order_relaxed) != PERILUNE_DOOM_NONE;
+    return atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE;
 }
 
-static bool is_refused(perilune_context *context, size_t old_size, size_t new_size) {
+static bool is_refused(plua_context *context, size_t old_size, size_t new_size) {
     if (!context->may_refuse || new_size <= old_size) return false;
     if (is_chosen_to_fail(context)) return true;
     if (is_stack(new_size) && is_over_while_growing(context)) return true;
     if (context->hard_cap == 0 || context->used - old_size + new_size <= context->hard_cap) return false;
-    perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
+    plua_cancel_run(context, PLUA_CANCEL_MEMORY);
     return true;
 }
 
 static void *allocate(void *user_data, void *block, size_t size, size_t new_size) {
-    perilune_context *context = user_data;
-    perilune_pool *pool = &((record *)user_data)->pool;
+    plua_context *context = user_data;
+    plua_pool *pool = &((record *)user_data)->pool;
     size_t old_size = block ? size : 0; /* without a block, `size` is a type tag */
     if (new_size == 0) {
-        perilune_pool_resize(pool, block, old_size, 0);
+        plua_pool_resize(pool, block, old_size, 0);
         context->used -= old_size;
         return NULL;
     }
     if (is_refused(context, old_size, new_size)) return NULL;
-    void *result = perilune_pool_resize(pool, block, old_size, new_size);
+    void *result = plua_pool_resize(pool, block, old_size, new_size);
     if (result == NULL) {
         if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */
         if (context->may_refuse) return NULL;
@@ -67,7 +67,7 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
     }
     context->used += new_size - old_size;
     /* Within the thousand instructions to the next look a script could ask for gigabytes. */
-    if (context->limit != 0 && context->used > context->limit && !context->hurried) perilune_hurry(context);
+    if (context->limit != 0 && context->used > context->limit && !context->hurried) plua_arm_count_hook(context);
     return result;
 }
 
@@ -78,12 +78,12 @@ static int panic(lua_State *L) {
 }
 
 static int prepare_state(lua_State *L) {
-    perilune_open_errors(L);
+    plua_open_errors(L);
     return 0;
 }
 
-lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *)) {
-    perilune_context *context = calloc(1, sizeof(record));
+lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *)) {
+    plua_context *context = calloc(1, sizeof(record));
     if (context == NULL) return NULL;
     context->fail_at = -1;
     context->budget = INT64_MAX;
@@ -97,40 +97,40 @@ lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *)) {
     }
     context->main = L;
     context->running = L;
-    *(perilune_context **)lua_getextraspace(L) = context;
+    *(plua_context **)lua_getextraspace(L) = context;
     lua_atpanic(L, panic);
     lua_pushcfunction(L, prepare_state);
     if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
-        perilune_close_state(L, NULL);
+        plua_close_state(L, NULL);
         return NULL;
     }
     context->may_refuse = false;
     return L;
 }
 
-static void release_garbage(perilune_context *context, void (*release)(void *)) {
+static void release_garbage(plua_context *context, void (*release)(void *)) {
     void **objects;
-    size_t count = perilune_take_garbage(context, &objects);
+    size_t count = plua_take_garbage(context, &objects);
     for (size_t i = 0; i < count; i++) {
         if (release) release(objects[i]);
     }
     free(objects);
 }
 
-void perilune_close_state(lua_State *L, void (*release)(void *object)) {
-    perilune_context *context = perilune_context_of(L);
-    perilune_stop_listening(context);
+void plua_close_state(lua_State *L, void (*release)(void *object)) {
+    plua_context *context = plua_context_of(L);
+    plua_stop_listening(context);
     context->is_closing = true;
     context->limit = context->hard_cap = 0; /* finalizers run to their end */
     lua_close(L);
-    perilune_pool_close(&((record *)context)->pool);
+    plua_pool_close(&((record *)context)->pool);
     release_garbage(context, release);
     free(context->garbage);
-    perilune_free_coverage(context->coverage);
+    plua_free_coverage(context->coverage);
     free(context);
 }
 
-size_t perilune_take_garbage(perilune_context *context, void ***objects) {
+size_t plua_take_garbage(plua_context *context, void ***objects) {
     size_t count = context->garbage_count;
     *objects = context->garbage;
     context->garbage = NULL;
@@ -138,14 +138,14 @@ size_t perilune_take_garbage(perilune_context *context, void ***objects) {
     return count;
 }
 
-void perilune_free(void *block) {
+void plua_free(void *block) {
     free(block);
 }
 
-int perilune_collect_object(lua_State *L) {
+int plua_collect_object(lua_State *L) {
     void **block = lua_touserdata(L, 1);
     if (block == NULL || *block == NULL) return 0;
-    perilune_context *context = perilune_context_of(L);
+    plua_context *context = plua_context_of(L);
     if (context->garbage_count == context->garbage_capacity) {
         size_t capacity = context->garbage_capacity ? context->garbage_capacity * 2 : 16;
         void **grown = realloc(context->garbage, capacity * sizeof *grown);
@@ -158,7 +158,7 @@ int perilune_collect_object(lua_State *L) {
     return 0;
 }
 
-void perilune_push_object(lua_State *L, void *object) {
+void plua_push_object(lua_State *L, void *object) {
     void **block = lua_newuserdatauv(L, sizeof *block, 1);
     *block = NULL; /* until the metatable with the collector's function is there */
     lua_insert(L, -2);
@@ -166,7 +166,7 @@ void perilune_push_object(lua_State *L, void *object) {
     *block = object;
 }
 
-void *perilune_push_bytes(lua_State *L, size_t size) {
+void *plua_push_bytes(lua_State *L, size_t size) {
     void *block = lua_newuserdatauv(L, size, 0);
     lua_insert(L, -2);
     lua_setmetatable(L, -2);

@@ -10,14 +10,14 @@ typedef struct {
     size_t capacity;
 } covered_file;
 
-struct perilune_coverage {
+struct plua_coverage {
     covered_file *files;
     size_t count;
     const char *source; /* of the chunk that ran last: the same address means the same chunk */
     size_t current;
 };
 
-static covered_file *find_file(perilune_coverage *coverage, const char *source) {
+static covered_file *find_file(plua_coverage *coverage, const char *source) {
     if (source == coverage->source) return &coverage->files[coverage->current];
     size_t i = 0;
     while (i < coverage->count && strcmp(coverage->files[i].name, source + 1) != 0) i++;
@@ -35,7 +35,7 @@ static covered_file *find_file(perilune_coverage *coverage, const char *source) 
     return &coverage->files[i];
 }
 
-void perilune_note_line(perilune_coverage *coverage, lua_State *L, lua_Debug *activation) {
+void plua_note_line(plua_coverage *coverage, lua_State *L, lua_Debug *activation) {
     int line = activation->currentline;
     if (line <= 0 || !lua_getinfo(L, "S", activation) || *activation->source != '@') return;
     covered_file *file = find_file(coverage, activation->source);
@@ -51,16 +51,16 @@ void perilune_note_line(perilune_coverage *coverage, lua_State *L, lua_Debug *ac
     if (file->counts[line] < UINT32_MAX) file->counts[line]++;
 }
 
-bool perilune_cover_lines(perilune_context *context) {
+bool plua_cover_lines(plua_context *context) {
     context->coverage = calloc(1, sizeof *context->coverage);
     if (context->coverage == NULL) return false;
-    perilune_install_hook(context->main);
+    plua_install_hook(context->main);
     return true;
 }
 
-void perilune_read_coverage(perilune_context *context, void (*take)(void *receiver, const char *file, int line, uint32_t count),
+void plua_read_coverage(plua_context *context, void (*take)(void *receiver, const char *file, int line, uint32_t count),
                             void *receiver) {
-    perilune_coverage *coverage = context->coverage;
+    plua_coverage *coverage = context->coverage;
     if (coverage == NULL) return;
     for (size_t i = 0; i < coverage->count; i++) {
         covered_file *file = &coverage->files[i];
@@ -70,7 +70,7 @@ void perilune_read_coverage(perilune_context *context, void (*take)(void *receiv
     }
 }
 
-void perilune_free_coverage(perilune_coverage *coverage) {
+void plua_free_coverage(plua_coverage *coverage) {
     if (coverage == NULL) return;
     for (size_t i = 0; i < coverage->count; i++) {
         free(coverage->files[i].name);

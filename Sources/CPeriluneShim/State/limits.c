@@ -15,19 +15,19 @@ static const char doom_marker;
 
 static void count_hook(lua_State *L, lua_Debug *activation);
 
-uint64_t perilune_now(void) {
+uint64_t plua_now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-void perilune_doom_run(perilune_context *context, int doom) {
-    int expected = PERILUNE_DOOM_NONE;
+void plua_cancel_run(plua_context *context, int doom) {
+    int expected = PLUA_CANCEL_NONE;
     atomic_compare_exchange_strong(&context->doom, &expected, doom);
 }
 
 /* Garbage does not count: a script is over its limit if it is so after a full collection. */
-static bool is_over_memory_limit(perilune_context *context) {
+static bool is_over_memory_limit(plua_context *context) {
     if (context->limit == 0 || context->used <= context->limit) return false;
     lua_gc(context->main, LUA_GCCOLLECT);
     context->hurried = false;
@@ -35,7 +35,7 @@ static bool is_over_memory_limit(perilune_context *context) {
 }
 
 static int mask_of(lua_State *L) {
-    return perilune_context_of(L)->coverage ? LUA_MASKCOUNT | LUA_MASKLINE : LUA_MASKCOUNT;
+    return plua_context_of(L)->coverage ? LUA_MASKCOUNT | LUA_MASKLINE : LUA_MASKCOUNT;
 }
 
 /* Has the hook called at the next instruction, and at each after it until there is nothing left to say. Like lua_sethook
@@ -44,73 +44,73 @@ static void arm(lua_State *L) {
     lua_sethook(L, count_hook, mask_of(L), 1);
 }
 
-void perilune_hurry(perilune_context *context) {
+void plua_arm_count_hook(plua_context *context) {
     context->hurried = true;
     arm(context->running);
 }
 
-int perilune_poll(perilune_context *context) {
+int plua_poll(plua_context *context) {
     int doom = atomic_load_explicit(&context->doom, memory_order_relaxed);
-    if (doom != PERILUNE_DOOM_NONE) return doom;
+    if (doom != PLUA_CANCEL_NONE) return doom;
     if (context->budget <= 0) {
-        perilune_doom_run(context, PERILUNE_DOOM_BUDGET);
-    } else if (context->deadline != 0 && perilune_now() >= context->deadline) {
-        perilune_doom_run(context, PERILUNE_DOOM_TIMEOUT);
+        plua_cancel_run(context, PLUA_CANCEL_BUDGET);
+    } else if (context->deadline != 0 && plua_now() >= context->deadline) {
+        plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
     } else if (is_over_memory_limit(context)) {
-        perilune_doom_run(context, PERILUNE_DOOM_MEMORY);
+        plua_cancel_run(context, PLUA_CANCEL_MEMORY);
     }
     return atomic_load_explicit(&context->doom, memory_order_relaxed);
 }
 
-int perilune_raise_doom(lua_State *L) {
+int plua_raise_cancellation(lua_State *L) {
     arm(L); /* a script that catches the error gets no further */
     lua_pushlightuserdata(L, (void *)&doom_marker);
     return lua_error(L);
 }
 
-void perilune_check(lua_State *L) {
-    if (perilune_poll(perilune_context_of(L)) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+void plua_check(lua_State *L) {
+    if (plua_poll(plua_context_of(L)) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
 }
 
-void perilune_charge(lua_State *L, int64_t cost) {
-    perilune_context *context = perilune_context_of(L);
+void plua_count_work(lua_State *L, int64_t cost) {
+    plua_context *context = plua_context_of(L);
     if (!context->limited) return;
     if (context->budget != INT64_MAX) context->budget -= cost;
     context->uncharged += cost;
     if (context->uncharged < instructions_per_look) return;
     context->uncharged = 0;
-    perilune_check(L);
+    plua_check(L);
 }
 
 static void count_hook(lua_State *L, lua_Debug *activation) {
-    perilune_context *context = perilune_context_of(L);
+    plua_context *context = plua_context_of(L);
     if (activation->event == LUA_HOOKLINE) {
-        perilune_note_line(context->coverage, L, activation);
+        plua_note_line(context->coverage, L, activation);
         return;
     }
     int period = lua_gethookcount(L);
     if (context->budget != INT64_MAX) context->budget -= period;
-    if (perilune_poll(context) != PERILUNE_DOOM_NONE) perilune_raise_doom(L);
+    if (plua_poll(context) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
     if (!context->limited) {
         lua_sethook(L, NULL, 0, 0); /* armed for a run that is over */
     } else if (period != instructions_per_look) {
-        perilune_install_hook(L);
+        plua_install_hook(L);
     }
 }
 
-void perilune_install_hook(lua_State *L) {
+void plua_install_hook(lua_State *L) {
     lua_sethook(L, count_hook, mask_of(L), instructions_per_look);
 }
 
-void perilune_arm_if_doomed(lua_State *coroutine) {
-    if (perilune_doom_of(perilune_context_of(coroutine)) == PERILUNE_DOOM_NONE) return;
+void plua_arm_if_cancelled(lua_State *coroutine) {
+    if (plua_cancel_reason_of(plua_context_of(coroutine)) == PLUA_CANCEL_NONE) return;
     lua_sethook(coroutine, count_hook, LUA_MASKCOUNT, 1);
 }
 
 /* Who listens on a thread. These are kept, one for each thread that ever listens: states are closed on other threads too, while
 ** a signal is on its way. */
 typedef struct listener {
-    _Atomic(perilune_context *) context;
+    _Atomic(plua_context *) context;
     atomic_bool is_handling;
     struct listener *next;
 } listener;
@@ -126,8 +126,8 @@ static void arm_hook(int signal_number) {
     listener *own = own_listener;
     if (own == NULL) return;
     atomic_store(&own->is_handling, true);
-    perilune_context *context = atomic_load(&own->context);
-    if (context != NULL && atomic_load(&context->doom) != PERILUNE_DOOM_NONE) {
+    plua_context *context = atomic_load(&own->context);
+    if (context != NULL && atomic_load(&context->doom) != PLUA_CANCEL_NONE) {
         arm(context->main);
         if (context->running != context->main) arm(context->running);
     }
@@ -143,7 +143,7 @@ static listener *make_own_listener(void) {
     return own;
 }
 
-int perilune_listen(perilune_context *context, int signal_number) {
+int plua_listen(plua_context *context, int signal_number) {
     listener *own = own_listener ? own_listener : make_own_listener();
     if (own == NULL) return ENOMEM;
     atomic_store(&own->context, context);
@@ -161,17 +161,17 @@ int perilune_listen(perilune_context *context, int signal_number) {
     return 0;
 }
 
-void perilune_stop_listening(perilune_context *context) {
+void plua_stop_listening(plua_context *context) {
     atomic_store(&context->listening_signal, 0);
     for (listener *one = atomic_load(&listeners); one; one = one->next) {
-        perilune_context *expected = context;
+        plua_context *expected = context;
         if (!atomic_compare_exchange_strong(&one->context, &expected, NULL)) continue;
         /* The handler has seen that it is gone, or is waited for. */
         while (atomic_load(&one->is_handling)) sched_yield();
     }
 }
 
-void perilune_wake(perilune_context *context) {
+void plua_wake(plua_context *context) {
     int signal_number = atomic_load(&context->listening_signal);
     if (signal_number != 0) pthread_kill(context->listening_thread, signal_number);
 }

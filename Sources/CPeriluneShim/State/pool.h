@@ -13,31 +13,31 @@
 #include <stddef.h>
 
 enum {
-    perilune_pool_step = 16,
-    perilune_pool_largest = 512, /* larger blocks go to malloc */
-    perilune_pool_classes = perilune_pool_largest / perilune_pool_step,
+    plua_pool_step = 16,
+    plua_pool_largest = 512, /* larger blocks go to malloc */
+    plua_pool_classes = plua_pool_largest / plua_pool_step,
 };
 
-typedef struct perilune_pool_block {
-    struct perilune_pool_block *next;
-} perilune_pool_block;
+typedef struct plua_pool_block {
+    struct plua_pool_block *next;
+} plua_pool_block;
 
-typedef struct perilune_pool_chunk {
-    struct perilune_pool_chunk *next;
+typedef struct plua_pool_chunk {
+    struct plua_pool_chunk *next;
     size_t size;
-} perilune_pool_chunk;
+} plua_pool_chunk;
 
 typedef struct {
-    perilune_pool_block *free[perilune_pool_classes];
+    plua_pool_block *free[plua_pool_classes];
     char *top, *end; /* what is not handed out yet of the newest chunk */
-    perilune_pool_chunk *chunks;
+    plua_pool_chunk *chunks;
     size_t next_chunk_size;
-} perilune_pool;
+} plua_pool;
 
 /* Resizes a block as realloc does: `block` may be NULL with `size` 0, `new_size` may be 0. NULL if memory is short. */
-void *perilune_pool_resize(perilune_pool *pool, void *block, size_t size, size_t new_size);
+void *plua_pool_resize(plua_pool *pool, void *block, size_t size, size_t new_size);
 
 /* Gives all chunks back. */
-void perilune_pool_close(perilune_pool *pool);
+void plua_pool_close(plua_pool *pool);
 
 #endif

@@ -24,25 +24,25 @@
 
 /* Why a run was ended from outside. Once set, nothing in a script can swallow it. */
 typedef enum {
-    PERILUNE_DOOM_NONE = 0,
-    PERILUNE_DOOM_TIMEOUT = 1,
-    PERILUNE_DOOM_CANCELLED = 2,
-    PERILUNE_DOOM_MEMORY = 3,
-    PERILUNE_DOOM_BUDGET = 4,
-    PERILUNE_DOOM_EXIT = 5, /* the script asked for it: os.exit */
-} perilune_doom;
+    PLUA_CANCEL_NONE = 0,
+    PLUA_CANCEL_TIMEOUT = 1,
+    PLUA_CANCEL_BY_HOST = 2,
+    PLUA_CANCEL_MEMORY = 3,
+    PLUA_CANCEL_BUDGET = 4,
+    PLUA_CANCEL_EXIT = 5, /* the script asked for it: os.exit */
+} plua_cancel_reason;
 
 /* What a Swift function called by Lua answers, instead of raising. */
 enum {
-    PERILUNE_RAISE = -1, /* the error is on top of the stack */
-    PERILUNE_YIELD = -2, /* an asynchronous call has been started; the driver will resume with its outcome */
+    PLUA_RAISE = -1, /* the error is on top of the stack */
+    PLUA_YIELD = -2, /* an asynchronous call has been started; the driver will resume with its outcome */
 };
 
-/* Which lines have run; see perilune_cover_lines. */
-typedef struct perilune_coverage perilune_coverage;
+/* Which lines have run; see plua_cover_lines. */
+typedef struct plua_coverage plua_coverage;
 
-/* One for each main state, shared by its coroutines. Reached by perilune_context_of. */
-typedef struct perilune_context {
+/* One for each main state, shared by its coroutines. Reached by plua_context_of. */
+typedef struct plua_context {
     lua_State *main;
 
     /* The allocator: counts, and notes when the limit is passed. Sizes are in bytes. */
@@ -55,10 +55,10 @@ typedef struct perilune_context {
 
     /* Limits. `doom` is written from any thread, the rest on the thread that runs the state. */
     _Atomic(int) doom;
-    _Atomic(int) listening_signal; /* see perilune_listen; 0 means none */
+    _Atomic(int) listening_signal; /* see plua_listen; 0 means none */
     pthread_t listening_thread;
     lua_State *volatile running; /* the coroutine that runs now, for the signal that arms the hook */
-    int64_t uncharged; /* work noted by perilune_charge since the last look */
+    int64_t uncharged; /* work noted by plua_count_work since the last look */
     bool limited;      /* the count hook is on and the replaced library functions are installed */
     uint64_t deadline; /* CLOCK_MONOTONIC in nanoseconds; 0 means none */
     int64_t budget;    /* instructions left, roughly; INT64_MAX means no limit */
@@ -67,7 +67,7 @@ typedef struct perilune_context {
     /* What a library on top of this one keeps for the state; not owned. */
     void *extension;
 
-    perilune_coverage *coverage; /* or NULL */
+    plua_coverage *coverage; /* or NULL */
 
     uint64_t run_count; /* runs begun, for what is counted by the run; only where there are limits */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
@@ -78,83 +78,83 @@ typedef struct perilune_context {
 
     /* The Swift side. */
     void *owner;                                  /* not retained */
-    int (*call)(lua_State *L, void *function);    /* runs a Swift function; see PERILUNE_RAISE */
+    int (*call)(lua_State *L, void *function);    /* runs a Swift function; see PLUA_RAISE */
 
     /* Swift objects whose userdata were collected, to be released by Swift outside the collector. */
     void **garbage;
     size_t garbage_count, garbage_capacity;
-} perilune_context;
+} plua_context;
 
 /* The context of the state that L belongs to. Never fails. */
-static inline perilune_context *perilune_context_of(lua_State *L) {
-    return *(perilune_context **)lua_getextraspace(L);
+static inline plua_context *plua_context_of(lua_State *L) {
+    return *(plua_context **)lua_getextraspace(L);
 }
 
 /* Why the run has been ended, without looking at the clock. Never fails. */
-static inline int perilune_doom_of(perilune_context *context) { return atomic_load(&context->doom); }
-static inline void perilune_clear_doom(perilune_context *context) { atomic_store(&context->doom, PERILUNE_DOOM_NONE); }
+static inline int plua_cancel_reason_of(plua_context *context) { return atomic_load(&context->doom); }
+static inline void plua_clear_cancel_reason(plua_context *context) { atomic_store(&context->doom, PLUA_CANCEL_NONE); }
 
 /* The context of the state that runs Lua code on this thread now, or NULL. */
-perilune_context *perilune_running_context(void);
+plua_context *plua_running_context(void);
 
 /* Creates a state with an empty global table and no libraries; NULL if memory is short. */
-lua_State *perilune_new_state(void *owner, int (*call)(lua_State *, void *));
+lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *));
 
 /* Closes the state and frees its context. Finalizers of userdata run, so `garbage` must be taken first and after:
 ** pass a function that gets every Swift object left. */
-void perilune_close_state(lua_State *L, void (*release)(void *object));
+void plua_close_state(lua_State *L, void (*release)(void *object));
 
 /* MARK: - Limits */
 
 /* Reads flag, budget and clock; dooms the run if one of them says so. Returns the doom, raises nothing.
 ** Safe to call from SQLite's progress handler. */
-int perilune_poll(perilune_context *context);
+int plua_poll(plua_context *context);
 
-/* Like perilune_poll, and raises if the run is doomed. Call from C only, with no Swift frame to cross. */
-void perilune_check(lua_State *L);
+/* Like plua_poll, and raises if the run is doomed. Call from C only, with no Swift frame to cross. */
+void plua_check(lua_State *L);
 
 /* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. */
-void perilune_charge(lua_State *L, int64_t cost);
+void plua_count_work(lua_State *L, int64_t cost);
 
 /* Ends the run of the state from any thread, unless it is doomed already. */
-void perilune_doom_run(perilune_context *context, int doom);
+void plua_cancel_run(plua_context *context, int doom);
 
 /* Raises the error of a doomed run: a light userdata that only the host understands. */
-int perilune_raise_doom(lua_State *L);
+int plua_raise_cancellation(lua_State *L);
 
 /* Puts the count hook on L (and, by inheritance, on coroutines it creates later). */
-void perilune_install_hook(lua_State *L);
+void plua_install_hook(lua_State *L);
 
 /* Replaces the library functions that a count hook cannot interrupt or that could swallow the end of a run:
 ** pcall, xpcall, setmetatable, load, collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format,
 ** table.concat/insert/remove/move/sort/unpack. Those that are absent from the globals stay absent. [-0, +0, m] */
-void perilune_open_limited(lua_State *L);
+void plua_open_limited(lua_State *L);
 
 /* coroutine.* in our own version, for every state: passes asynchronous calls through to the driver, keeps the
 ** traceback of a failing coroutine, survives long chains of close. Leaves the table. [-0, +1, m] */
-int perilune_open_coroutine(lua_State *L);
+int plua_open_coroutine(lua_State *L);
 
 /* The longest source text, in bytes, that a limited state compiles. */
-#define PERILUNE_SOURCE_LIMIT (1024 * 1024)
+#define PLUA_SOURCE_LIMIT (1024 * 1024)
 
-/* For runs without limits, which have no hook: after perilune_listen on the thread that runs the state, the signal sent
+/* For runs without limits, which have no hook: after plua_listen on the thread that runs the state, the signal sent
 ** to that thread arms the hook if the run is doomed. NULL ends it. Returns 0, or an errno. */
-int perilune_listen(perilune_context *context, int signal_number);
+int plua_listen(plua_context *context, int signal_number);
 
 /* Sends that signal, from any thread, after the run has been doomed. Does nothing if nobody listens. */
-void perilune_wake(perilune_context *context);
+void plua_wake(plua_context *context);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
-uint64_t perilune_now(void);
+uint64_t plua_now(void);
 
 /* MARK: - Coverage */
 
 /* Notes from now on how often each line of the chunks that come from files runs. For states with limits, before anything runs in
 ** them. Returns false without memory. */
-bool perilune_cover_lines(perilune_context *context);
+bool plua_cover_lines(plua_context *context);
 
 /* Gives each line that has run to a function. */
-void perilune_read_coverage(perilune_context *context, void (*take)(void *receiver, const char *file, int line, uint32_t count),
+void plua_read_coverage(plua_context *context, void (*take)(void *receiver, const char *file, int line, uint32_t count),
                             void *receiver);
 
 /* MARK: - Errors */
@@ -166,148 +166,148 @@ void perilune_read_coverage(perilune_context *context, void (*take)(void *receiv
 */
 
 /* Pushes an error object. `format` as in lua_pushfstring. [-0, +1, m] */
-void perilune_push_error(lua_State *L, const char *kind, const char *format, ...);
+void plua_push_error(lua_State *L, const char *kind, const char *format, ...);
 
 /* The same without kind and message, for Swift to fill in. [-0, +1, m] */
-static inline void perilune_push_empty_error(lua_State *L) { perilune_push_error(L, "", "%s", ""); }
+static inline void plua_push_empty_error(lua_State *L) { plua_push_error(L, "", "%s", ""); }
 
 /* Pops a value and sets it as a field of the error object below it. [-1, +0, m] */
-void perilune_set_error_field(lua_State *L, const char *name);
+void plua_set_error_field(lua_State *L, const char *name);
 
 /* How the names of the host's own Lua chunks begin: errors are blamed on what called them. */
-#define PERILUNE_LIBRARY_CHUNK "=[lib] "
+#define PLUA_LIBRARY_CHUNK "=[lib] "
 
 /* Gives the error object on top the fields `file` and `line` of the nearest Lua function, unless it has them. [0, 0, m] */
-void perilune_add_position(lua_State *L);
+void plua_add_position(lua_State *L);
 
 /* Finds the nearest Lua function that is running, library chunks of the host left out: the place a person would look at. Fills in
 ** what lua_getinfo gives for "S" and "l". Never fails. */
-bool perilune_find_position(lua_State *L, lua_Debug *activation);
+bool plua_find_position(lua_State *L, lua_Debug *activation);
 
 /* Whether the value is an error object. Never fails. */
-bool perilune_is_error(lua_State *L, int index);
+bool plua_is_error(lua_State *L, int index);
 
 /* The place where an error object keeps its Swift error: NULL if there is none, or if the value is no error object. */
-void **perilune_error_payload(lua_State *L, int index);
+void **plua_error_payload(lua_State *L, int index);
 
 /* Pushes the table of the error object's fields. [-0, +1, -] */
-void perilune_push_error_fields(lua_State *L, int index);
+void plua_push_error_fields(lua_State *L, int index);
 
 /* Raises an error object of kind "argument": "function: argument N: expected ..., got a TYPE". C only.
 ** `argument` counts as the script does: for a method, 1 is the first after self. */
-int perilune_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index);
+int plua_argument_error(lua_State *L, const char *function, int argument, const char *expected, int index);
 
 /* Raises an error object with position. C only. */
-int perilune_raise(lua_State *L, const char *kind, const char *format, ...);
+int plua_raise(lua_State *L, const char *kind, const char *format, ...);
 
 /* For libraries written in Lua. (kind, message[, fields]) raises an error object with these fields. */
-int perilune_raise_error(lua_State *L);
+int plua_raise_error(lua_State *L);
 
 /* For libraries written in Lua. () returns file and line of the nearest Lua function that is no library's; nothing without one. */
-int perilune_position(lua_State *L);
+int plua_position(lua_State *L);
 
 /* (value, fields) returns the value; if it is an error object, it has the fields then, save those that it had already. */
-int perilune_add_error_fields(lua_State *L);
+int plua_add_error_fields(lua_State *L);
 
 /* The name of the value's type as messages give it: "a string", "an integer", "nil", __name of userdata. The result may
 ** live in the value. Never fails. */
-const char *perilune_type_name(lua_State *L, int index);
+const char *plua_type_name(lua_State *L, int index);
 
 /* Calls the function below `argument_count` arguments under protection, with a message handler that keeps traceback and
 ** position. Allocation may be refused inside. Returns a Lua status; on failure the error value is on top.
 ** [-(argument_count + 1), +result_count | 1] */
-int perilune_pcall(lua_State *L, int argument_count, int result_count);
+int plua_pcall(lua_State *L, int argument_count, int result_count);
 
 /* Runs a coroutine as lua_resume does, allowing refusal of memory inside, and keeps the failure of one that fails.
 ** Returns a Lua status. */
-int perilune_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count);
+int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count);
 
-/* Traceback and position ("file", line) kept for the error value on top, as perilune_pcall's handler saw them.
+/* Traceback and position ("file", line) kept for the error value on top, as plua_pcall's handler saw them.
 ** Pushes traceback (string or nil), file (string or nil), line (integer or nil), and forgets them. [-0, +3, -] */
-void perilune_push_failure(lua_State *L, int index);
+void plua_push_failure(lua_State *L, int index);
 
 /* Pops traceback, file and line and keeps them for the value below them, which is about to be raised again. [-3, +0, m] */
-void perilune_restore_failure(lua_State *L);
+void plua_restore_failure(lua_State *L);
 
 /* Keeps a traceback for the error value at `index`, unless one is kept for that same value. [0, 0, m] */
-void perilune_keep_failure(lua_State *L, lua_State *failed, int index);
+void plua_keep_failure(lua_State *L, lua_State *failed, int index);
 
 /* MARK: - Swift functions and objects as Lua values */
 
 /* Pushes a userdata that owns a retained Swift object; the metatable at the top is taken. When the userdata is collected,
 ** the object goes to the context's garbage. [-1, +1, m] */
-void perilune_push_object(lua_State *L, void *object);
+void plua_push_object(lua_State *L, void *object);
 
 /* Pushes a userdata of plain bytes; the metatable at the top is taken. Returns the bytes. [-1, +1, m] */
-void *perilune_push_bytes(lua_State *L, size_t size);
+void *plua_push_bytes(lua_State *L, size_t size);
 
 /* The Swift object, or NULL when it was taken back. The caller knows that the userdata is one of ours. */
-static inline void *perilune_object(lua_State *L, int index) {
+static inline void *plua_object(lua_State *L, int index) {
     void **block = (void **)lua_touserdata(L, index);
     return block ? *block : NULL;
 }
 
-/* The collector's function for userdata made by perilune_push_object. Idempotent. */
-int perilune_collect_object(lua_State *L);
+/* The collector's function for userdata made by plua_push_object. Idempotent. */
+int plua_collect_object(lua_State *L);
 
 /* Pushes a C closure that calls the Swift function object (retained; handed over). [-0, +1, m] */
-void perilune_push_function(lua_State *L, void *function);
+void plua_push_function(lua_State *L, void *function);
 
 /* The same for an asynchronous Swift function. [-0, +1, m] */
-void perilune_push_async_function(lua_State *L, void *function);
+void plua_push_async_function(lua_State *L, void *function);
 
 /* The light userdata that an asynchronous call yields towards its driver. */
-extern const char perilune_async_marker;
+extern const char plua_async_marker;
 
 /* Takes the garbage list: returns its length and hands over the array, which the caller frees. */
-size_t perilune_take_garbage(perilune_context *context, void ***objects);
+size_t plua_take_garbage(plua_context *context, void ***objects);
 
-/* Frees what perilune_take_garbage handed over. */
-void perilune_free(void *block);
+/* Frees what plua_take_garbage handed over. */
+void plua_free(void *block);
 
 /* MARK: - Protected operations for Swift. Each returns a Lua status; on failure the error value replaces the operands. */
 
-int perilune_get(lua_State *L);                    /* [-2, +1] table, key -> value, with __index */
-int perilune_set(lua_State *L);                    /* [-3, +0] table, key, value, with __newindex */
-int perilune_raw_set(lua_State *L);                /* [-3, +0] */
-int perilune_length(lua_State *L);                 /* [-1, +1] with __len */
-int perilune_equal(lua_State *L);                  /* [-2, +1] a boolean, with __eq */
-int perilune_less(lua_State *L);                   /* [-2, +1] a boolean, with __lt */
-int perilune_to_string(lua_State *L);              /* [-1, +1] as tostring does */
-int perilune_next(lua_State *L);                   /* [-2, +2] table, key -> key, value; or nil, nil at the end */
-int perilune_collect(lua_State *L);                 /* a full collection. [-0, +0] */
-int perilune_open_libraries(lua_State *L, unsigned which); /* see PERILUNE_LIBRARY_... [-0, +0] */
-int perilune_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0] */
-int perilune_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1] */
+int plua_get(lua_State *L);                    /* [-2, +1] table, key -> value, with __index */
+int plua_set(lua_State *L);                    /* [-3, +0] table, key, value, with __newindex */
+int plua_raw_set(lua_State *L);                /* [-3, +0] */
+int plua_length(lua_State *L);                 /* [-1, +1] with __len */
+int plua_equal(lua_State *L);                  /* [-2, +1] a boolean, with __eq */
+int plua_less(lua_State *L);                   /* [-2, +1] a boolean, with __lt */
+int plua_to_string(lua_State *L);              /* [-1, +1] as tostring does */
+int plua_next(lua_State *L);                   /* [-2, +2] table, key -> key, value; or nil, nil at the end */
+int plua_collect(lua_State *L);                 /* a full collection. [-0, +0] */
+int plua_open_libraries(lua_State *L, unsigned which); /* see PERILUNE_LIBRARY_... [-0, +0] */
+int plua_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0] */
+int plua_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1] */
 
-/* The Lua function on top of the stack as bytecode, to be freed by perilune_free; NULL without memory. [-0, +0] */
-char *perilune_dump(lua_State *L, size_t *length);
+/* The Lua function on top of the stack as bytecode, to be freed by plua_free; NULL without memory. [-0, +0] */
+char *plua_dump(lua_State *L, size_t *length);
 
-/* Loads what perilune_dump has made in this process. Bytecode from elsewhere can break the host's memory. [-0, +1] */
-int perilune_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name);
+/* Loads what plua_dump has made in this process. Bytecode from elsewhere can break the host's memory. [-0, +1] */
+int plua_load_compiled(lua_State *L, const char *bytes, size_t length, const char *name);
 
 enum {
-    PERILUNE_LIBRARY_BASE = 1u << 0,
-    PERILUNE_LIBRARY_COROUTINE = 1u << 1,
-    PERILUNE_LIBRARY_TABLE = 1u << 2,
-    PERILUNE_LIBRARY_STRING = 1u << 3,
-    PERILUNE_LIBRARY_MATH = 1u << 4,
-    PERILUNE_LIBRARY_UTF8 = 1u << 5,
-    PERILUNE_LIBRARY_IO = 1u << 6,
-    PERILUNE_LIBRARY_OS = 1u << 7,      /* all of os; without it only os.time, date, clock and difftime */
-    PERILUNE_LIBRARY_DEBUG = 1u << 8,   /* all of debug; without it only debug.traceback */
-    PERILUNE_LIBRARY_LOADFILE = 1u << 9, /* dofile and loadfile */
+    PLUA_LIBRARY_BASE = 1u << 0,
+    PLUA_LIBRARY_COROUTINE = 1u << 1,
+    PLUA_LIBRARY_TABLE = 1u << 2,
+    PLUA_LIBRARY_STRING = 1u << 3,
+    PLUA_LIBRARY_MATH = 1u << 4,
+    PLUA_LIBRARY_UTF8 = 1u << 5,
+    PLUA_LIBRARY_IO = 1u << 6,
+    PLUA_LIBRARY_OS = 1u << 7,      /* all of os; without it only os.time, date, clock and difftime */
+    PLUA_LIBRARY_DEBUG = 1u << 8,   /* all of debug; without it only debug.traceback */
+    PLUA_LIBRARY_LOADFILE = 1u << 9, /* dofile and loadfile */
 };
 
 /* Macros of lua.h that Swift cannot see. */
-static inline void perilune_pop(lua_State *L, int count) { lua_settop(L, -count - 1); }
-static inline bool perilune_is_none_or_nil(lua_State *L, int index) { return lua_type(L, index) <= 0; }
-static inline int perilune_upvalue_index(int i) { return lua_upvalueindex(i); }
-static inline int perilune_registry_index(void) { return LUA_REGISTRYINDEX; }
-static inline int perilune_reference(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
-static inline void perilune_unreference(lua_State *L, int reference) { luaL_unref(L, LUA_REGISTRYINDEX, reference); }
-static inline void perilune_push_reference(lua_State *L, int reference) { lua_rawgeti(L, LUA_REGISTRYINDEX, reference); }
-static inline void perilune_insert(lua_State *L, int index) { lua_rotate(L, index, 1); }
-static inline void perilune_remove(lua_State *L, int index) { lua_rotate(L, index, -1); lua_settop(L, -2); }
+static inline void plua_pop(lua_State *L, int count) { lua_settop(L, -count - 1); }
+static inline bool plua_is_none_or_nil(lua_State *L, int index) { return lua_type(L, index) <= 0; }
+static inline int plua_upvalue_index(int i) { return lua_upvalueindex(i); }
+static inline int plua_registry_index(void) { return LUA_REGISTRYINDEX; }
+static inline int plua_reference(lua_State *L) { return luaL_ref(L, LUA_REGISTRYINDEX); }
+static inline void plua_unreference(lua_State *L, int reference) { luaL_unref(L, LUA_REGISTRYINDEX, reference); }
+static inline void plua_push_reference(lua_State *L, int reference) { lua_rawgeti(L, LUA_REGISTRYINDEX, reference); }
+static inline void plua_insert(lua_State *L, int index) { lua_rotate(L, index, 1); }
+static inline void plua_remove(lua_State *L, int index) { lua_rotate(L, index, -1); lua_settop(L, -2); }
 
 #endif

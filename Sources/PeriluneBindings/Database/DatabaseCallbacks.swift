@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// What the row path asks of Swift. None of these raises: they leave an error on the stack and answer `PERILUNE_RAISE`.
+/// What the row path asks of Swift. None of these raises: they leave an error on the stack and answer `PLUA_RAISE`.
 enum DatabaseCallbacks {
     /// Makes a state able to hold databases.
     static func open(in state: LuaState) throws {
@@ -131,7 +131,7 @@ enum DatabaseCallbacks {
 
     private static func raise(_ error: any Error, on L: OpaquePointer, offset: CInt = -1) -> CInt {
         // The body of a block has failed, and its error is on the stack already.
-        if error is BodyFailure { return CInt(PERILUNE_RAISE) }
+        if error is BodyFailure { return CInt(PLUA_RAISE) }
         let core = LuaCore.of(L)
         core.entering(L) {
             if let error = error as? DatabaseError {
@@ -140,7 +140,7 @@ enum DatabaseCallbacks {
                 core.push(error)
             }
         }
-        return CInt(PERILUNE_RAISE)
+        return CInt(PLUA_RAISE)
     }
 
     private static func connection(_ grdb: UnsafeMutableRawPointer) -> Database {

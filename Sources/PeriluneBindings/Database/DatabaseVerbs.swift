@@ -31,8 +31,8 @@ enum DatabaseVerbs {
                 return 0
             } catch let error as DatabaseError {
                 core.pushDatabaseError(error)
-                perilune_add_position(core.L)
-                return CInt(PERILUNE_RAISE)
+                plua_add_position(core.L)
+                return CInt(PLUA_RAISE)
             }
         })
         try methods.set(.string(LuaString(name)), .function(function))
@@ -69,7 +69,7 @@ enum DatabaseVerbs {
             try target.entering {
                 for database in [source, target] { try database.writer.writeWithoutTransaction { db in try db.requireOpen() } }
                 try source.writer.backup(to: target.writer, pagesPerStep: 1000) { progress in
-                    if !progress.isCompleted, perilune_poll(perilune_context_of(core.L)) != 0 { throw CancellationError() }
+                    if !progress.isCompleted, plua_poll(plua_context_of(core.L)) != 0 { throw CancellationError() }
                 }
             }
         }

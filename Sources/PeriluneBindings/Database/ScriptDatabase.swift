@@ -163,7 +163,7 @@ package final class ScriptDatabase {
         let list = leftover.pointee
         leftover.pointee = perilune_release_list()
         for index in 0..<list.count { Unmanaged<AnyObject>.fromOpaque(list.objects[index]!).release() }
-        perilune_free(list.objects)
+        plua_free(list.objects)
     }
 }
 

@@ -113,7 +113,7 @@ extension LuaArguments {
     /// The chunk and the line of the script that has called the function, perhaps through the library.
     fileprivate var scriptPosition: (file: String, line: Int)? {
         var record = lua_Debug()
-        guard let L = (try? state)?.core.L, perilune_find_position(L, &record) else { return nil }
+        guard let L = (try? state)?.core.L, plua_find_position(L, &record) else { return nil }
         let file = withUnsafeBytes(of: record.short_src) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         return (file, Int(record.currentline))
     }

@@ -7,7 +7,7 @@ internal import PeriluneRecords
 enum MigrationFailure {
     /// Adds to the error object on top of the stack which migration it is from; and where in it, if that is a text of SQL.
     static func annotate(_ L: OpaquePointer, _ migration: ScriptMigration) {
-        guard perilune_is_error(L, -1), lua_checkstack(L, 10) != 0 else { return }
+        guard plua_is_error(L, -1), lua_checkstack(L, 10) != 0 else { return }
         set("migration", .string(LuaString(migration.name)), L)
         guard let sql = migration.sql else { return }
         if let file = migration.file {
@@ -20,11 +20,11 @@ enum MigrationFailure {
 
     private static func set(_ name: String, _ value: LuaValue, _ L: OpaquePointer) {
         LuaCore.of(L).push(value)
-        perilune_set_error_field(L, name)
+        plua_set_error_field(L, name)
     }
 
     private static func field(_ name: String, _ L: OpaquePointer) -> LuaValue? {
-        perilune_push_error_fields(L, -1)
+        plua_push_error_fields(L, -1)
         lua_pushstring(L, name)
         lua_rawget(L, -2)
         let value = LuaCore.of(L).takeValues(2)[1]
@@ -57,14 +57,14 @@ enum MigrationFailure {
         case let error as LuaError: push(error, migration, core)
         case let error as DatabaseError:
             core.pushDatabaseError(error)
-            perilune_add_position(core.L)
+            plua_add_position(core.L)
         default:
             core.push(error)
         }
         guard let migration, !isDoomed(core) else { return }
         if lua_type(core.L, -1) == LUA_TTABLE {
             addField("migration", migration, core)
-        } else if perilune_is_error(core.L, -1), !has("migration", core.L) {
+        } else if plua_is_error(core.L, -1), !has("migration", core.L) {
             set("migration", .string(LuaString(migration)), core.L)
         }
     }
@@ -85,14 +85,14 @@ enum MigrationFailure {
     }
 
     private static func isDoomed(_ core: LuaCore) -> Bool {
-        perilune_doom_of(perilune_context_of(core.L)) != LuaDoom.none.rawValue
+        plua_cancel_reason_of(plua_context_of(core.L)) != LuaDoom.none.rawValue
     }
 
     private static func push(_ error: LuaError, _ migration: String?, _ core: LuaCore) {
         if let violations = error.underlying as? ForeignKeyError {
             core.push(BrokenReferences(migration: migration ?? "", error: violations))
             pushList(of: violations, core)
-            perilune_set_error_field(core.L, "violations")
+            plua_set_error_field(core.L, "violations")
             return
         }
         core.push(error)
@@ -104,7 +104,7 @@ enum MigrationFailure {
         core.push(.string(LuaString(traceback)))
         core.push(error.file.map { .string(LuaString($0)) } ?? .nil)
         core.push(error.line.map { .integer(Int64($0)) } ?? .nil)
-        perilune_restore_failure(core.L)
+        plua_restore_failure(core.L)
     }
 
     private static func pushList(of error: ForeignKeyError, _ core: LuaCore) {

@@ -94,7 +94,7 @@ final class ScriptMigrator {
             try migrations.migrate(runner.database.writer, upTo: options.target, run: &run)
             return erased
         }
-        guard let erased else { return CInt(PERILUNE_RAISE) }
+        guard let erased else { return CInt(PLUA_RAISE) }
         core.push(.table(try Self.makeList(applied, core)))
         core.push(.table(try Self.makeList(erased, core)))
         return 2
@@ -134,7 +134,7 @@ final class ScriptMigrator {
         let list = try LuaTable.fromLua(core.value(at: 2))
         var run = MigrationList.Run()
         let found = try reporting(&run, core) { run in try differences(for: runner, list, &run) }
-        guard let found else { return CInt(PERILUNE_RAISE) }
+        guard let found else { return CInt(PLUA_RAISE) }
         core.push(.table(try Self.makeList(found, core)))
         return 1
     }

@@ -12,7 +12,7 @@ enum RegionRecorder {
     static func recording<Success>(
         in core: LuaCore, _ body: () throws -> Success
     ) -> (result: Result<Success, any Error>, region: DatabaseRegion) {
-        let key = UInt(bitPattern: perilune_context_of(core.L))
+        let key = UInt(bitPattern: plua_context_of(core.L))
         let outer = regions.withLock { $0.updateValue(DatabaseRegion(), forKey: key) }
         perilune_rows_set_recording(core.L, true)
         let result = Result { try body() }
@@ -27,7 +27,7 @@ enum RegionRecorder {
 
     /// Adds what a statement reads, if its state is recorded.
     static func add(_ region: DatabaseRegion, in L: OpaquePointer) {
-        let key = UInt(bitPattern: perilune_context_of(L))
+        let key = UInt(bitPattern: plua_context_of(L))
         regions.withLock { regions in
             if let known = regions[key] { regions[key] = known.union(region) }
         }

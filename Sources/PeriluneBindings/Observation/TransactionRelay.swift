@@ -71,7 +71,7 @@ final class TransactionRelay: TransactionObserver {
 
     /// What an observer has raised: it comes out of the transaction as itself, in Swift and in Lua.
     private static func takeError(_ status: CInt) -> LuaError {
-        let L = perilune_running_context().pointee.running!
+        let L = plua_running_context().pointee.running!
         let core = LuaCore.of(L)
         return core.entering(L) { core.takeError(status: status) }
     }

@@ -103,7 +103,7 @@ final class DeliveryChain: @unchecked Sendable {
     private unowned let core: LuaCore
 
     init(of core: LuaCore) {
-        context = UnsafeRawPointer(perilune_context_of(core.L)!)
+        context = UnsafeRawPointer(plua_context_of(core.L)!)
         self.core = core
     }
 
@@ -115,7 +115,7 @@ final class DeliveryChain: @unchecked Sendable {
 
     /// The same, if it is this state that runs on this thread; else 0.
     var currentOnThisThread: Int {
-        perilune_running_context().map { UnsafeRawPointer($0) == context } == true ? current : 0
+        plua_running_context().map { UnsafeRawPointer($0) == context } == true ? current : 0
     }
 }
 

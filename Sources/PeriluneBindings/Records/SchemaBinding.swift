@@ -17,8 +17,8 @@ enum SchemaBinding {
                 return 1
             } catch let error as DatabaseError {
                 core.pushDatabaseError(error)
-                perilune_add_position(core.L)
-                return CInt(PERILUNE_RAISE)
+                plua_add_position(core.L)
+                return CInt(PLUA_RAISE)
             }
         })))
     }

@@ -54,7 +54,7 @@ struct LuaTransfer {
     private func copyOfLibraryValue(_ value: LuaValue) throws -> LuaValue? {
         let L = from.core.L
         from.core.push(value)
-        defer { perilune_pop(L, 1) }
+        defer { plua_pop(L, 1) }
         if perilune_is_null(L, -1) { return try perilune(in: to).get("null") }
         var count = 0
         guard let bytes = perilune_blob_bytes(L, lua_gettop(L), &count) else { return nil }

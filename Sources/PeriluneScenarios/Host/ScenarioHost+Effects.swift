@@ -43,7 +43,7 @@ extension LuaArguments {
     var callerPlace: (file: String, line: Int)? {
         guard let L = (try? state)?.core.L else { return nil }
         var record = lua_Debug()
-        guard perilune_find_position(L, &record), let source = record.source else { return nil }
+        guard plua_find_position(L, &record), let source = record.source else { return nil }
         let name = String(cString: source)
         return (name.hasPrefix("@") ? String(name.dropFirst()) : name, Int(record.currentline))
     }
