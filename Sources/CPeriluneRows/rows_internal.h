@@ -159,7 +159,7 @@ void perilune_begin_bounds(perilune_connection *connection);
 void perilune_end_bounds(perilune_connection *connection);
 
 /* Ends the recordings of a connection that have grown beyond their limit. */
-void perilune_watch_recordings(sqlite3 *db);
+void psql_watch_recordings(sqlite3 *db);
 
 /* MARK: - Observers */
 
@@ -198,7 +198,7 @@ struct perilune_hub *perilune_lift_hook(sqlite3 *handle);
 void perilune_put_hook_back(struct perilune_hub *hub);
 
 /* Gives up the recordings of a connection: observers take their hook. */
-void perilune_interrupt_recordings(sqlite3 *db);
+void psql_interrupt_recordings(sqlite3 *db);
 
 /* MARK: - Screening */
 

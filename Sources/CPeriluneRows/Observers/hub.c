@@ -166,7 +166,7 @@ static void expire_statements(perilune_hub *hub) {
 
 static void install_hook(perilune_hub *hub) {
     if (hub->is_hooked) return;
-    perilune_interrupt_recordings(hub->handle);
+    psql_interrupt_recordings(hub->handle);
     sqlite3_preupdate_hook(hub->handle, will_change, hub);
     hub->is_hooked = true;
     expire_statements(hub);

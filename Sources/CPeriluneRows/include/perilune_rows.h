@@ -29,15 +29,15 @@ typedef struct perilune_run perilune_run;               /* an execution that goe
 
 /* Has SQLite count no memory, which makes writes and scans up to a fifth faster on libraries without lookaside, and lets
 ** threads scale. For the whole process, before SQLite is first used; returns SQLite's code. */
-int perilune_disable_memory_statistics(void);
+int psql_disable_memory_statistics(void);
 
 /* Has threads that wait for a mutex of SQLite's look again for a while before they sleep. For the whole process, before SQLite is
 ** first used; returns SQLite's code. */
-int perilune_use_adaptive_mutexes(void);
+int psql_use_adaptive_mutexes(void);
 
 /* For SQLite's busy handler: waits a little, longer with each attempt (from 0). Returns false, to give up, once all the waits
 ** together have taken so many seconds, or if the run on this thread is to end. */
-bool perilune_wait_while_busy(int attempts, double seconds);
+bool psql_wait_while_busy(int attempts, double seconds);
 
 /* MARK: - Accesses */
 

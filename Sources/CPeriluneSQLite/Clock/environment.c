@@ -15,24 +15,24 @@
 typedef struct clock_vfs {
     sqlite3_vfs base; /* first: SQLite gives it to the functions below */
     char name[64];
-    perilune_environment environment;
+    psql_environment environment;
     int owners; /* guarded by the lock; 0: it may be used again */
     struct clock_vfs *next;
 } clock_vfs;
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static clock_vfs *all; /* guarded by the lock; elements are only added */
-static _Thread_local const perilune_environment *environment_of_thread;
+static _Thread_local const psql_environment *environment_of_thread;
 
 /* The last moment that SQLite can represent. */
 static const int64_t last_moment = INT64_C(464269060799999);
 
-static const perilune_environment *current(const clock_vfs *self) {
+static const psql_environment *current(const clock_vfs *self) {
     return environment_of_thread ? environment_of_thread : &self->environment;
 }
 
 static int current_time_int64(sqlite3_vfs *vfs, sqlite3_int64 *milliseconds) {
-    const perilune_environment *environment = current((clock_vfs *)vfs);
+    const psql_environment *environment = current((clock_vfs *)vfs);
     int64_t now = environment->now(environment->object);
     *milliseconds = now < 1 ? 1 : now > last_moment ? last_moment : now;
     return SQLITE_OK;
@@ -58,7 +58,7 @@ static clock_vfs *find_unused(void) {
     /* Not to be guessed: a script that opens files must not open one with the clock of a test, which may be gone then. */
     uint64_t random[2];
     sqlite3_randomness(sizeof random, random);
-    snprintf(vfs->name, sizeof vfs->name, PERILUNE_ENVIRONMENT_PREFIX "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
+    snprintf(vfs->name, sizeof vfs->name, PSQL_ENVIRONMENT_PREFIX "%016" PRIx64 "%016" PRIx64, random[0], random[1]);
     vfs->base.zName = vfs->name;
     vfs->base.xCurrentTime = current_time;
     vfs->base.xCurrentTimeInt64 = current_time_int64;
@@ -72,7 +72,7 @@ static clock_vfs *find_unused(void) {
     return vfs;
 }
 
-const char *perilune_make_environment(const perilune_environment *environment) {
+const char *psql_make_environment(const psql_environment *environment) {
     if (sqlite3_initialize() != SQLITE_OK) return NULL;
     pthread_mutex_lock(&lock);
     clock_vfs *vfs = find_unused();
@@ -87,7 +87,7 @@ const char *perilune_make_environment(const perilune_environment *environment) {
 static void release(clock_vfs *vfs) {
     pthread_mutex_lock(&lock);
     bool is_last = vfs->owners == 1;
-    perilune_environment environment = vfs->environment;
+    psql_environment environment = vfs->environment;
     vfs->owners--;
     pthread_mutex_unlock(&lock);
     if (is_last && environment.release) environment.release(environment.object);
@@ -101,7 +101,7 @@ static clock_vfs *find(const char *name) {
     return vfs;
 }
 
-void perilune_release_environment(const char *name) {
+void psql_release_environment(const char *name) {
     clock_vfs *vfs = find(name);
     if (vfs) release(vfs);
 }
@@ -109,7 +109,7 @@ void perilune_release_environment(const char *name) {
 /* MARK: - Random functions */
 
 static uint64_t next_random(sqlite3_context *context) {
-    const perilune_environment *environment = current(sqlite3_user_data(context));
+    const psql_environment *environment = current(sqlite3_user_data(context));
     return environment->random(environment->object);
 }
 
@@ -145,7 +145,7 @@ static void forget_connection(void *vfs) {
     release(vfs);
 }
 
-int perilune_install_environment(sqlite3 *handle, const char *name) {
+int psql_install_environment(sqlite3 *handle, const char *name) {
     clock_vfs *vfs = find(name);
     if (vfs == NULL) return SQLITE_MISUSE;
     int flags = SQLITE_UTF8 | SQLITE_INNOCUOUS;
@@ -158,6 +158,6 @@ int perilune_install_environment(sqlite3 *handle, const char *name) {
     return sqlite3_create_function_v2(handle, "random", 0, flags, vfs, random_function, NULL, NULL, forget_connection);
 }
 
-void perilune_use_environment(const perilune_environment *environment) {
+void psql_use_environment(const psql_environment *environment) {
     environment_of_thread = environment;
 }

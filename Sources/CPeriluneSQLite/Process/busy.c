@@ -3,11 +3,11 @@
 
 #include "CPeriluneRows/rows_internal.h"
 
-int perilune_disable_memory_statistics(void) {
+int psql_disable_memory_statistics(void) {
     return sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
 }
 
-bool perilune_wait_while_busy(int attempts, double seconds) {
+bool psql_wait_while_busy(int attempts, double seconds) {
     static const int waits[] = {1, 2, 5, 10, 15, 20, 25, 25, 25, 50, 50}; /* milliseconds, as SQLite does it */
     enum { count = sizeof waits / sizeof *waits, longest = 100 };
     plua_context *context = plua_running_context();

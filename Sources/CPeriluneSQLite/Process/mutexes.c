@@ -64,13 +64,13 @@ static int try_to_enter(sqlite3_mutex *mutex) {
 
 static void leave(sqlite3_mutex *mutex) { pthread_mutex_unlock((pthread_mutex_t *)mutex); }
 
-int perilune_use_adaptive_mutexes(void) {
+int psql_use_adaptive_mutexes(void) {
     static const sqlite3_mutex_methods methods = {begin, end, allocate, release, enter, try_to_enter, leave, NULL, NULL};
     return sqlite3_config(SQLITE_CONFIG_MUTEX, &methods);
 }
 
 #else
 
-int perilune_use_adaptive_mutexes(void) { return SQLITE_ERROR; }
+int psql_use_adaptive_mutexes(void) { return SQLITE_ERROR; }
 
 #endif

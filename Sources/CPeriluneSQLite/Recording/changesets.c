@@ -3,15 +3,15 @@
 #include "CPeriluneRows/rows_internal.h"
 
 /* Describes the change that an iterator stands on. */
-static int describe(sqlite3_changeset_iter *iterator, perilune_row_change *change) {
+static int describe(sqlite3_changeset_iter *iterator, psql_row_change *change) {
     int operation = 0, is_indirect = 0, column_count = 0;
     unsigned char *is_key = NULL;
     int code = sqlite3changeset_op(iterator, &change->table, &column_count, &operation, &is_indirect);
     if (code == SQLITE_OK) code = sqlite3changeset_pk(iterator, &is_key, &column_count);
     if (code != SQLITE_OK) return code;
-    change->kind = operation == SQLITE_INSERT   ? PERILUNE_ROW_INSERTED
-                   : operation == SQLITE_DELETE ? PERILUNE_ROW_DELETED
-                                                : PERILUNE_ROW_UPDATED;
+    change->kind = operation == SQLITE_INSERT   ? PSQL_ROW_INSERTED
+                   : operation == SQLITE_DELETE ? PSQL_ROW_DELETED
+                                                : PSQL_ROW_UPDATED;
     change->is_indirect = is_indirect != 0;
     change->column_count = column_count;
     change->is_key = is_key;
@@ -19,25 +19,25 @@ static int describe(sqlite3_changeset_iter *iterator, perilune_row_change *chang
     return SQLITE_OK;
 }
 
-sqlite3_value *perilune_row_change_old(const perilune_row_change *change, int column) {
+sqlite3_value *psql_row_change_old(const psql_row_change *change, int column) {
     sqlite3_value *value = NULL;
-    if (change->kind == PERILUNE_ROW_INSERTED) return NULL;
+    if (change->kind == PSQL_ROW_INSERTED) return NULL;
     return sqlite3changeset_old(change->iterator, column, &value) == SQLITE_OK ? value : NULL;
 }
 
-sqlite3_value *perilune_row_change_new(const perilune_row_change *change, int column) {
+sqlite3_value *psql_row_change_new(const psql_row_change *change, int column) {
     sqlite3_value *value = NULL;
-    if (change->kind == PERILUNE_ROW_DELETED) return NULL;
+    if (change->kind == PSQL_ROW_DELETED) return NULL;
     return sqlite3changeset_new(change->iterator, column, &value) == SQLITE_OK ? value : NULL;
 }
 
-int perilune_read_changeset(const void *bytes, int length, bool (*visit)(void *context, const perilune_row_change *change),
+int psql_read_changeset(const void *bytes, int length, bool (*visit)(void *context, const psql_row_change *change),
                             void *context) {
     sqlite3_changeset_iter *iterator = NULL;
     int code = sqlite3changeset_start(&iterator, length, (void *)bytes);
     if (code != SQLITE_OK) return code;
     while (sqlite3changeset_next(iterator) == SQLITE_ROW) {
-        perilune_row_change change = {0};
+        psql_row_change change = {0};
         if (describe(iterator, &change) != SQLITE_OK || !visit(context, &change)) break;
     }
     return sqlite3changeset_finalize(iterator);
@@ -46,31 +46,31 @@ int perilune_read_changeset(const void *bytes, int length, bool (*visit)(void *c
 /* MARK: - Applying */
 
 typedef struct {
-    void (*tell)(void *context, const perilune_conflict *conflict);
+    void (*tell)(void *context, const psql_conflict *conflict);
     void *context;
     bool has_conflict;
 } application;
 
-sqlite3_value *perilune_conflict_current(const perilune_conflict *conflict, int column) {
+sqlite3_value *psql_conflict_current(const psql_conflict *conflict, int column) {
     sqlite3_value *value = NULL;
-    if (conflict->kind != PERILUNE_CONFLICT_DIFFERS && conflict->kind != PERILUNE_CONFLICT_EXISTS) return NULL;
+    if (conflict->kind != PSQL_CONFLICT_DIFFERS && conflict->kind != PSQL_CONFLICT_EXISTS) return NULL;
     return sqlite3changeset_conflict(conflict->change->iterator, column, &value) == SQLITE_OK ? value : NULL;
 }
 
-static perilune_conflict_kind kind_of(int conflict) {
+static psql_conflict_kind kind_of(int conflict) {
     switch (conflict) {
-        case SQLITE_CHANGESET_DATA: return PERILUNE_CONFLICT_DIFFERS;
-        case SQLITE_CHANGESET_NOTFOUND: return PERILUNE_CONFLICT_MISSING;
-        case SQLITE_CHANGESET_CONFLICT: return PERILUNE_CONFLICT_EXISTS;
-        default: return PERILUNE_CONFLICT_CONSTRAINT;
+        case SQLITE_CHANGESET_DATA: return PSQL_CONFLICT_DIFFERS;
+        case SQLITE_CHANGESET_NOTFOUND: return PSQL_CONFLICT_MISSING;
+        case SQLITE_CHANGESET_CONFLICT: return PSQL_CONFLICT_EXISTS;
+        default: return PSQL_CONFLICT_CONSTRAINT;
     }
 }
 
 static int abort_on_conflict(void *context, int conflict, sqlite3_changeset_iter *iterator) {
     application *state = context;
-    perilune_row_change change = {0};
+    psql_row_change change = {0};
     if (describe(iterator, &change) == SQLITE_OK && !state->has_conflict) {
-        perilune_conflict told = {.kind = kind_of(conflict), .change = &change, .table = change.table};
+        psql_conflict told = {.kind = kind_of(conflict), .change = &change, .table = change.table};
         state->tell(state->context, &told);
     }
     state->has_conflict = true;
@@ -84,7 +84,7 @@ typedef struct {
 } table_check;
 
 /* The columns of a table, and which of them are the key, as a changeset has them. */
-static bool has_shape(sqlite3 *db, const perilune_row_change *change) {
+static bool has_shape(sqlite3 *db, const psql_row_change *change) {
     sqlite3_stmt *statement = NULL;
     char *sql = sqlite3_mprintf("SELECT pk <> 0 FROM pragma_table_info(%Q, 'main') ORDER BY cid", change->table);
     if (sql == NULL || sqlite3_prepare_v2(db, sql, -1, &statement, NULL) != SQLITE_OK) {
@@ -103,7 +103,7 @@ static bool has_shape(sqlite3 *db, const perilune_row_change *change) {
 }
 
 /* SQLite skips the changes of tables that it does not find, or finds different: none may be skipped. */
-static bool check_table(void *context, const perilune_row_change *change) {
+static bool check_table(void *context, const psql_row_change *change) {
     table_check *check = context;
     if (check->checked && strcmp(check->checked, change->table) == 0) return true;
     free(check->checked);
@@ -112,7 +112,7 @@ static bool check_table(void *context, const perilune_row_change *change) {
         check->checked = strdup(change->table);
         return true;
     }
-    perilune_conflict told = {.kind = PERILUNE_CONFLICT_TABLE, .table = change->table};
+    psql_conflict told = {.kind = PSQL_CONFLICT_TABLE, .table = change->table};
     check->state->tell(check->state->context, &told);
     check->state->has_conflict = true;
     return false;
@@ -120,13 +120,13 @@ static bool check_table(void *context, const perilune_row_change *change) {
 
 static int check_tables(sqlite3 *db, const void *bytes, int length, application *state) {
     table_check check = {.db = db, .state = state};
-    int code = perilune_read_changeset(bytes, length, check_table, &check);
+    int code = psql_read_changeset(bytes, length, check_table, &check);
     free(check.checked);
     return code != SQLITE_OK ? code : state->has_conflict ? SQLITE_ABORT : SQLITE_OK;
 }
 
-int perilune_apply_changeset(sqlite3 *db, const void *bytes, int length,
-                             void (*tell)(void *context, const perilune_conflict *conflict), void *context) {
+int psql_apply_changeset(sqlite3 *db, const void *bytes, int length,
+                             void (*tell)(void *context, const psql_conflict *conflict), void *context) {
     application state = {.tell = tell, .context = context};
     int code = check_tables(db, bytes, length, &state);
     if (code != SQLITE_OK) return code;
@@ -138,4 +138,4 @@ int perilune_apply_changeset(sqlite3 *db, const void *bytes, int length,
     return state.has_conflict ? SQLITE_ABORT : code;
 }
 
-void perilune_keep_log(sqlite3 *db) { sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); }
+void psql_keep_log(sqlite3 *db) { sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); }

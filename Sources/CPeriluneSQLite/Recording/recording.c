@@ -5,18 +5,18 @@
 #include <perilune_sessions.h>
 #include "CPeriluneRows/rows_internal.h"
 
-struct perilune_recording {
-    perilune_recording *next;
+struct psql_recording {
+    psql_recording *next;
     sqlite3 *db;
     sqlite3_session *session;
     size_t limit;
-    perilune_recording_state state;
+    psql_recording_state state;
     char **excluded, **touched;
     size_t excluded_count, touched_count, touched_capacity;
 };
 
 /* The recordings of the process, so that the statements of a connection find its own. */
-static perilune_recording *recordings;
+static psql_recording *recordings;
 static pthread_mutex_t recordings_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int recording_count;
 
@@ -34,7 +34,7 @@ static void free_names(char **names, size_t count) {
     free(names);
 }
 
-static bool copy_names(const char *const *names, size_t count, perilune_recording *recording) {
+static bool copy_names(const char *const *names, size_t count, psql_recording *recording) {
     recording->excluded = calloc(count + 1, sizeof *recording->excluded);
     if (recording->excluded == NULL) return false;
     for (; recording->excluded_count < count; recording->excluded_count++) {
@@ -45,7 +45,7 @@ static bool copy_names(const char *const *names, size_t count, perilune_recordin
     return true;
 }
 
-static bool note_touched(perilune_recording *recording, const char *table) {
+static bool note_touched(psql_recording *recording, const char *table) {
     if (has_name(recording->touched, recording->touched_count, table)) return true;
     if (recording->touched_count == recording->touched_capacity) {
         size_t capacity = recording->touched_capacity ? recording->touched_capacity * 2 : 16;
@@ -64,13 +64,13 @@ static bool note_touched(perilune_recording *recording, const char *table) {
 
 /* Asked at the first change of a table; again at each change of one that it has refused. */
 static int wants_table(void *context, const char *table) {
-    perilune_recording *recording = context;
+    psql_recording *recording = context;
     if (sqlite3_strnicmp(table, "sqlite_", 7) == 0) return 0;
-    if (!note_touched(recording, table)) recording->state = PERILUNE_RECORDING_FAILED;
+    if (!note_touched(recording, table)) recording->state = PSQL_RECORDING_FAILED;
     return !has_name(recording->excluded, recording->excluded_count, table);
 }
 
-static void enlist(perilune_recording *recording) {
+static void enlist(psql_recording *recording) {
     pthread_mutex_lock(&recordings_lock);
     recording->next = recordings;
     recordings = recording;
@@ -78,9 +78,9 @@ static void enlist(perilune_recording *recording) {
     pthread_mutex_unlock(&recordings_lock);
 }
 
-static void unlist(perilune_recording *recording) {
+static void unlist(psql_recording *recording) {
     pthread_mutex_lock(&recordings_lock);
-    for (perilune_recording **link = &recordings; *link; link = &(*link)->next) {
+    for (psql_recording **link = &recordings; *link; link = &(*link)->next) {
         if (*link != recording) continue;
         *link = recording->next;
         atomic_fetch_sub(&recording_count, 1);
@@ -89,20 +89,20 @@ static void unlist(perilune_recording *recording) {
     pthread_mutex_unlock(&recordings_lock);
 }
 
-int perilune_recording_begin(sqlite3 *db, const char *const *excluded, size_t excluded_count, size_t limit,
-                             perilune_recording **result) {
+int psql_recording_begin(sqlite3 *db, const char *const *excluded, size_t excluded_count, size_t limit,
+                             psql_recording **result) {
     *result = NULL;
-    perilune_recording *recording = calloc(1, sizeof *recording);
+    psql_recording *recording = calloc(1, sizeof *recording);
     if (recording == NULL) return SQLITE_NOMEM;
-    *recording = (perilune_recording){.db = db, .limit = limit};
+    *recording = (psql_recording){.db = db, .limit = limit};
     int code = copy_names(excluded, excluded_count, recording) ? SQLITE_OK : SQLITE_NOMEM;
     perilune_hub *hub = perilune_lift_hook(db);
     if (code == SQLITE_OK) code = sqlite3session_create(db, "main", &recording->session);
     if (code == SQLITE_OK) code = sqlite3session_attach(recording->session, NULL);
     perilune_put_hook_back(hub);
-    if (hub) recording->state = PERILUNE_RECORDING_FAILED;
+    if (hub) recording->state = PSQL_RECORDING_FAILED;
     if (code != SQLITE_OK) {
-        perilune_recording_end(recording);
+        psql_recording_end(recording);
         return code;
     }
     sqlite3session_table_filter(recording->session, wants_table, recording);
@@ -116,7 +116,7 @@ static void stand_in(void *context, sqlite3 *db, int kind, const char *schema, c
     (void)context, (void)db, (void)kind, (void)schema, (void)table, (void)old, (void)new;
 }
 
-void perilune_recording_end(perilune_recording *recording) {
+void psql_recording_end(psql_recording *recording) {
     unlist(recording);
     if (recording->session) {
         perilune_hub *hub = perilune_lift_hook(recording->db);
@@ -130,46 +130,46 @@ void perilune_recording_end(perilune_recording *recording) {
     free(recording);
 }
 
-void perilune_watch_recordings(sqlite3 *db) {
+void psql_watch_recordings(sqlite3 *db) {
     if (atomic_load_explicit(&recording_count, memory_order_relaxed) == 0) return;
     pthread_mutex_lock(&recordings_lock);
-    for (perilune_recording *recording = recordings; recording; recording = recording->next) {
-        if (recording->db != db || recording->state != PERILUNE_RECORDING_COMPLETE) continue;
+    for (psql_recording *recording = recordings; recording; recording = recording->next) {
+        if (recording->db != db || recording->state != PSQL_RECORDING_COMPLETE) continue;
         if ((size_t)sqlite3session_memory_used(recording->session) <= recording->limit) continue;
         sqlite3session_enable(recording->session, 0);
-        recording->state = PERILUNE_RECORDING_TOO_LARGE;
+        recording->state = PSQL_RECORDING_TOO_LARGE;
     }
     pthread_mutex_unlock(&recordings_lock);
 }
 
-void perilune_interrupt_recordings(sqlite3 *db) {
+void psql_interrupt_recordings(sqlite3 *db) {
     if (atomic_load(&recording_count) == 0) return;
     pthread_mutex_lock(&recordings_lock);
-    for (perilune_recording *recording = recordings; recording; recording = recording->next) {
-        if (recording->db != db || recording->state != PERILUNE_RECORDING_COMPLETE) continue;
+    for (psql_recording *recording = recordings; recording; recording = recording->next) {
+        if (recording->db != db || recording->state != PSQL_RECORDING_COMPLETE) continue;
         sqlite3session_enable(recording->session, 0);
-        recording->state = PERILUNE_RECORDING_FAILED;
+        recording->state = PSQL_RECORDING_FAILED;
     }
     pthread_mutex_unlock(&recordings_lock);
 }
 
-perilune_recording_state perilune_recording_status(perilune_recording *recording) { return recording->state; }
+psql_recording_state psql_recording_status(psql_recording *recording) { return recording->state; }
 
-size_t perilune_recording_touched_count(perilune_recording *recording) { return recording->touched_count; }
+size_t psql_recording_touched_count(psql_recording *recording) { return recording->touched_count; }
 
-const char *perilune_recording_touched_table(perilune_recording *recording, size_t index) { return recording->touched[index]; }
+const char *psql_recording_touched_table(psql_recording *recording, size_t index) { return recording->touched[index]; }
 
-int perilune_recording_changeset(perilune_recording *recording, void **bytes, int *length) {
+int psql_recording_changeset(psql_recording *recording, void **bytes, int *length) {
     *bytes = NULL;
     *length = 0;
     int code = sqlite3session_changeset(recording->session, length, bytes);
-    if (code != SQLITE_OK && recording->state == PERILUNE_RECORDING_COMPLETE) recording->state = PERILUNE_RECORDING_FAILED;
+    if (code != SQLITE_OK && recording->state == PSQL_RECORDING_COMPLETE) recording->state = PSQL_RECORDING_FAILED;
     return code;
 }
 
 /* MARK: - Comparing */
 
-int perilune_compare_schemas(sqlite3 *db, const char *former_schema, const char *const *tables, size_t table_count, void **bytes,
+int psql_compare_schemas(sqlite3 *db, const char *former_schema, const char *const *tables, size_t table_count, void **bytes,
                              int *length) {
     *bytes = NULL;
     *length = 0;
@@ -188,10 +188,10 @@ int perilune_compare_schemas(sqlite3 *db, const char *former_schema, const char 
     return code;
 }
 
-int perilune_invert_changeset(const void *bytes, int length, void **inverse, int *inverse_length) {
+int psql_invert_changeset(const void *bytes, int length, void **inverse, int *inverse_length) {
     *inverse = NULL;
     *inverse_length = 0;
     return sqlite3changeset_invert(length, bytes, inverse_length, inverse);
 }
 
-void perilune_free_changeset(void *bytes) { sqlite3_free(bytes); }
+void psql_free_changeset(void *bytes) { sqlite3_free(bytes); }

@@ -22,13 +22,13 @@ typedef struct {
     size_t capacity;
 } text;
 
-struct perilune_trace {
-    perilune_traced last;
+struct psql_trace {
+    psql_traced last;
     text sql, expanded, file;
     int64_t count;
     int pauses;
     active_statement active[most_active];
-    void (*tell)(void *context, const perilune_traced *statement);
+    void (*tell)(void *context, const psql_traced *statement);
     void *context;
     void (*forget_reading)(void *clock);
     void *clock;
@@ -56,14 +56,14 @@ static bool counts(const char *sql) {
 
 /* MARK: - Following statements */
 
-static active_statement *find(perilune_trace *trace, sqlite3_stmt *statement) {
+static active_statement *find(psql_trace *trace, sqlite3_stmt *statement) {
     for (int i = 0; i < most_active; i++) {
         if (trace->active[i].statement == statement) return &trace->active[i];
     }
     return NULL;
 }
 
-static void begin(perilune_trace *trace, sqlite3_stmt *statement) {
+static void begin(psql_trace *trace, sqlite3_stmt *statement) {
     active_statement *active = find(trace, statement);
     if (active) return; /* a trigger, of which SQLite tells as of its statement */
     active = find(trace, NULL);
@@ -83,7 +83,7 @@ static const char *keep(text *text, const char *bytes) {
     return text->bytes;
 }
 
-static void find_place(perilune_trace *trace) {
+static void find_place(psql_trace *trace) {
     trace->last.file = NULL;
     plua_context *context = plua_running_context();
     lua_Debug activation;
@@ -93,7 +93,7 @@ static void find_place(perilune_trace *trace) {
     trace->last.line = activation.currentline;
 }
 
-static void keep_values(perilune_trace *trace, sqlite3_stmt *statement) {
+static void keep_values(psql_trace *trace, sqlite3_stmt *statement) {
     trace->last.expanded = NULL;
     int count = sqlite3_bind_parameter_count(statement);
     if (count == 0 || count > most_parameters) return;
@@ -102,7 +102,7 @@ static void keep_values(perilune_trace *trace, sqlite3_stmt *statement) {
     sqlite3_free(expanded);
 }
 
-static void end(perilune_trace *trace, sqlite3_stmt *statement) {
+static void end(psql_trace *trace, sqlite3_stmt *statement) {
     active_statement active = {0}, *found = find(trace, statement);
     if (found) {
         active = *found;
@@ -110,7 +110,7 @@ static void end(perilune_trace *trace, sqlite3_stmt *statement) {
     }
     const char *sql = sqlite3_sql(statement);
     if (trace->pauses > 0 || sql == NULL || !counts(sql)) return;
-    perilune_traced *last = &trace->last;
+    psql_traced *last = &trace->last;
     sqlite3 *db = sqlite3_db_handle(statement);
     last->sql = keep(&trace->sql, sql);
     last->is_writing = !sqlite3_stmt_readonly(statement);
@@ -125,7 +125,7 @@ static void end(perilune_trace *trace, sqlite3_stmt *statement) {
 
 static int receive(unsigned event, void *context, void *statement, void *detail) {
     (void)detail;
-    perilune_trace *trace = context;
+    psql_trace *trace = context;
     active_statement *active;
     if (event != SQLITE_TRACE_ROW && trace->forget_reading) trace->forget_reading(trace->clock);
     switch (event) {
@@ -141,32 +141,32 @@ static int receive(unsigned event, void *context, void *statement, void *detail)
 
 /* MARK: - For Swift */
 
-perilune_trace *perilune_trace_make(void (*forget_reading)(void *clock), void *clock) {
-    perilune_trace *trace = calloc(1, sizeof *trace);
-    if (trace) *trace = (perilune_trace){.forget_reading = forget_reading, .clock = clock};
+psql_trace *psql_trace_make(void (*forget_reading)(void *clock), void *clock) {
+    psql_trace *trace = calloc(1, sizeof *trace);
+    if (trace) *trace = (psql_trace){.forget_reading = forget_reading, .clock = clock};
     return trace;
 }
 
-void perilune_trace_free(perilune_trace *trace) {
+void psql_trace_free(psql_trace *trace) {
     free(trace->sql.bytes);
     free(trace->expanded.bytes);
     free(trace->file.bytes);
     free(trace);
 }
 
-int perilune_trace_connection(perilune_trace *trace, sqlite3 *db) {
+int psql_trace_connection(psql_trace *trace, sqlite3 *db) {
     return sqlite3_trace_v2(db, SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE | SQLITE_TRACE_ROW, receive, trace);
 }
 
-const perilune_traced *perilune_trace_last(const perilune_trace *trace) {
+const psql_traced *psql_trace_last(const psql_trace *trace) {
     return trace->last.sql ? &trace->last : NULL;
 }
 
-int64_t perilune_trace_count(const perilune_trace *trace) { return trace->count; }
+int64_t psql_trace_count(const psql_trace *trace) { return trace->count; }
 
-void perilune_trace_tell(perilune_trace *trace, void (*tell)(void *context, const perilune_traced *statement), void *context) {
+void psql_trace_tell(psql_trace *trace, void (*tell)(void *context, const psql_traced *statement), void *context) {
     trace->tell = tell;
     trace->context = context;
 }
 
-void perilune_trace_pause(perilune_trace *trace, bool is_paused) { trace->pauses += is_paused ? 1 : -1; }
+void psql_trace_pause(psql_trace *trace, bool is_paused) { trace->pauses += is_paused ? 1 : -1; }

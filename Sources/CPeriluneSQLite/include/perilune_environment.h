@@ -14,7 +14,7 @@
 #include <sqlite3.h>
 
 /* How the names of these VFSs begin. */
-#define PERILUNE_ENVIRONMENT_PREFIX "perilune-environment-"
+#define PSQL_ENVIRONMENT_PREFIX "perilune-environment-"
 
 /* What a database sees. The functions are called on any thread. */
 typedef struct {
@@ -22,20 +22,20 @@ typedef struct {
     int64_t (*now)(void *object); /* milliseconds since the epoch of Julian days */
     uint64_t (*random)(void *object);
     void (*release)(void *object); /* called when the last connection is closed; may be NULL */
-} perilune_environment;
+} psql_environment;
 
 /* Makes the environment of a database. Returns the name of its VFS, which stays valid, or NULL without memory; owned by the caller
-** until perilune_release_environment, and by each connection on which it is installed. */
-const char *perilune_make_environment(const perilune_environment *environment);
+** until psql_release_environment, and by each connection on which it is installed. */
+const char *psql_make_environment(const psql_environment *environment);
 
 /* Ends the caller's ownership. */
-void perilune_release_environment(const char *name);
+void psql_release_environment(const char *name);
 
 /* Replaces the random functions of a connection that was opened with the VFS. Returns SQLite's code. */
-int perilune_install_environment(sqlite3 *handle, const char *name);
+int psql_install_environment(sqlite3 *handle, const char *name);
 
 /* Has databases with an environment of their own see this one instead while the calling thread uses them; NULL ends it. It must
 ** stay valid until then. */
-void perilune_use_environment(const perilune_environment *environment);
+void psql_use_environment(const psql_environment *environment);
 
 #endif

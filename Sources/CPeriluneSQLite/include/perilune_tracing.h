@@ -12,7 +12,7 @@
 
 #include <sqlite3.h>
 
-typedef struct perilune_trace perilune_trace;
+typedef struct psql_trace psql_trace;
 
 /* A statement that has ended. The texts live until the next one ends. */
 typedef struct {
@@ -23,30 +23,30 @@ typedef struct {
     uint64_t nanoseconds; /* from its first step to its end */
     int64_t rows;         /* returned, or changed */
     bool is_writing;
-} perilune_traced;
+} psql_traced;
 
 /* Makes a trace. NULL without memory.
 **
 ** SQLite asks for the present as a statement begins and ends, for the trace's sake: `forget_reading`, if not NULL, is called after
 ** each such reading, so that a clock which goes on with each one can take it back. */
-perilune_trace *perilune_trace_make(void (*forget_reading)(void *clock), void *clock);
+psql_trace *psql_trace_make(void (*forget_reading)(void *clock), void *clock);
 
 /* Frees it, when its connections are closed. */
-void perilune_trace_free(perilune_trace *trace);
+void psql_trace_free(psql_trace *trace);
 
 /* Traces a connection, in place of whatever traced it before. Returns SQLite's code. */
-int perilune_trace_connection(perilune_trace *trace, sqlite3 *db);
+int psql_trace_connection(psql_trace *trace, sqlite3 *db);
 
 /* The last statement that has ended, or NULL. */
-const perilune_traced *perilune_trace_last(const perilune_trace *trace);
+const psql_traced *psql_trace_last(const psql_trace *trace);
 
 /* How many have ended. */
-int64_t perilune_trace_count(const perilune_trace *trace);
+int64_t psql_trace_count(const psql_trace *trace);
 
 /* Has a function told of each that ends; NULL ends it. */
-void perilune_trace_tell(perilune_trace *trace, void (*tell)(void *context, const perilune_traced *statement), void *context);
+void psql_trace_tell(psql_trace *trace, void (*tell)(void *context, const psql_traced *statement), void *context);
 
 /* Leaves out what runs until it is called with false as often as it was with true. */
-void perilune_trace_pause(perilune_trace *trace, bool is_paused);
+void psql_trace_pause(psql_trace *trace, bool is_paused);
 
 #endif

@@ -15,34 +15,34 @@ final class ChangeRecording {
         let names = excluded.map { strdup($0) }
         defer { names.forEach { free($0) } }
         let pointers = names.map { UnsafePointer($0) }
-        let code = perilune_recording_begin(db.sqliteConnection, pointers, pointers.count, limitInBytes, &recording)
+        let code = psql_recording_begin(db.sqliteConnection, pointers, pointers.count, limitInBytes, &recording)
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
     }
 
     /// Ends it, before the connection is closed.
     func end() {
-        if let recording { perilune_recording_end(recording) }
+        if let recording { psql_recording_end(recording) }
         recording = nil
     }
 
     /// Whether it was given up because it had grown too large.
     var isTooLarge: Bool {
-        perilune_recording_status(recording) == PERILUNE_RECORDING_TOO_LARGE
+        psql_recording_status(recording) == PSQL_RECORDING_TOO_LARGE
     }
 
     /// The tables that were written to.
     var touchedTables: [String] {
-        (0..<perilune_recording_touched_count(recording)).map {
-            String(cString: perilune_recording_touched_table(recording, $0))
+        (0..<psql_recording_touched_count(recording)).map {
+            String(cString: psql_recording_touched_table(recording, $0))
         }
     }
 
     /// The net changes; `nil` if the recording is not complete.
     func changeset() -> Changeset? {
-        guard perilune_recording_status(recording) == PERILUNE_RECORDING_COMPLETE else { return nil }
+        guard psql_recording_status(recording) == PSQL_RECORDING_COMPLETE else { return nil }
         var bytes: UnsafeMutableRawPointer?
         var length: CInt = 0
-        guard perilune_recording_changeset(recording, &bytes, &length) == SQLITE_OK else { return nil }
+        guard psql_recording_changeset(recording, &bytes, &length) == SQLITE_OK else { return nil }
         return Changeset(taking: bytes, length: length)
     }
 }
@@ -55,7 +55,7 @@ extension Changeset {
         let pointers = names.map { UnsafePointer($0) }
         var bytes: UnsafeMutableRawPointer?
         var length: CInt = 0
-        let code = perilune_compare_schemas(db.sqliteConnection, schema, pointers, pointers.count, &bytes, &length)
+        let code = psql_compare_schemas(db.sqliteConnection, schema, pointers, pointers.count, &bytes, &length)
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         self.init(taking: bytes, length: length)
     }

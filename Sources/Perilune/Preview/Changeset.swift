@@ -17,7 +17,7 @@ package struct Changeset: Sendable, Equatable {
             return
         }
         bytes = Data(
-            bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in perilune_free_changeset(start) })
+            bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in psql_free_changeset(start) })
     }
 
     package var isEmpty: Bool { bytes.isEmpty }
@@ -28,7 +28,7 @@ package struct Changeset: Sendable, Equatable {
         return try bytes.withUnsafeBytes { buffer in
             var start: UnsafeMutableRawPointer?
             var length: CInt = 0
-            let code = perilune_invert_changeset(buffer.baseAddress, CInt(buffer.count), &start, &length)
+            let code = psql_invert_changeset(buffer.baseAddress, CInt(buffer.count), &start, &length)
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
             return Changeset(taking: start, length: length)
         }
@@ -36,14 +36,14 @@ package struct Changeset: Sendable, Equatable {
 
     /// A change of one row, to be used only while it is visited.
     struct Change {
-        let pointer: UnsafePointer<perilune_row_change>
+        let pointer: UnsafePointer<psql_row_change>
 
         var table: String { String(cString: pointer.pointee.table) }
         var columnCount: Int { Int(pointer.pointee.column_count) }
         var kind: RowChange.Kind {
             switch pointer.pointee.kind {
-            case PERILUNE_ROW_INSERTED: .inserted
-            case PERILUNE_ROW_DELETED: .deleted
+            case PSQL_ROW_INSERTED: .inserted
+            case PSQL_ROW_DELETED: .deleted
             default: .updated
             }
         }
@@ -54,11 +54,11 @@ package struct Changeset: Sendable, Equatable {
         }
 
         func old(_ column: Int) -> PreviewValue? {
-            perilune_row_change_old(pointer, CInt(column)).map { PreviewValue($0) }
+            psql_row_change_old(pointer, CInt(column)).map { PreviewValue($0) }
         }
 
         func new(_ column: Int) -> PreviewValue? {
-            perilune_row_change_new(pointer, CInt(column)).map { PreviewValue($0) }
+            psql_row_change_new(pointer, CInt(column)).map { PreviewValue($0) }
         }
 
         /// The values of the key's columns.
@@ -75,7 +75,7 @@ package struct Changeset: Sendable, Equatable {
         try withoutActuallyEscaping(body) { body in
             let visitor = Visitor(body: body)
             let code = bytes.withUnsafeBytes { buffer in
-                perilune_read_changeset(
+                psql_read_changeset(
                     buffer.baseAddress, CInt(buffer.count),
                     { context, change in
                         Unmanaged<Visitor>.fromOpaque(context!).takeUnretainedValue().visit(Change(pointer: change!))

@@ -87,7 +87,7 @@ struct LiveFile {
         let code = sqlite3_open_v2(uri, &source, SQLITE_OPEN_NOMUTEX | flags, nil)
         defer { sqlite3_close(source) }
         guard code == SQLITE_OK, let source else { throw Self.error(code, source) }
-        perilune_keep_log(source)
+        psql_keep_log(source)
         sqlite3_busy_timeout(source, 5000)
         // One state from the first page to the last.
         let begun = sqlite3_exec(source, "BEGIN; SELECT COUNT(*) FROM sqlite_master", nil, nil, nil)

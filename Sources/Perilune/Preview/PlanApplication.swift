@@ -62,7 +62,7 @@ extension Changeset {
         guard !isEmpty else { return }
         let teller = ConflictTeller(schema: schema)
         let code = bytes.withUnsafeBytes { buffer in
-            perilune_apply_changeset(
+            psql_apply_changeset(
                 db.sqliteConnection, buffer.baseAddress, CInt(buffer.count),
                 { context, conflict in
                     Unmanaged<ConflictTeller>.fromOpaque(context!).takeUnretainedValue().take(conflict!.pointee)
@@ -85,7 +85,7 @@ private final class ConflictTeller {
         self.schema = schema
     }
 
-    func take(_ conflict: perilune_conflict) {
+    func take(_ conflict: psql_conflict) {
         guard error == nil else { return }
         guard let pointer = conflict.change else {
             let table = String(cString: conflict.table)
@@ -96,7 +96,7 @@ private final class ConflictTeller {
         let columns = schema.table(change.table)?.columns.map(\.name) ?? []
         let positions = 0..<change.columnCount
         var conflict = conflict
-        let current = positions.compactMap { perilune_conflict_current(&conflict, CInt($0)).map { PreviewValue($0) } }
+        let current = positions.compactMap { psql_conflict_current(&conflict, CInt($0)).map { PreviewValue($0) } }
         let described = PlanConflict(
             table: change.table, kind: change.kind, columns: columns, key: change.key,
             expected: positions.map { change.kind == .inserted ? nil : change.old($0) },
@@ -105,7 +105,7 @@ private final class ConflictTeller {
     }
 
     private static func message(
-        _ kind: perilune_conflict_kind, _ conflict: PlanConflict, _ change: Changeset.Change
+        _ kind: psql_conflict_kind, _ conflict: PlanConflict, _ change: Changeset.Change
     ) -> String {
         let names = change.keyColumns.map {
             conflict.columns.indices.contains($0) ? conflict.columns[$0] : "column \($0 + 1)"
@@ -113,9 +113,9 @@ private final class ConflictTeller {
         let key = zip(names, conflict.key).map { "\($0) = \($1.shortText)" }.joined(separator: ", ")
         let row = "the row of \(conflict.table) with \(key)"
         return switch kind {
-        case PERILUNE_CONFLICT_DIFFERS: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
-        case PERILUNE_CONFLICT_MISSING: "conflict: \(row) is not there any more"
-        case PERILUNE_CONFLICT_EXISTS: "conflict: \(row), which the plan inserts, is there already"
+        case PSQL_CONFLICT_DIFFERS: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
+        case PSQL_CONFLICT_MISSING: "conflict: \(row) is not there any more"
+        case PSQL_CONFLICT_EXISTS: "conflict: \(row), which the plan inserts, is there already"
         default: "conflict: \(row) would break a constraint, such as another row with the same unique value"
         }
     }

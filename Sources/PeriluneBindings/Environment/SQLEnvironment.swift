@@ -17,7 +17,7 @@ package struct SQLEnvironment: Sendable {
         var environment = sources.environment
         environment.object = Unmanaged.passRetained(sources).toOpaque()
         environment.release = { Unmanaged<Sources>.fromOpaque($0!).release() }
-        guard let name = perilune_make_environment(&environment) else {
+        guard let name = psql_make_environment(&environment) else {
             environment.release?(environment.object)
             throw DatabaseError(resultCode: .SQLITE_NOMEM)
         }
@@ -26,7 +26,7 @@ package struct SQLEnvironment: Sendable {
 
     /// Ends what ``init(date:random:)`` began; the connections that are open keep the environment.
     package func release() {
-        perilune_release_environment(name)
+        psql_release_environment(name)
     }
 
     /// What opens a file with this environment; `nil` stands for a database in memory.
@@ -41,7 +41,7 @@ package struct SQLEnvironment: Sendable {
     /// Has the connections of a database follow the environment.
     package func configure(_ configuration: inout Configuration, date: DateSource) {
         configuration.prepareDatabase { db in
-            let code = perilune_install_environment(db.sqliteConnection, name)
+            let code = psql_install_environment(db.sqliteConnection, name)
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }
         configuration.transactionClock = .custom { _ in date() }
@@ -49,7 +49,7 @@ package struct SQLEnvironment: Sendable {
 
     /// The path of a file, of which a database knows its URI.
     static func plainPath(of path: String) -> String {
-        guard path.hasPrefix("file:"), let end = path.range(of: "?vfs=\(PERILUNE_ENVIRONMENT_PREFIX)") else { return path }
+        guard path.hasPrefix("file:"), let end = path.range(of: "?vfs=\(PSQL_ENVIRONMENT_PREFIX)") else { return path }
         let name = path[path.index(path.startIndex, offsetBy: 5)..<end.lowerBound]
         return name.removingPercentEncoding ?? String(name)
     }
@@ -78,7 +78,7 @@ extension ScriptEnvironment {
 package final class ThreadEnvironment: Sendable {
     private let sources: Sources
     /// Written only by `init`.
-    private nonisolated(unsafe) let record: UnsafeMutablePointer<perilune_environment>
+    private nonisolated(unsafe) let record: UnsafeMutablePointer<psql_environment>
 
     package init(_ environment: ScriptEnvironment) {
         sources = Sources(date: environment.date, random: environment.random)
@@ -92,7 +92,7 @@ package final class ThreadEnvironment: Sendable {
 
     /// Begins on the calling thread, to its end; this object must live as long as the thread uses databases.
     package func begin() {
-        perilune_use_environment(record)
+        psql_use_environment(record)
     }
 }
 
@@ -107,8 +107,8 @@ private final class Sources: Sendable {
     }
 
     /// Without ownership.
-    var environment: perilune_environment {
-        perilune_environment(
+    var environment: psql_environment {
+        psql_environment(
             object: Unmanaged.passUnretained(self).toOpaque(),
             now: { Unmanaged<Sources>.fromOpaque($0!).takeUnretainedValue().now() },
             random: { Unmanaged<Sources>.fromOpaque($0!).takeUnretainedValue().random.next() },

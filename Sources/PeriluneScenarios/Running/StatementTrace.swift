@@ -16,13 +16,13 @@ final class StatementTrace {
     init(clock: ScenarioClock) throws {
         self.clock = clock
         let pointer = Unmanaged.passUnretained(clock).toOpaque()
-        let trace = perilune_trace_make({ Unmanaged<ScenarioClock>.fromOpaque($0!).takeUnretainedValue().forgetReading() }, pointer)
+        let trace = psql_trace_make({ Unmanaged<ScenarioClock>.fromOpaque($0!).takeUnretainedValue().forgetReading() }, pointer)
         guard let trace else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
         self.trace = trace
     }
 
     deinit {
-        perilune_trace_free(trace)
+        psql_trace_free(trace)
     }
 
     /// Has every connection that is opened with a configuration traced.
@@ -30,21 +30,21 @@ final class StatementTrace {
         // Connections are opened and used on the thread of the scenario.
         nonisolated(unsafe) let trace = trace
         configuration.prepareDatabase { db in
-            let code = perilune_trace_connection(trace, db.sqliteConnection)
+            let code = psql_trace_connection(trace, db.sqliteConnection)
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         }
     }
 
     /// How many statements have run.
-    var count: Int { Int(perilune_trace_count(trace)) }
+    var count: Int { Int(psql_trace_count(trace)) }
 
     /// The last one.
-    var last: StatementRecord? { perilune_trace_last(trace).map { StatementRecord($0.pointee) } }
+    var last: StatementRecord? { psql_trace_last(trace).map { StatementRecord($0.pointee) } }
 
     /// Runs a closure whose statements are not those of the scenario.
     func pausing<Result>(_ body: () throws -> Result) rethrows -> Result {
-        perilune_trace_pause(trace, true)
-        defer { perilune_trace_pause(trace, false) }
+        psql_trace_pause(trace, true)
+        defer { psql_trace_pause(trace, false) }
         return try body()
     }
 
@@ -53,7 +53,7 @@ final class StatementTrace {
         let collection = Collection()
         collections.append(collection)
         guard collections.count == 1 else { return collection }
-        perilune_trace_tell(
+        psql_trace_tell(
             trace,
             { context, statement in
                 let trace = Unmanaged<StatementTrace>.fromOpaque(context!).takeUnretainedValue()
@@ -66,12 +66,12 @@ final class StatementTrace {
     /// Keeps no more.
     func end(_ collection: Collection) {
         collections.removeAll { $0 === collection }
-        if collections.isEmpty { perilune_trace_tell(trace, nil, nil) }
+        if collections.isEmpty { psql_trace_tell(trace, nil, nil) }
     }
 }
 
 extension StatementRecord {
-    init(_ traced: perilune_traced) {
+    init(_ traced: psql_traced) {
         sql = String(cString: traced.sql)
         if let expanded = traced.expanded {
             arguments = BoundValues.values(in: String(cString: expanded), of: sql)
