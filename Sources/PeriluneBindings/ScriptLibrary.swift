@@ -38,9 +38,9 @@ final class ScriptLibrary {
 
     private func defineValues() throws {
         let core = state.core
-        perilune_push_null(core.L)
+        pdb_push_null(core.L)
         try perilune.set("null", core.takeValues(1)[0])
-        lua_pushcclosure(core.L, { perilune_make_blob($0) }, 0)
+        lua_pushcclosure(core.L, { pdb_make_blob($0) }, 0)
         try perilune.set("blob", core.takeValues(1)[0])
         try perilune.set("date", .table(dates.makeDateTable(in: state)))
         try perilune.set("date_components", .table(dates.makeComponentsTable(in: state)))
@@ -52,8 +52,8 @@ final class ScriptLibrary {
         let core = state.core
         try internals.set("null", perilune.get("null"))
         for (name, push) in [
-            ("database", perilune_push_database_methods), ("statement", perilune_push_statement_methods),
-            ("row", perilune_push_row_methods),
+            ("database", pdb_push_database_methods), ("statement", pdb_push_statement_methods),
+            ("row", pdb_push_row_methods),
         ] {
             push(core.L)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])
@@ -101,7 +101,7 @@ final class ScriptLibrary {
             [try dates.make(DateTime(julianDay: arguments.get(1)))]
         }
         try internals.set("is_blob", .function(core.makeFunction("is_blob", raw: { core, _ in
-            lua_pushboolean(core.L, perilune_is_blob(core.L, 1) ? 1 : 0)
+            lua_pushboolean(core.L, pdb_is_blob(core.L, 1) ? 1 : 0)
             return 1
         })))
     }
@@ -111,9 +111,9 @@ final class ScriptLibrary {
         guard lua_checkstack(core.L, 1) != 0 else { return nil }
         core.push(value)
         defer { plua_pop(core.L, 1) }
-        if perilune_is_null(core.L, -1) { return .nil }
+        if pdb_is_null(core.L, -1) { return .nil }
         var count = 0
-        guard let bytes = perilune_blob_bytes(core.L, lua_gettop(core.L), &count) else { return nil }
+        guard let bytes = pdb_blob_bytes(core.L, lua_gettop(core.L), &count) else { return nil }
         return .string(LuaString(UnsafeRawBufferPointer(start: bytes, count: count)))
     }
 
@@ -121,12 +121,12 @@ final class ScriptLibrary {
     private func defineRowAccess() throws {
         let core = state.core
         for (name, function) in [
-            ("row_columns", perilune_row_columns), ("row_metatable", perilune_row_metatable), ("make_row", perilune_make_row),
-            ("plain", perilune_plain_value), ("define", perilune_define), ("raise", plua_raise_error),
-            ("add_error_fields", plua_add_error_fields), ("guarded", perilune_call_guarded),
+            ("row_columns", pdb_row_columns), ("row_metatable", pdb_row_metatable), ("make_row", pdb_make_row),
+            ("plain", pdb_plain_value), ("define", pdb_define), ("raise", plua_raise_error),
+            ("add_error_fields", plua_add_error_fields), ("guarded", pdb_call_guarded),
             ("position", plua_position),
-            ("add_observer", perilune_add_observer), ("is_calling_observer", perilune_is_calling_observer),
-            ("fingerprint", perilune_fingerprint), ("take_letter", perilune_take_letter),
+            ("add_observer", pdb_add_observer), ("is_calling_observer", pdb_is_calling_observer),
+            ("fingerprint", pdb_fingerprint), ("take_letter", pdb_take_notification),
         ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
             lua_pushcclosure(core.L, function, 0)
             try internals.set(.string(LuaString(name)), core.takeValues(1)[0])

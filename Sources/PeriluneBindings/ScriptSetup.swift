@@ -42,7 +42,7 @@ package struct ScriptSetup {
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
         state.core.push(value)
-        perilune_set_default_database(state.core.L)
+        pdb_set_default_database(state.core.L)
         try state.globals.set("db", value)
         if previewMode == .holdingBackEffects { try library.holdBackEffects() }
         try extending?(library.internals, state)

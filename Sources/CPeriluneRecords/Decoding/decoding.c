@@ -42,9 +42,9 @@ static bool push_date(lua_State *L, sqlite3_stmt *handle, int column, perilune_p
     const char *bytes = (const char *)sqlite3_column_text(handle, column);
     size_t length = (size_t)sqlite3_column_bytes(handle, column);
     int64_t microseconds;
-    if (bytes == NULL || length > longest_date || !perilune_parse_date(bytes, length, &microseconds)) return false;
+    if (bytes == NULL || length > longest_date || !pdb_parse_date(bytes, length, &microseconds)) return false;
     if (packer) perilune_pack_string(L, packer, bytes, length);
-    perilune_push_date(L, microseconds);
+    pdb_push_date(L, microseconds);
     return true;
 }
 
@@ -54,11 +54,11 @@ static void read_odd_dates(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     perilune_push_record_function(L, "read_dates");
     lua_pushvalue(L, -2);
-    if (plua_pcall(L, 1, 0) != LUA_OK) perilune_keep_pending_error(L);
+    if (plua_pcall(L, 1, 0) != LUA_OK) pdb_keep_pending_error(L);
 }
 
 /* Pushes the record of a segment, whose metatable and chunk are at `metatable` and behind it. The packer has begun. */
-static void push_segment(lua_State *L, perilune_statement *statement, const perilune_layout *layout,
+static void push_segment(lua_State *L, pdb_statement *statement, const perilune_layout *layout,
                          const perilune_segment *segment, int keys, int metatable, perilune_packer *packer) {
     lua_createtable(L, 0, segment->count);
     const perilune_record_column *columns = segment->shape->plan->columns;
@@ -73,7 +73,7 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
         }
         if (position == NOT_TAKEN) continue;
         /* Nothing may be raised here. */
-        if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) perilune_rows_of(L)->has_misfit = true;
+        if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) pdb_state_of(L)->has_misfit = true;
         lua_pushvalue(L, keys + column);
         bool is_date = position >= 0 && columns[position].is_date;
         if (is_date && push_date(L, statement->handle, column, packer)) {
@@ -82,8 +82,8 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
         }
         if (is_date) has_odd_dates = true;
         if (packer && position >= 0) push_and_pack(L, statement->handle, column, type, &columns[position], packer);
-        else if (position >= 0) perilune_push_column(L, statement->handle, column, columns[position].is_boolean);
-        else perilune_push_value(L, statement, column);
+        else if (position >= 0) pdb_push_column(L, statement->handle, column, columns[position].is_boolean);
+        else pdb_push_value(L, statement, column);
         lua_rawset(L, -3);
     }
     if (packer) perilune_end_packing(packer, lua_topointer(L, -1));
@@ -92,7 +92,7 @@ static void push_segment(lua_State *L, perilune_statement *statement, const peri
     if (has_odd_dates) read_odd_dates(L);
 }
 
-static bool is_all_null(perilune_statement *statement, const perilune_segment *segment) {
+static bool is_all_null(pdb_statement *statement, const perilune_segment *segment) {
     for (int column = segment->first; column < segment->first + segment->count; column++) {
         if (sqlite3_column_type(statement->handle, column) != SQLITE_NULL) return false;
     }
@@ -137,7 +137,7 @@ static void begin_packing(lua_State *L, perilune_decoder *decoder, int number, i
     packer->index = metatable + 1;
 }
 
-static void decode_segment(lua_State *L, perilune_statement *statement, perilune_decoder *decoder, int number) {
+static void decode_segment(lua_State *L, pdb_statement *statement, perilune_decoder *decoder, int number) {
     const perilune_segment *segment = &decoder->layout->segments[number];
     int metatable = decoder->metatables + number * 2;
     perilune_packer packer;
@@ -154,7 +154,7 @@ static void put_into_parent(lua_State *L, perilune_decoder *decoder, int number,
     lua_pop(L, 1);
 }
 
-void perilune_decode(lua_State *L, perilune_statement *statement, perilune_decoder *decoder) {
+void perilune_decode(lua_State *L, pdb_statement *statement, perilune_decoder *decoder) {
     const perilune_layout *layout = decoder->layout;
     decode_segment(L, statement, decoder, 0);
     if (layout->segment_count == 1) return;
@@ -172,7 +172,7 @@ void perilune_decode(lua_State *L, perilune_statement *statement, perilune_decod
     lua_settop(L, first_record);
 }
 
-bool perilune_push_record(lua_State *L, perilune_statement *statement, int layout_index) {
+bool perilune_push_record(lua_State *L, pdb_statement *statement, int layout_index) {
     perilune_layout *layout = lua_touserdata(L, layout_index);
     if (layout->column_count != statement->column_count) return false;
     layout_index = lua_absindex(L, layout_index);
@@ -197,7 +197,7 @@ bool perilune_push_record(lua_State *L, perilune_statement *statement, int layou
 }
 
 void perilune_raise_misfit(lua_State *L) {
-    perilune_rows_of(L)->has_misfit = false;
+    pdb_state_of(L)->has_misfit = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     perilune_push_record_function(L, "raise_misfit");
     lua_pushvalue(L, -2);
@@ -212,7 +212,7 @@ int perilune_record_from(lua_State *L) {
     lua_settop(L, 3);
     luaL_checktype(L, row_names, LUA_TTABLE);
     luaL_checktype(L, values, LUA_TTABLE);
-    perilune_plan *block = perilune_block_of(L, plan, perilune_rows_of(L)->plan_metatable);
+    perilune_plan *block = pdb_to_userdata(L, plan, pdb_state_of(L)->plan_metatable);
     if (block == NULL) return luaL_typeerror(L, plan, "plan");
     int count = (int)lua_rawlen(L, row_names), taken_count = 0;
     bool has_extras = false;

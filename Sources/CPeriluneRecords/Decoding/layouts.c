@@ -80,7 +80,7 @@ perilune_shape *perilune_push_shape_for(lua_State *L, int plan_index, const int 
 /* MARK: - Building */
 
 typedef struct {
-    perilune_call *call;
+    pdb_call *call;
     perilune_layout *layout;
     int index, keys, shapes; /* the layout and its lists on the stack */
 } builder;
@@ -185,8 +185,8 @@ static void build_root(lua_State *L, builder *builder, int model, int fields) {
 }
 
 /* Pushes a new layout for the class or the list of segments. */
-static perilune_layout *build(lua_State *L, perilune_call *call) {
-    perilune_statement *statement = call->statement;
+static perilune_layout *build(lua_State *L, pdb_call *call) {
+    pdb_statement *statement = call->statement;
     int source = call->class_index, top = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
     bool is_class = perilune_push_model(L, source) != NULL;
@@ -228,9 +228,9 @@ static perilune_layout *build(lua_State *L, perilune_call *call) {
     return layout;
 }
 
-perilune_layout *perilune_push_layout(lua_State *L, perilune_call *call) {
-    perilune_statement *statement = call->statement;
-    lua_getiuservalue(L, call->statement_index, PERILUNE_LAYOUT);
+perilune_layout *perilune_push_layout(lua_State *L, pdb_call *call) {
+    pdb_statement *statement = call->statement;
+    lua_getiuservalue(L, call->statement_index, PDB_LAYOUT);
     perilune_layout *layout = lua_touserdata(L, -1);
     if (layout && layout->source == lua_topointer(L, call->class_index) && layout->prepare_count == statement->prepare_count &&
         layout->column_count == statement->column_count && layout->generation == call->database->schema_generation) {
@@ -239,12 +239,12 @@ perilune_layout *perilune_push_layout(lua_State *L, perilune_call *call) {
     lua_pop(L, 1);
     layout = build(L, call);
     lua_pushvalue(L, -1);
-    lua_setiuservalue(L, call->statement_index, PERILUNE_LAYOUT);
+    lua_setiuservalue(L, call->statement_index, PDB_LAYOUT);
     return layout;
 }
 
-int perilune_raise_stale(lua_State *L, perilune_call *call) {
-    perilune_end_run(call->statement);
+int perilune_raise_stale(lua_State *L, pdb_call *call) {
+    pdb_end_run(call->statement);
     return plua_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
                           "class", call->arguments.verb);
 }

@@ -203,7 +203,7 @@ static void fill_batch(lua_State *L, perilune_insertion *insertion, batch *batch
 
 /* The records are what they were. The next batch is smaller. */
 static void give_up(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
-    perilune_end_run(batch->work.call.statement);
+    pdb_end_run(batch->work.call.statement);
     lua_settop(L, TOP);
     for (lua_Integer last = position + batch->count - 1; last >= position; last--) {
         perilune_put_back_one(L, last, batch->has_key);
@@ -235,7 +235,7 @@ static void keep_snapshots(lua_State *L, const batch *batch) {
 
 static int run_batch(lua_State *L) {
     batch *batch = lua_touserdata(L, 1);
-    perilune_run_bound(L, &batch->work.call, PERILUNE_DISCARD, 0);
+    pdb_run_bound(L, &batch->work.call, PDB_DISCARD, 0);
     return 0;
 }
 
@@ -251,7 +251,7 @@ static bool is_about_row(lua_State *L) {
 
 /* Runs the statement. Returns false if it has failed because of a row, and the records have to be inserted one by one. */
 static bool try_batch(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
-    perilune_mark_rowid(batch->work.call.statement);
+    pdb_mark_rowid(batch->work.call.statement);
     lua_pushcfunction(L, run_batch);
     lua_pushlightuserdata(L, batch);
     if (plua_pcall(L, 1, 0) == LUA_OK) return true;

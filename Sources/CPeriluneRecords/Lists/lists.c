@@ -46,7 +46,7 @@ void perilune_insert_one(lua_State *L, perilune_insertion *insertion, lua_Intege
 static int insert_all_inside(lua_State *L) {
     perilune_insertion *insertion = lua_touserdata(L, INSERTION);
     lua_settop(L, TOP);
-    insertion->database = perilune_resolve_database(L, 2, "insert_all", &insertion->access);
+    insertion->database = pdb_resolve_database(L, 2, "insert_all", &insertion->access);
     insertion->count = (lua_Integer)lua_rawlen(L, LIST);
     insertion->access->is_taken = true; /* the guard is for all that is done in it */
     for (lua_Integer i = 1; i <= insertion->count;) i += perilune_insert_some(L, insertion, i);
@@ -56,9 +56,9 @@ static int insert_all_inside(lua_State *L) {
 }
 
 static int insert_all_guarded(lua_State *L) {
-    perilune_access *access;
-    perilune_database *database = perilune_resolve_database(L, 2, "insert_all", &access);
-    return perilune_run_guarded(L, database->rows, database, access, insert_all_inside);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, 2, "insert_all", &access);
+    return pdb_run_guarded(L, database->rows, database, access, insert_all_inside);
 }
 
 /* Raises the error on top of the stack, which tells the element of the list that it is about. */

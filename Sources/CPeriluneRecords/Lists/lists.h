@@ -21,8 +21,8 @@ typedef struct {
 } perilune_range;
 
 typedef struct {
-    perilune_database *database;
-    perilune_access *access;
+    pdb_database *database;
+    pdb_access *access;
     lua_Integer count;
     lua_Integer position; /* of the record that is worked on, or 0: an error is about it */
     sqlite3_int64 last_rowid;

@@ -8,34 +8,34 @@ static const char functions_key, model_metatable_key;
 /* MARK: - Databases */
 
 static int is_database(lua_State *L) {
-    lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->database_metatable) != NULL);
+    lua_pushboolean(L, pdb_to_userdata(L, 1, pdb_state_of(L)->database_metatable) != NULL);
     return 1;
 }
 
 static int is_row(lua_State *L) {
-    lua_pushboolean(L, perilune_is_row(L, 1));
+    lua_pushboolean(L, pdb_is_row(L, 1));
     return 1;
 }
 
 static int is_statement(lua_State *L) {
-    lua_pushboolean(L, perilune_block_of(L, 1, perilune_rows_of(L)->statement_metatable) != NULL);
+    lua_pushboolean(L, pdb_to_userdata(L, 1, pdb_state_of(L)->statement_metatable) != NULL);
     return 1;
 }
 
 static int schema_generation(lua_State *L) {
-    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 1, "schema_generation");
+    pdb_handle *handle = pdb_check_handle(L, pdb_state_of(L), 1, "schema_generation");
     lua_pushinteger(L, handle->database->schema_generation);
     return 1;
 }
 
 /* touch_schema(db): it may be another one than is known. */
 static int touch_schema(lua_State *L) {
-    perilune_touch_schema(perilune_check_handle(L, perilune_rows_of(L), 1, "touch_schema")->database);
+    pdb_touch_schema(pdb_check_handle(L, pdb_state_of(L), 1, "touch_schema")->database);
     return 0;
 }
 
 static int database_id(lua_State *L) {
-    perilune_handle *handle = perilune_check_handle(L, perilune_rows_of(L), 1, "database_id");
+    pdb_handle *handle = pdb_check_handle(L, pdb_state_of(L), 1, "database_id");
     lua_pushinteger(L, (lua_Integer)handle->database->id);
     return 1;
 }
@@ -51,14 +51,14 @@ static int call_in_access(lua_State *L) {
 static int with_access(lua_State *L) {
     static const char *const names[] = {"read", "write", "guard", NULL};
     int mode = luaL_checkoption(L, 2, NULL, names);
-    perilune_access *access;
-    perilune_database *database = perilune_resolve_database(L, 1, "with_access", &access);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, 1, "with_access", &access);
     lua_remove(L, 2);
     lua_remove(L, 1);
-    perilune_rows *rows = perilune_rows_of(L);
-    if (mode == 2) return perilune_run_guarded(L, rows, database, access, call_in_access);
+    pdb_state *rows = pdb_state_of(L);
+    if (mode == 2) return pdb_run_guarded(L, rows, database, access, call_in_access);
     if (access) return call_in_access(L);
-    return perilune_run_in_access(L, rows, database, false, call_in_access);
+    return pdb_run_in_access(L, rows, database, false, call_in_access);
 }
 
 /* MARK: - Functions of the Lua part */
@@ -82,7 +82,7 @@ perilune_model *perilune_push_model(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
     lua_rawgeti(L, -1, 1);
     lua_remove(L, -2);
-    perilune_model *model = perilune_block_of(L, -1, perilune_rows_of(L)->model_metatable);
+    perilune_model *model = pdb_to_userdata(L, -1, pdb_state_of(L)->model_metatable);
     if (model == NULL) lua_pop(L, 1);
     return model;
 }
@@ -94,7 +94,7 @@ perilune_model *perilune_model_at(lua_State *L, int index) {
 }
 
 perilune_model *perilune_check_model(lua_State *L, int index) {
-    perilune_model *model = perilune_block_of(L, index, perilune_rows_of(L)->model_metatable);
+    perilune_model *model = pdb_to_userdata(L, index, pdb_state_of(L)->model_metatable);
     if (model == NULL) luaL_typeerror(L, index, "model");
     return model;
 }
@@ -153,8 +153,8 @@ static int model_of(lua_State *L) {
 
 void perilune_push_record_functions(lua_State *L) {
     static const luaL_Reg functions[] = {
-        {"default_database", perilune_default_database},
-        {"with_default_database", perilune_with_default_database},
+        {"default_database", pdb_default_database},
+        {"with_default_database", pdb_with_default_database},
         {"is_database", is_database},
         {"is_statement", is_statement},
         {"is_row", is_row},
@@ -189,12 +189,12 @@ const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_l
     perilune_write_metatable_key;
 
 static const void *new_plain_metatable(lua_State *L, const void *key, const char *name) {
-    const void *metatable = perilune_new_metatable(L, key, name, (luaL_Reg[]){{NULL, NULL}});
+    const void *metatable = pdb_new_metatable(L, key, name, (luaL_Reg[]){{NULL, NULL}});
     lua_pop(L, 1);
     return metatable;
 }
 
-void perilune_open_records(lua_State *L, perilune_rows *rows) {
+void perilune_open_records(lua_State *L, pdb_state *rows) {
     rows->model_metatable = new_plain_metatable(L, &model_metatable_key, "model");
     rows->plan_metatable = new_plain_metatable(L, &perilune_plan_metatable_key, "plan");
     rows->shape_metatable = new_plain_metatable(L, &perilune_shape_metatable_key, "shape");

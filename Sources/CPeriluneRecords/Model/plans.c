@@ -1,8 +1,8 @@
 /* Plans of record classes. */
 #include "CPeriluneRows/Queries/verbs.h"
 
-perilune_plan *perilune_push_plan(lua_State *L, int model_index, perilune_access *access) {
-    perilune_database *database = access->database;
+perilune_plan *perilune_push_plan(lua_State *L, int model_index, pdb_access *access) {
+    pdb_database *database = access->database;
     lua_getiuservalue(L, model_index, MODEL_PLANS);
     lua_rawgeti(L, -1, (lua_Integer)database->id);
     perilune_plan *plan = lua_touserdata(L, -1);
@@ -14,9 +14,9 @@ perilune_plan *perilune_push_plan(lua_State *L, int model_index, perilune_access
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     perilune_push_record_function(L, "plan");
     lua_getiuservalue(L, model_index, MODEL_CLASS);
-    perilune_push_handle(L, access);
+    pdb_push_handle(L, access);
     lua_call(L, 2, 1);
-    plan = perilune_block_of(L, -1, perilune_rows_of(L)->plan_metatable);
+    plan = pdb_to_userdata(L, -1, pdb_state_of(L)->plan_metatable);
     if (plan == NULL) plua_raise(L, "internal", "a record class has no plan");
     return plan;
 }
@@ -85,7 +85,7 @@ static lua_Integer integer_field(lua_State *L, const char *name, lua_Integer oth
 ** that are yet to be written to some table. */
 static int make_plan(lua_State *L) {
     perilune_model *model = perilune_check_model(L, 1);
-    uint64_t database = lua_isnil(L, 2) ? 0 : perilune_check_handle(L, perilune_rows_of(L), 2, "make_plan")->database->id;
+    uint64_t database = lua_isnil(L, 2) ? 0 : pdb_check_handle(L, pdb_state_of(L), 2, "make_plan")->database->id;
     lua_settop(L, 3);
     lua_getfield(L, 3, "columns");
     int count = (int)lua_rawlen(L, 4);
@@ -129,7 +129,7 @@ static int make_plan(lua_State *L) {
 /* keep_plan(model, plan): makes it the one of its database. keep_plan(model): forgets all. */
 static int keep_plan(lua_State *L) {
     perilune_check_model(L, 1)->is_described = true;
-    perilune_plan *plan = perilune_block_of(L, 2, perilune_rows_of(L)->plan_metatable);
+    perilune_plan *plan = pdb_to_userdata(L, 2, pdb_state_of(L)->plan_metatable);
     if (plan == NULL) {
         lua_newtable(L);
         lua_setiuservalue(L, 1, MODEL_PLANS);
@@ -145,7 +145,7 @@ static int keep_plan(lua_State *L) {
 
 /* renew_plan(plan, generation): the schema has changed, but not for this table. */
 static int renew_plan(lua_State *L) {
-    perilune_plan *plan = perilune_block_of(L, 1, perilune_rows_of(L)->plan_metatable);
+    perilune_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
     if (plan) plan->generation = luaL_checkinteger(L, 2);
     return 0;
 }
@@ -159,14 +159,14 @@ static int plans(lua_State *L) {
 }
 
 static int plan_generation(lua_State *L) {
-    perilune_plan *plan = perilune_block_of(L, 1, perilune_rows_of(L)->plan_metatable);
+    perilune_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
     if (plan == NULL) return 0;
     lua_pushinteger(L, plan->generation);
     return 1;
 }
 
 static int plan_schema(lua_State *L) {
-    if (perilune_block_of(L, 1, perilune_rows_of(L)->plan_metatable) == NULL) return 0;
+    if (pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable) == NULL) return 0;
     lua_getiuservalue(L, 1, PLAN_SCHEMA);
     return 1;
 }
@@ -183,16 +183,16 @@ static int record_schema(lua_State *L) {
     return 3;
 }
 
-perilune_statement *perilune_compile_kept(lua_State *L, perilune_access *access, int holder, int sql_value, int kept_value) {
+pdb_statement *perilune_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value) {
     lua_getiuservalue(L, holder, kept_value);
-    perilune_statement *statement = lua_touserdata(L, -1);
+    pdb_statement *statement = lua_touserdata(L, -1);
     if (statement && statement->connection == access->connection && !statement->in_use) {
-        perilune_check_allowed(L, access, statement);
+        pdb_check_allowed(L, access, statement);
         return statement;
     }
     lua_pop(L, 1);
     lua_getiuservalue(L, holder, sql_value);
-    statement = perilune_compile(L, access, lua_gettop(L));
+    statement = pdb_compile(L, access, lua_gettop(L));
     lua_remove(L, -2);
     if (statement->is_cached) {
         lua_pushvalue(L, -1);

@@ -17,7 +17,7 @@
 
 #include "CPeriluneRows/rows_internal.h"
 
-struct perilune_call;
+struct pdb_call;
 
 /* MARK: - Models */
 
@@ -110,10 +110,10 @@ enum {
 };
 
 /* Pushes the plan of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1] */
-perilune_plan *perilune_push_plan(lua_State *L, int model_index, perilune_access *access);
+perilune_plan *perilune_push_plan(lua_State *L, int model_index, pdb_access *access);
 
 /* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another. [-0, +1] */
-perilune_statement *perilune_compile_kept(lua_State *L, perilune_access *access, int holder, int sql_value, int kept_value);
+pdb_statement *perilune_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value);
 
 /* MARK: - Shapes */
 
@@ -196,10 +196,10 @@ int perilune_set_snapshot(lua_State *L);
 
 /* Reads a date in one of the usual forms: YYYY-MM-DD, with a time of day behind it or without, in UTC. Returns false for any
 ** other. */
-bool perilune_parse_date(const char *bytes, size_t length, int64_t *microseconds);
+bool pdb_parse_date(const char *bytes, size_t length, int64_t *microseconds);
 
 /* [-0, +1, m] */
-void perilune_push_date(lua_State *L, int64_t microseconds);
+void pdb_push_date(lua_State *L, int64_t microseconds);
 
 /* MARK: - Layouts */
 
@@ -240,7 +240,7 @@ enum {
 };
 
 /* Pushes the layout for the rows of the call's statement, which stands on a row or has not run. [-0, +1] */
-perilune_layout *perilune_push_layout(lua_State *L, struct perilune_call *call);
+perilune_layout *perilune_push_layout(lua_State *L, struct pdb_call *call);
 
 /* A loop that makes records. */
 typedef struct {
@@ -252,16 +252,16 @@ typedef struct {
 perilune_decoder perilune_begin_records(lua_State *L, int layout_index);
 
 /* Pushes the record of the row that the statement stands on. [-0, +1, m] */
-void perilune_decode(lua_State *L, perilune_statement *statement, perilune_decoder *decoder);
+void perilune_decode(lua_State *L, pdb_statement *statement, perilune_decoder *decoder);
 
 /* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the layout. */
-bool perilune_push_record(lua_State *L, perilune_statement *statement, int layout_index);
+bool perilune_push_record(lua_State *L, pdb_statement *statement, int layout_index);
 
 /* Raises for a record, or a list of them, on top of the stack that has a value which is none of its column's, unless the class takes
 ** it: if there may be one, which is known from making them. [-0, +0] */
 void perilune_raise_misfit(lua_State *L);
 
-static inline void perilune_check_fit(lua_State *L, const perilune_rows *rows) {
+static inline void perilune_check_fit(lua_State *L, const pdb_state *rows) {
     if (rows->has_misfit) perilune_raise_misfit(L);
 }
 
@@ -269,7 +269,7 @@ static inline void perilune_check_fit(lua_State *L, const perilune_rows *rows) {
 int perilune_record_from(lua_State *L);
 
 /* Raises what is to be said then. */
-int perilune_raise_stale(lua_State *L, struct perilune_call *call);
+int perilune_raise_stale(lua_State *L, struct pdb_call *call);
 
 /* MARK: - Verbs */
 
@@ -278,13 +278,13 @@ extern const luaL_Reg perilune_plan_functions[], perilune_record_fetches[], peri
 
 /* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost
 ** access; else the default one. Sets the access that is open to it, or NULL. */
-perilune_database *perilune_resolve_database(lua_State *L, int index, const char *verb, perilune_access **access);
+pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pdb_access **access);
 
 /* The same where none is named; or NULL. Never fails. */
-perilune_database *perilune_implied_database(const perilune_rows *rows);
+pdb_database *pdb_implied_database(const pdb_state *rows);
 
-int perilune_default_database(lua_State *L);
-int perilune_with_default_database(lua_State *L);
+int pdb_default_database(lua_State *L);
+int pdb_with_default_database(lua_State *L);
 
 extern const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,
     perilune_write_metatable_key;

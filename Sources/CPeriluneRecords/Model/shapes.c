@@ -103,7 +103,7 @@ void perilune_push_found(lua_State *L, int model) {
 
 /* forget_found(model): methods, verbs or columns have changed. */
 static int forget_found(lua_State *L) {
-    if (perilune_block_of(L, 1, perilune_rows_of(L)->model_metatable) == NULL) return luaL_typeerror(L, 1, "model");
+    if (pdb_to_userdata(L, 1, pdb_state_of(L)->model_metatable) == NULL) return luaL_typeerror(L, 1, "model");
     lua_settop(L, 1);
     lua_getiuservalue(L, 1, MODEL_FOUND);
     for (lua_pushnil(L); lua_next(L, 2);) {
@@ -125,8 +125,8 @@ static int set_record_verbs(lua_State *L) {
 
 /* Pushes the plan of a model for the database that is used now; nil if there is none, or it may be out of date. */
 static void push_present_plan(lua_State *L, int model) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_database *database = perilune_implied_database(rows);
+    pdb_state *rows = pdb_state_of(L);
+    pdb_database *database = pdb_implied_database(rows);
     lua_getiuservalue(L, model, MODEL_PLANS);
     lua_rawgeti(L, -1, database ? (lua_Integer)database->id : 0);
     lua_remove(L, -2);

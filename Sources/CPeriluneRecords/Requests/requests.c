@@ -21,7 +21,7 @@ static const char metatable_key; /* in the registry */
 static void push_metatable(lua_State *L) {
     if (lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key) == LUA_TTABLE) return;
     lua_pop(L, 1);
-    perilune_new_metatable(L, &metatable_key, "compiled request", (luaL_Reg[]){{NULL, NULL}});
+    pdb_new_metatable(L, &metatable_key, "compiled request", (luaL_Reg[]){{NULL, NULL}});
 }
 
 /* compiled_request(SQL, class, generation, list of slots, constants by their position among the slots) */
@@ -63,18 +63,18 @@ static compiled_request *push_compiled(lua_State *L) {
     if (lua_rawget(L, 1) != LUA_TTABLE) return NULL;
     lua_pushvalue(L, lua_upvalueindex(NAME));
     lua_rawget(L, -2);
-    return perilune_block_of(L, -1, lua_topointer(L, lua_upvalueindex(METATABLE)));
+    return pdb_to_userdata(L, -1, lua_topointer(L, lua_upvalueindex(METATABLE)));
 }
 
 /* Whether the argument behind the request is a database, or none is given. */
 static bool has_usual_arguments(lua_State *L, int count) {
-    return count == 1 || (count == 2 && (lua_isnil(L, 2) || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable)));
+    return count == 1 || (count == 2 && (lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)));
 }
 
 /* Whether the request is good for the database, and is to be run in an access that is open: one that is opened for a statement
 ** alone may have to be another one for this statement. */
-static bool is_runnable(const compiled_request *request, const perilune_database *database, const perilune_access *access) {
-    return access && access->mode != PERILUNE_READ_STATEMENT && request->generation == database->schema_generation &&
+static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
+    return access && access->mode != PDB_READ_STATEMENT && request->generation == database->schema_generation &&
            !perilune_awakens(request->model);
 }
 
@@ -105,20 +105,20 @@ static void push_values(lua_State *L, const compiled_request *request, int index
 }
 
 /* Stack: request, database or nothing. */
-static int fetch_request(lua_State *L, int (*fetch)(lua_State *, perilune_call *)) {
+static int fetch_request(lua_State *L, int (*fetch)(lua_State *, pdb_call *)) {
     int count = lua_gettop(L);
     compiled_request *request = has_usual_arguments(L, count) ? push_compiled(L) : NULL;
     if (request == NULL) return call_fallback(L, count);
     int index = lua_gettop(L);
     const char *name = lua_tostring(L, lua_upvalueindex(NAME));
-    perilune_access *access;
-    perilune_database *database = perilune_resolve_database(L, count == 2 ? 2 : 0, name, &access);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, name, &access);
     if (!is_runnable(request, database, access)) return call_fallback(L, count);
     luaL_checkstack(L, request->count + LUA_MINSTACK * 2, "too many arguments");
-    perilune_call call = {.rows = database->rows, .database = database, .access = access, .class_index = index + 1};
+    pdb_call call = {.rows = database->rows, .database = database, .access = access, .class_index = index + 1};
     lua_getiuservalue(L, index, REQUEST_CLASS);
     push_values(L, request, index);
-    call.arguments = (perilune_arguments){
+    call.arguments = (pdb_arguments){
         .verb = name, .first = index + 2, .count = request->count, .list_count = request->count};
     call.statement = perilune_compile_kept(L, access, index, REQUEST_SQL, REQUEST_STATEMENT);
     call.statement_index = lua_gettop(L);
@@ -143,8 +143,8 @@ static int make_verb(lua_State *L) {
 
 /* The generation of the schema of the innermost access, or of the default database; nil if there is none. */
 static int current_generation(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_database *database = perilune_implied_database(rows);
+    pdb_state *rows = pdb_state_of(L);
+    pdb_database *database = pdb_implied_database(rows);
     if (database == NULL) return 0;
     lua_pushinteger(L, database->schema_generation);
     return 1;

@@ -100,12 +100,12 @@ void perilune_pack_long(lua_State *L, perilune_packer *packer) {
 void perilune_make_plain(lua_State *L) {
     int type = lua_type(L, -1);
     if (type != LUA_TUSERDATA && type != LUA_TTABLE) return;
-    perilune_push_plain(L, lua_gettop(L));
+    pdb_push_plain(L, lua_gettop(L));
     lua_remove(L, -2);
-    if (perilune_is_blob(L, -1)) {
+    if (pdb_is_blob(L, -1)) {
         lua_getiuservalue(L, -1, 1);
         lua_remove(L, -2);
-    } else if (perilune_is_null(L, -1)) {
+    } else if (pdb_is_null(L, -1)) {
         lua_pop(L, 1);
         lua_pushnil(L);
     }

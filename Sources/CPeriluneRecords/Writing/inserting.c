@@ -81,7 +81,7 @@ static void take_inserted(lua_State *L, perilune_work *work, int names, const pe
     if (plan->rowid >= 0 && work->call.has_inserted) {
         lua_rawgeti(L, names, plan->rowid + 1);
         int type = lua_rawget(L, work->record);
-        bool has_key = type != LUA_TNIL && !perilune_is_null(L, -1), has_integer = type == LUA_TNUMBER && lua_isinteger(L, -1);
+        bool has_key = type != LUA_TNIL && !pdb_is_null(L, -1), has_integer = type == LUA_TNUMBER && lua_isinteger(L, -1);
         lua_pop(L, 1);
         if (!has_key || (work->values == work->record && !has_integer)) {
             lua_pushinteger(L, sqlite3_last_insert_rowid(work->call.access->connection->handle));
@@ -108,12 +108,12 @@ lua_Integer perilune_insert_row(lua_State *L, perilune_work *work, int conflict)
     push_present(L, work, names, &mask, &packing);
     perilune_write *write = perilune_push_write(L, work, &mask, "i", conflict, PLAN_LAST_INSERT, 1);
     lua_replace(L, slot);
-    perilune_statement *statement = perilune_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
+    pdb_statement *statement = perilune_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
     perilune_begin_write(L, work, statement);
     for (int i = 0; i < write->parameter_count; i++) perilune_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
-    perilune_mark_rowid(statement);
+    pdb_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
-    perilune_run_write(L, work, has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
+    perilune_run_write(L, work, has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
     if (has_rows || work->call.changes == 0 || (packing.rowid && !work->call.has_inserted)) drop_packing(&packing);
     if (work->call.changes == 0) return work->block->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;

@@ -15,12 +15,12 @@ typedef struct {
 } record_verb;
 
 /* Runs the body in the access that is open or in one of its own. */
-static int run_body(lua_State *L, const record_verb *verb, perilune_database *database, perilune_access *access) {
-    if (!verb->is_read && perilune_needs_guard(L, database)) {
-        return perilune_run_guarded(L, database->rows, database, access, verb->body);
+static int run_body(lua_State *L, const record_verb *verb, pdb_database *database, pdb_access *access) {
+    if (!verb->is_read && pdb_needs_guard(L, database)) {
+        return pdb_run_guarded(L, database->rows, database, access, verb->body);
     }
     if (access) return verb->body(L);
-    return perilune_run_in_access(L, database->rows, database, verb->is_read, verb->body);
+    return pdb_run_in_access(L, database->rows, database, verb->is_read, verb->body);
 }
 
 static int call_in_lua(lua_State *L, const char *name) {
@@ -37,13 +37,13 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
     perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
     if (shape) perilune_prefetch_fields(lua_topointer(L, 1));
     bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
-                   (count == 1 || lua_isnil(L, 2) || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
+                   (count == 1 || lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) {
         lua_settop(L, count);
         return call_in_lua(L, verb->name);
     }
-    perilune_access *access;
-    perilune_database *database = perilune_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
     if (access && !database->has_collations) {
         perilune_work work = perilune_begin_work(L, database, access, verb->name, 1);
         return verb->run(L, &work);
@@ -54,8 +54,8 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
 
 /* The same inside an access that was opened for it. Stack: record, database or nothing. */
 static int run_inside(lua_State *L, const record_verb *verb) {
-    perilune_access *access;
-    perilune_database *database = perilune_resolve_database(L, lua_gettop(L) >= 2 ? 2 : 0, verb->name, &access);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, lua_gettop(L) >= 2 ? 2 : 0, verb->name, &access);
     perilune_push_shape_of(L, 1);
     perilune_work work = perilune_begin_work(L, database, access, verb->name, 1);
     return verb->run(L, &work);
@@ -115,16 +115,16 @@ static int run_write_changes(lua_State *L, perilune_work *work) {
 
 /* Runs the body for the database at 2, in the access that is open or in one of its own. */
 static int run_raw(lua_State *L, const record_verb *verb) {
-    perilune_access *access;
-    perilune_database *database = perilune_resolve_database(L, 2, verb->name, &access);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, 2, verb->name, &access);
     return run_body(L, verb, database, access);
 }
 
 /* Takes the arguments beyond the database. */
 static perilune_work begin_raw(lua_State *L, const char *verb, int *conflict, int *columns) {
-    perilune_access *access;
+    pdb_access *access;
     lua_settop(L, 5);
-    perilune_database *database = perilune_resolve_database(L, 2, verb, &access);
+    pdb_database *database = pdb_resolve_database(L, 2, verb, &access);
     if (perilune_push_shape_of(L, 1) == NULL) plua_argument_error(L, verb, 1, "a record", 1);
     perilune_work work = perilune_begin_work(L, database, access, verb, 1);
     if (lua_istable(L, 3)) work.values = 3;
@@ -165,8 +165,8 @@ static int exists_raw_body(lua_State *L) {
 
 /* Stack: class, database or nil, key. Tables whose key has several columns are for the Lua part. */
 static int find_with(lua_State *L, const char *verb, bool is_required) {
-    perilune_access *access;
-    perilune_database *database = perilune_resolve_database(L, 2, verb, &access);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, 2, verb, &access);
     perilune_work work = {.call = {.rows = database->rows, .database = database, .access = access, .class_index = 1}, .verb = verb};
     work.call.arguments.verb = verb;
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
@@ -179,14 +179,14 @@ static int find_with(lua_State *L, const char *verb, bool is_required) {
         return call_in_lua(L, verb);
     }
     perilune_begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);
-    bool is_there = perilune_step(L, &work.call);
+    bool is_there = pdb_step(L, &work.call);
     if (is_there) {
-        perilune_check_columns(work.call.statement);
+        pdb_check_columns(work.call.statement);
         perilune_push_layout(L, &work.call);
         perilune_push_record(L, work.call.statement, lua_gettop(L));
-        if (work.call.rows->has_pending_error) perilune_raise_failure(L, work.call.statement);
+        if (work.call.rows->has_pending_error) pdb_raise_failure(L, work.call.statement);
     }
-    perilune_end_run(work.call.statement);
+    pdb_end_run(work.call.statement);
     if (is_there) {
         perilune_check_fit(L, work.call.rows);
         return 1;
@@ -216,7 +216,7 @@ static int call_find(lua_State *L, const record_verb *verb) {
     perilune_model *model = count == 2 || count == 3 ? perilune_model_at(L, 1) : NULL;
     int type = model ? lua_type(L, count) : LUA_TNONE;
     bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && model->is_described && !perilune_awakens(model) &&
-                   (count == 2 || perilune_block_of(L, 2, perilune_rows_of(L)->database_metatable));
+                   (count == 2 || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) return call_in_lua(L, verb->name);
     if (count == 2) {
         lua_pushnil(L);
@@ -276,7 +276,7 @@ static void set_fields(lua_State *L) {
     for (lua_pushnil(L); lua_next(L, 2);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
-        if (perilune_is_null(L, -1)) {
+        if (pdb_is_null(L, -1)) {
             lua_pop(L, 1);
             lua_pushnil(L);
         }

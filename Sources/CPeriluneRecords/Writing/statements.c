@@ -111,7 +111,7 @@ perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const per
 /* MARK: - Running */
 
 static bool may_be_boolean(lua_State *L, int index) {
-    return lua_isboolean(L, index) || lua_isnil(L, index) || perilune_is_null(L, index);
+    return lua_isboolean(L, index) || lua_isnil(L, index) || pdb_is_null(L, index);
 }
 
 /* Raises that the value at `index` cannot be stored in a column. */
@@ -150,35 +150,35 @@ void perilune_bind_column(lua_State *L, perilune_work *work, int parameter, int 
     if (bind_usual(L, handle, parameter, index, known)) return;
     bool is_blob = known->is_blob && lua_type(L, index) == LUA_TSTRING;
     const char *expected = known->is_boolean && !may_be_boolean(L, index) ? "true or false"
-                           : perilune_bind_plain(L, handle, parameter, index, is_blob);
+                           : pdb_bind_plain(L, handle, parameter, index, is_blob);
     if (expected == NULL) return;
-    perilune_end_run(work->call.statement);
-    if (expected == perilune_conversion_failed) lua_error(L);
+    pdb_end_run(work->call.statement);
+    if (expected == pdb_conversion_failed) lua_error(L);
     raise_value(L, work, column, expected, index);
 }
 
 /* Begins a run of the compiled statement on top of the stack. */
-void perilune_begin_write(lua_State *L, perilune_work *work, perilune_statement *statement) {
+void perilune_begin_write(lua_State *L, perilune_work *work, pdb_statement *statement) {
     work->call.statement = statement;
     work->call.statement_index = lua_gettop(L);
-    perilune_begin_run(statement, &work->call.access->active);
-    perilune_note_run(work->call.rows, statement);
+    pdb_begin_run(statement, &work->call.access->active);
+    pdb_note_run(work->call.rows, statement);
 }
 
 /* Runs the statement; an error of a constraint is told by the record then. */
-void perilune_run_write(lua_State *L, perilune_work *work, perilune_row_form form, lua_Integer limit) {
+void perilune_run_write(lua_State *L, perilune_work *work, pdb_row_form form, lua_Integer limit) {
     perilune_written *written = &work->call.rows->written;
     *written = (perilune_written){L, work->call.statement, work->record, work->plan};
-    perilune_run_bound(L, &work->call, form, limit);
+    pdb_run_bound(L, &work->call, form, limit);
     written->statement = NULL;
 }
 
-void perilune_explain_failure(lua_State *L, perilune_rows *rows, perilune_statement *statement) {
+void perilune_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement) {
     perilune_written written = rows->written;
     int error = lua_gettop(L);
     if (written.statement != statement || written.L != L || statement == NULL || error <= written.plan) return;
     rows->written.statement = NULL;
-    if (perilune_block_of(L, written.plan, rows->plan_metatable) == NULL || !perilune_shape_at(L, written.record)) return;
+    if (pdb_to_userdata(L, written.plan, rows->plan_metatable) == NULL || !perilune_shape_at(L, written.record)) return;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     perilune_push_record_function(L, "explain");
     lua_pushvalue(L, error);

@@ -76,7 +76,7 @@ bool perilune_update_columns(lua_State *L, perilune_work *work, const perilune_m
     for (int i = 0; i < key_count; i++) lua_pushvalue(L, key + i);
     for (int i = 0; i < write->parameter_count; i++) perilune_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
     work->has_rows = write->returning_count > 0;
-    perilune_run_write(L, work, work->has_rows ? PERILUNE_TUPLES : PERILUNE_DISCARD, 1);
+    perilune_run_write(L, work, work->has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
     if (work->call.changes == 0 && !work->block->is_view) return false;
     int rows = lua_gettop(L);
     if (work->has_objects) perilune_drop_nulls(L, work, names, write, first_value);

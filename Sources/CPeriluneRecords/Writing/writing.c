@@ -10,7 +10,7 @@ static void renew_plan(lua_State *L, perilune_work *work) {
     lua_settop(L, top);
 }
 
-perilune_work perilune_begin_work(lua_State *L, perilune_database *database, perilune_access *access, const char *verb,
+perilune_work perilune_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb,
                                   int record) {
     perilune_work work = {.call = {.rows = database->rows, .database = database, .access = access}, .verb = verb,
                           .record = record, .values = record, .shape = lua_gettop(L)};
@@ -40,7 +40,7 @@ static bool has_known_fields(lua_State *L, perilune_work *work, bool raises) {
 void perilune_check_fields(lua_State *L, perilune_work *work) {
     if (work->shape_block->plan == work->block || has_known_fields(L, work, false)) return;
     /* Somebody else may have changed the table. */
-    perilune_touch_schema(work->call.database);
+    pdb_touch_schema(work->call.database);
     renew_plan(L, work);
     if (work->shape_block->plan != work->block) has_known_fields(L, work, true);
 }
@@ -52,7 +52,7 @@ bool perilune_push_key_of(lua_State *L, perilune_work *work) {
     for (int i = 0; i < work->block->key_count; i++) {
         lua_rawgeti(L, top + 1, work->block->keys[i] + 1);
         lua_rawget(L, work->values);
-        if (!lua_isnil(L, -1) && !perilune_is_null(L, -1)) continue;
+        if (!lua_isnil(L, -1) && !pdb_is_null(L, -1)) continue;
         lua_settop(L, top);
         return false;
     }
@@ -117,7 +117,7 @@ void perilune_set_column(lua_State *L, perilune_work *work, int names, int colum
 
 void perilune_drop_nulls(lua_State *L, perilune_work *work, int names, const perilune_write *write, int first_value) {
     for (int i = 0; i < write->parameter_count; i++) {
-        if (!perilune_is_null(L, first_value + i)) continue;
+        if (!pdb_is_null(L, first_value + i)) continue;
         lua_pushnil(L);
         perilune_set_column(L, work, names, write->parameters[i]);
     }
@@ -130,7 +130,7 @@ void perilune_begin_by_key(lua_State *L, perilune_work *work, int first, int sql
     luaL_checkstack(L, work->block->key_count + LUA_MINSTACK, NULL);
     perilune_begin_write(L, work, perilune_compile_kept(L, work->call.access, work->plan, sql_value, kept_value));
     for (int i = 0; i < work->block->key_count; i++) perilune_bind_column(L, work, i + 1, work->block->keys[i], first + i);
-    if (work->call.rows->is_recording && work->call.statement->is_direct) perilune_record_read(L, &work->call);
+    if (work->call.rows->is_recording && work->call.statement->is_direct) pdb_record_read(L, &work->call);
 }
 
 bool perilune_row_exists(lua_State *L, perilune_work *work) {
@@ -138,9 +138,9 @@ bool perilune_row_exists(lua_State *L, perilune_work *work) {
     if (work->block->key_count == 0) perilune_raise_no_key(L, work);
     if (!perilune_push_key_of(L, work)) return false;
     perilune_begin_by_key(L, work, top + 1, PLAN_EXISTS_SQL, PLAN_EXISTS);
-    bool is_there = perilune_step(L, &work->call);
-    if (is_there) perilune_check_columns(work->call.statement);
-    perilune_end_run(work->call.statement);
+    bool is_there = pdb_step(L, &work->call);
+    if (is_there) pdb_check_columns(work->call.statement);
+    pdb_end_run(work->call.statement);
     lua_settop(L, top);
     return is_there;
 }
@@ -149,7 +149,7 @@ bool perilune_delete_row(lua_State *L, perilune_work *work) {
     int top = lua_gettop(L);
     if (work->block->key_count == 0 || !perilune_push_key_of(L, work)) perilune_raise_no_key(L, work);
     perilune_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
-    perilune_run_write(L, work, PERILUNE_DISCARD, 0);
+    perilune_run_write(L, work, PDB_DISCARD, 0);
     lua_settop(L, top);
     return work->call.changes > 0 || work->block->is_view;
 }

@@ -6,7 +6,7 @@
 
 /* What a script does with one record, or with a key. */
 typedef struct {
-    perilune_call call;
+    pdb_call call;
     const char *verb;
     int record, values; /* on the stack: the record, and the table that its values are taken from */
     int shape, plan;    /* on the stack */
@@ -59,18 +59,18 @@ perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const per
 /* MARK: - Running */
 
 /* Begins a run of the compiled statement on top of the stack. */
-void perilune_begin_write(lua_State *L, perilune_work *work, perilune_statement *statement);
+void perilune_begin_write(lua_State *L, perilune_work *work, pdb_statement *statement);
 
 /* Binds the value at `index`, for a column. May push a value that must stay. */
 void perilune_bind_column(lua_State *L, perilune_work *work, int parameter, int column, int index);
 
 /* Runs the statement; an error of a constraint is told by the record then. */
-void perilune_run_write(lua_State *L, perilune_work *work, perilune_row_form form, lua_Integer limit);
+void perilune_run_write(lua_State *L, perilune_work *work, pdb_row_form form, lua_Integer limit);
 
 /* MARK: - Work on a record */
 
 /* Prepares to work on the record, whose shape is on top of the stack; pushes the plan. [-0, +1] */
-perilune_work perilune_begin_work(lua_State *L, perilune_database *database, perilune_access *access, const char *verb, int record);
+perilune_work perilune_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb, int record);
 
 /* Raises if the record, made for other columns than the table has in this database, has fields that are none. */
 void perilune_check_fields(lua_State *L, perilune_work *work);

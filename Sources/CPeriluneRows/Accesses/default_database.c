@@ -4,40 +4,40 @@
 
 static const char default_database_key;
 
-void perilune_set_default_database(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = perilune_block_of(L, -1, rows->database_metatable);
+void pdb_set_default_database(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *handle = pdb_to_userdata(L, -1, rows->database_metatable);
     rows->default_database = handle ? handle->database : NULL;
     lua_rawsetp(L, LUA_REGISTRYINDEX, &default_database_key);
 }
 
 /* The innermost access, unless what overrides the default database is further inside; or NULL. */
-static perilune_access *implied_access(const perilune_rows *rows) {
+static pdb_access *implied_access(const pdb_state *rows) {
     return rows->access == rows->overridden_access ? NULL : rows->access;
 }
 
-perilune_database *perilune_implied_database(const perilune_rows *rows) {
-    perilune_access *access = implied_access(rows);
+pdb_database *pdb_implied_database(const pdb_state *rows) {
+    pdb_access *access = implied_access(rows);
     return access ? access->database : rows->default_database;
 }
 
-perilune_database *perilune_resolve_database(lua_State *L, int index, const char *verb, perilune_access **access) {
-    perilune_rows *rows = perilune_rows_of(L);
+pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pdb_access **access) {
+    pdb_state *rows = pdb_state_of(L);
     if (index && !lua_isnoneornil(L, index)) {
-        perilune_handle *handle = perilune_check_handle(L, rows, index, verb);
-        *access = perilune_find_access(L, rows, handle->database, handle->token);
+        pdb_handle *handle = pdb_check_handle(L, rows, index, verb);
+        *access = pdb_find_access(L, rows, handle->database, handle->token);
         return handle->database;
     }
-    perilune_database *database = perilune_implied_database(rows);
+    pdb_database *database = pdb_implied_database(rows);
     if (database == NULL) plua_raise(L, "argument", "%s: there is no default database: give one as first argument", verb);
-    *access = perilune_find_access(L, rows, database, 0);
+    *access = pdb_find_access(L, rows, database, 0);
     return database;
 }
 
 /* The handle of the innermost access, or the default database. */
-int perilune_default_database(lua_State *L) {
-    perilune_access *access = implied_access(perilune_rows_of(L));
-    if (access) perilune_push_handle(L, access);
+int pdb_default_database(lua_State *L) {
+    pdb_access *access = implied_access(pdb_state_of(L));
+    if (access) pdb_push_handle(L, access);
     else lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
     if (lua_isnil(L, -1)) plua_raise(L, "argument", "there is no default database: give one as first argument");
     return 1;
@@ -59,18 +59,18 @@ static void rename_default(lua_State *L, int holder, const char *name, int from,
 ** with_default_database(db, perilune, function, ...): calls the function with the database and what else is given; meanwhile it is the
 ** default one, for scripts too: `db` and `perilune.database`. Nothing can yield out of the function, so that nobody else sees it.
 */
-int perilune_with_default_database(lua_State *L) {
+int pdb_with_default_database(lua_State *L) {
     enum { database = 1, library, body, globals, former };
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_check_handle(L, rows, database, "with");
+    pdb_state *rows = pdb_state_of(L);
+    pdb_check_handle(L, rows, database, "with");
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
-    perilune_push_database_object(L, database);
+    pdb_push_database_object(L, database);
     lua_replace(L, database);
     lua_pushglobaltable(L);
     lua_insert(L, globals);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
     lua_insert(L, former);
-    perilune_access *former_access = rows->overridden_access;
+    pdb_access *former_access = rows->overridden_access;
 
     int argument_count = lua_gettop(L) - former;
     lua_pushvalue(L, body);
@@ -80,13 +80,13 @@ int perilune_with_default_database(lua_State *L) {
     rename_default(L, globals, "db", former, database);
     rename_default(L, library, "database", former, database);
     lua_pushvalue(L, database);
-    perilune_set_default_database(L);
+    pdb_set_default_database(L);
     rows->overridden_access = rows->access;
 
     int status = plua_pcall(L, argument_count + 1, LUA_MULTRET);
     rows->overridden_access = former_access;
     lua_pushvalue(L, former);
-    perilune_set_default_database(L);
+    pdb_set_default_database(L);
     rename_default(L, library, "database", database, former);
     rename_default(L, globals, "db", database, former);
     if (status != LUA_OK) return lua_error(L);

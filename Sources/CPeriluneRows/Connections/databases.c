@@ -3,8 +3,8 @@
 
 /* MARK: - Finding */
 
-perilune_handle *perilune_check_handle(lua_State *L, perilune_rows *rows, int index, const char *verb) {
-    perilune_handle *handle = perilune_block_of(L, index, rows->database_metatable);
+pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb) {
+    pdb_handle *handle = pdb_to_userdata(L, index, rows->database_metatable);
     if (handle == NULL) {
         plua_raise(L, "argument", "%s: expected a database before the colon (db:%s(...)), got %s", verb, verb,
                        plua_type_name(L, index));
@@ -12,58 +12,58 @@ perilune_handle *perilune_check_handle(lua_State *L, perilune_rows *rows, int in
     return handle;
 }
 
-static perilune_access *access_with_token(perilune_rows *rows, uint64_t token) {
-    perilune_access *access = rows->access;
+static pdb_access *access_with_token(pdb_state *rows, uint64_t token) {
+    pdb_access *access = rows->access;
     while (access && access->token != token) access = access->outer;
     return access;
 }
 
-perilune_access *perilune_access_to(perilune_rows *rows, perilune_database *database) {
-    perilune_access *access = rows->access;
+pdb_access *pdb_access_to(pdb_state *rows, pdb_database *database) {
+    pdb_access *access = rows->access;
     while (access && database && access->database != database) access = access->outer;
     return access;
 }
 
-perilune_access *perilune_find_access(lua_State *L, perilune_rows *rows, perilune_database *database, uint64_t token) {
+pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token) {
     if (rows->forbidden_place) {
         plua_raise(L, "nested_access", "a database cannot be used inside %s", rows->forbidden_place);
     }
-    if (token == 0) return perilune_access_to(rows, database);
-    perilune_access *access = access_with_token(rows, token);
+    if (token == 0) return pdb_access_to(rows, database);
+    pdb_access *access = access_with_token(rows, token);
     if (access == NULL) plua_raise(L, "dead_handle", "this database handle was used after its block ended");
     return access;
 }
 
-perilune_database *perilune_database_at(lua_State *L, int index) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = perilune_block_of(L, index, rows->database_metatable);
+pdb_database *pdb_database_at(lua_State *L, int index) {
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *handle = pdb_to_userdata(L, index, rows->database_metatable);
     if (handle == NULL || (handle->token != 0 && !access_with_token(rows, handle->token))) return NULL;
     return handle->database->owner ? handle->database : NULL;
 }
 
-bool perilune_is_database(lua_State *L, int index) {
-    return perilune_block_of(L, index, perilune_rows_of(L)->database_metatable) != NULL;
+bool pdb_is_database(lua_State *L, int index) {
+    return pdb_to_userdata(L, index, pdb_state_of(L)->database_metatable) != NULL;
 }
 
-bool perilune_database_is_closable(perilune_database *database) {
-    return database->flags & PERILUNE_DATABASE_CLOSABLE;
+bool pdb_database_is_closable(pdb_database *database) {
+    return database->flags & PDB_DATABASE_CLOSABLE;
 }
 
-int64_t perilune_schema_generation(perilune_database *database) { return database->schema_generation; }
+int64_t pdb_schema_generation(pdb_database *database) { return database->schema_generation; }
 
-void perilune_forget_schema(perilune_database *database) { perilune_touch_schema(database); }
+void pdb_forget_schema(pdb_database *database) { pdb_touch_schema(database); }
 
-void *perilune_database_owner(perilune_database *database) { return database->owner; }
+void *pdb_database_owner(pdb_database *database) { return database->owner; }
 
-perilune_access *perilune_current_access(lua_State *L, perilune_database *database) {
-    return perilune_access_to(perilune_rows_of(L), database);
+pdb_access *pdb_current_access(lua_State *L, pdb_database *database) {
+    return pdb_access_to(pdb_state_of(L), database);
 }
 
-void *perilune_access_grdb(perilune_access *access) { return access->connection->grdb; }
+void *pdb_access_grdb(pdb_access *access) { return access->connection->grdb; }
 
-sqlite3 *perilune_access_handle(perilune_access *access) { return access->connection->handle; }
+sqlite3 *pdb_access_handle(pdb_access *access) { return access->connection->handle; }
 
-void perilune_push_database_object(lua_State *L, int index) {
+void pdb_push_database_object(lua_State *L, int index) {
     if (lua_getiuservalue(L, index, 1) == LUA_TUSERDATA) return;
     lua_pop(L, 1);
     lua_pushvalue(L, index);
@@ -71,7 +71,7 @@ void perilune_push_database_object(lua_State *L, int index) {
 
 /* MARK: - Databases and connections */
 
-int perilune_release_add(perilune_release_list *list, void *object) {
+int pdb_release_add(pdb_release_list *list, void *object) {
     if (list->count == list->capacity) {
         size_t capacity = list->capacity ? list->capacity * 2 : 16;
         void **grown = realloc(list->objects, capacity * sizeof *grown);
@@ -83,23 +83,23 @@ int perilune_release_add(perilune_release_list *list, void *object) {
     return 0;
 }
 
-void perilune_push_database(lua_State *L, void *owner, perilune_release_list *leftover, unsigned flags) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(perilune_database), 1);
-    perilune_database *database = (perilune_database *)(handle + 1);
-    *database = (perilune_database){.rows = rows, .id = ++rows->last_database, .owner = owner, .flags = flags, .leftover = leftover};
-    *handle = (perilune_handle){.owner = owner, .database = database};
-    perilune_touch_schema(database);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_database_metatable_key);
+void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags) {
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(pdb_database), 1);
+    pdb_database *database = (pdb_database *)(handle + 1);
+    *database = (pdb_database){.rows = rows, .id = ++rows->last_database, .owner = owner, .flags = flags, .leftover = leftover};
+    *handle = (pdb_handle){.owner = owner, .database = database};
+    pdb_touch_schema(database);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_database_metatable_key);
     lua_setmetatable(L, -2);
 }
 
 /* The release list is Swift's: the statements go when Swift drains it. The database's own memory stays as long as anything
 ** refers to the userdata: handles, statements and cursors that are finalized later find that the owner is gone. */
 static int collect_database(lua_State *L) {
-    perilune_handle *handle = lua_touserdata(L, 1);
+    pdb_handle *handle = lua_touserdata(L, 1);
     if (handle->owner == NULL) return 0;
-    perilune_drop_connections(L, handle->database);
+    pdb_drop_connections(L, handle->database);
     handle->database->owner = NULL;
     return plua_collect_object(L);
 }
@@ -120,8 +120,8 @@ static void replace_tokenizer(sqlite3 *handle) {
     }
 }
 
-perilune_connection *perilune_connection_for(perilune_database *database, sqlite3 *handle) {
-    perilune_connection *connection = database->connections;
+pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
+    pdb_connection *connection = database->connections;
     while (connection && connection->handle != handle) connection = connection->next;
     if (connection) return connection;
     connection = calloc(1, sizeof *connection);
@@ -137,46 +137,46 @@ perilune_connection *perilune_connection_for(perilune_database *database, sqlite
     return connection;
 }
 
-bool perilune_database_detach(lua_State *L, perilune_database *database) {
-    if (perilune_access_to(database->rows, database)) return false;
-    perilune_remove_observers(L, database);
-    perilune_drop_connections(L, database);
+bool pdb_database_detach(lua_State *L, pdb_database *database) {
+    if (pdb_access_to(database->rows, database)) return false;
+    pdb_remove_observers(L, database);
+    pdb_drop_connections(L, database);
     return true;
 }
 
 /* MARK: - Metamethods */
 
 static int database_to_string(lua_State *L) {
-    perilune_handle *handle = lua_touserdata(L, 1);
+    pdb_handle *handle = lua_touserdata(L, 1);
     if (handle->token == 0) lua_pushliteral(L, "database");
-    else if (access_with_token(perilune_rows_of(L), handle->token)) lua_pushliteral(L, "database handle");
+    else if (access_with_token(pdb_state_of(L), handle->token)) lua_pushliteral(L, "database handle");
     else lua_pushliteral(L, "database handle (its block has ended)");
     return 1;
 }
 
 /* A handle and its database are the same thing to talk to. */
 static int database_equal(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *left = perilune_block_of(L, 1, rows->database_metatable);
-    perilune_handle *right = perilune_block_of(L, 2, rows->database_metatable);
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *left = pdb_to_userdata(L, 1, rows->database_metatable);
+    pdb_handle *right = pdb_to_userdata(L, 2, rows->database_metatable);
     lua_pushboolean(L, left && right && left->database == right->database);
     return 1;
 }
 
-void perilune_push_database_methods(lua_State *L) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_database_metatable_key);
+void pdb_push_database_methods(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_database_metatable_key);
     lua_getfield(L, -1, "__index");
     lua_remove(L, -2);
 }
 
-void perilune_open_databases(lua_State *L, perilune_rows *rows) {
+void pdb_open_databases(lua_State *L, pdb_state *rows) {
     static const luaL_Reg metamethods[] = {
         {"__gc", collect_database}, {"__tostring", database_to_string}, {"__eq", database_equal}, {NULL, NULL}};
     rows->database_metatable =
-        perilune_new_metatable(L, &perilune_database_metatable_key, "database", metamethods);
+        pdb_new_metatable(L, &pdb_database_metatable_key, "database", metamethods);
     lua_createtable(L, 0, 32);
-    luaL_setfuncs(L, perilune_database_blocks, 0);
-    luaL_setfuncs(L, perilune_database_verbs, 0);
+    luaL_setfuncs(L, pdb_database_blocks, 0);
+    luaL_setfuncs(L, pdb_database_verbs, 0);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
 }

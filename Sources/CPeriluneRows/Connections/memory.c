@@ -10,14 +10,14 @@ enum {
     least_longest_value = 1 << 20,
 };
 
-static size_t cache_of(perilune_connection *connection) {
+static size_t cache_of(pdb_connection *connection) {
     int used, highest;
     if (sqlite3_db_status(connection->handle, SQLITE_DBSTATUS_CACHE_USED, &used, &highest, 0) != SQLITE_OK) return 0;
     return used < 0 ? (size_t)INT_MAX : (size_t)used;
 }
 
 /* Counts from now on, if this run has not been here before. */
-static void begin_counting(perilune_rows *rows, perilune_connection *connection, size_t used) {
+static void begin_counting(pdb_state *rows, pdb_connection *connection, size_t used) {
     uint64_t run = rows->context->run_count;
     if (rows->cache_run != run) rows->cache_growth = 0;
     rows->cache_run = run;
@@ -27,8 +27,8 @@ static void begin_counting(perilune_rows *rows, perilune_connection *connection,
     connection->cache_growth = 0;
 }
 
-void perilune_watch_memory(perilune_connection *connection) {
-    perilune_rows *rows = connection->database->rows;
+void pdb_watch_memory(pdb_connection *connection) {
+    pdb_state *rows = connection->database->rows;
     size_t limit = rows->context->limit;
     if (limit == 0) return;
     size_t used = cache_of(connection);
@@ -41,7 +41,7 @@ void perilune_watch_memory(perilune_connection *connection) {
     }
 }
 
-void perilune_begin_bounds(perilune_connection *connection) {
+void pdb_begin_bounds(pdb_connection *connection) {
     size_t limit = connection->database->rows->context->limit;
     if (limit == 0) return;
     /* A value that does not fit into Lua is not made in SQLite either. */
@@ -49,11 +49,11 @@ void perilune_begin_bounds(perilune_connection *connection) {
     int former = sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, -1);
     connection->former_longest_value = former;
     if (longest < (size_t)former) sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, (int)longest);
-    perilune_watch_memory(connection);
+    pdb_watch_memory(connection);
 }
 
-void perilune_end_bounds(perilune_connection *connection) {
+void pdb_end_bounds(pdb_connection *connection) {
     if (connection->database->rows->context->limit == 0) return;
-    perilune_watch_memory(connection);
+    pdb_watch_memory(connection);
     sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, connection->former_longest_value);
 }

@@ -3,27 +3,27 @@
 
 /* MARK: - What an access allows */
 
-static void check_keyword(lua_State *L, perilune_access *access, const perilune_screening *screening) {
+static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening *screening) {
     const char *word = screening->word;
     switch (screening->keyword) {
-        case PERILUNE_KEYWORD_FORBIDDEN:
+        case PDB_KEYWORD_FORBIDDEN:
             plua_raise(L, "forbidden", "%s cannot be set by scripts", word);
             break;
-        case PERILUNE_KEYWORD_MEMORY:
+        case PDB_KEYWORD_MEMORY:
             if (access->database->rows->context->limit == 0) break;
             plua_raise(L, "forbidden", "%s cannot be set by scripts whose memory is limited", word);
             break;
-        case PERILUNE_KEYWORD_FILES:
-            if (screening->opens_file && access->database->flags & PERILUNE_DATABASE_PREVIEW) {
+        case PDB_KEYWORD_FILES:
+            if (screening->opens_file && access->database->flags & PDB_DATABASE_PREVIEW) {
                 plua_raise(L, "preview", "%s is not run in a preview, which opens no other database files", word);
             }
-            if (access->database->flags & PERILUNE_DATABASE_FILES) break;
+            if (access->database->flags & PDB_DATABASE_FILES) break;
             plua_raise(L, "forbidden", "%s is not allowed here: the host has not granted files", word);
             break;
-        case PERILUNE_KEYWORD_CONTROL:
+        case PDB_KEYWORD_CONTROL:
             /* The handle of an outer block reaches the same connection. */
-            if (!perilune_current_access(L, access->database)->in_transaction) break;
-            if (perilune_current_access(L, access->database)->mode == PERILUNE_MIGRATION) {
+            if (!pdb_current_access(L, access->database)->in_transaction) break;
+            if (pdb_current_access(L, access->database)->mode == PDB_MIGRATION) {
                 plua_raise(L, "transaction_control",
                                "%s cannot be used in a migration, which is one transaction: all of it is kept, or nothing", word);
             }
@@ -35,13 +35,13 @@ static void check_keyword(lua_State *L, perilune_access *access, const perilune_
     }
 }
 
-void perilune_check_allowed(lua_State *L, perilune_access *access, perilune_statement *statement) {
-    if (statement->screening.keyword >= PERILUNE_KEYWORD_CONTROL) check_keyword(L, access, &statement->screening);
+void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statement) {
+    if (statement->screening.keyword >= PDB_KEYWORD_CONTROL) check_keyword(L, access, &statement->screening);
     if (access->is_readonly && !statement->is_readonly) {
         plua_raise(L, "readonly", "%s writes, which a read block does not allow: use write",
                        statement->screening.word);
     }
-    if (perilune_current_access(L, access->database)->in_transaction && sqlite3_get_autocommit(access->connection->handle)) {
+    if (pdb_current_access(L, access->database)->in_transaction && sqlite3_get_autocommit(access->connection->handle)) {
         plua_raise(L, "abort", "the transaction of this block was rolled back by an earlier error");
     }
 }
@@ -53,25 +53,25 @@ static const char *check_text(lua_State *L, int sql_index, size_t *length) {
     const char *sql = lua_tolstring(L, sql_index, length);
     const char *nul = memchr(sql, 0, *length);
     if (nul) plua_raise(L, "argument", "the SQL has a NUL byte at position %I", (lua_Integer)(nul - sql + 1));
-    if (!perilune_is_utf8(sql, *length)) {
+    if (!pdb_is_utf8(sql, *length)) {
         plua_raise(L, "argument", "the SQL is not valid UTF-8: bind bytes as arguments");
     }
     return sql;
 }
 
 /* Pushes a compiled statement that holds nothing yet. */
-static perilune_statement *new_statement(lua_State *L, int sql_index) {
-    perilune_statement *statement = lua_newuserdatauv(L, sizeof *statement, 4);
+static pdb_statement *new_statement(lua_State *L, int sql_index) {
+    pdb_statement *statement = lua_newuserdatauv(L, sizeof *statement, 4);
     memset(statement, 0, sizeof *statement);
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_compiled_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_compiled_metatable_key);
     lua_setmetatable(L, -2);
     lua_pushvalue(L, sql_index);
-    lua_setiuservalue(L, -2, PERILUNE_SQL);
+    lua_setiuservalue(L, -2, PDB_SQL);
     return statement;
 }
 
 /* The names of parameters, for the statement on top of the stack. */
-static void read_parameters(lua_State *L, perilune_statement *statement) {
+static void read_parameters(lua_State *L, pdb_statement *statement) {
     int count = sqlite3_bind_parameter_count(statement->handle);
     statement->parameter_count = count;
     if (count == 0) return;
@@ -89,26 +89,26 @@ static void read_parameters(lua_State *L, perilune_statement *statement) {
         lua_pushboolean(L, true);
         lua_rawset(L, -3);
     }
-    lua_setiuservalue(L, -2, PERILUNE_PARAMETERS);
+    lua_setiuservalue(L, -2, PDB_PARAMETERS);
 }
 
 /* Fills in a statement, on top of the stack, that Swift has prepared. */
-static void adopt(lua_State *L, perilune_connection *connection, perilune_statement *statement,
-                  const perilune_prepared *prepared) {
+static void adopt(lua_State *L, pdb_connection *connection, pdb_statement *statement,
+                  const pdb_prepared *prepared) {
     statement->handle = prepared->handle;
     statement->object = prepared->object;
-    perilune_link_statement(connection, statement);
+    pdb_link_statement(connection, statement);
     statement->column_count = sqlite3_column_count(statement->handle);
     bool is_explanation = sqlite3_stmt_isexplain(statement->handle) != 0;
     statement->is_readonly = is_explanation || sqlite3_stmt_readonly(statement->handle);
     statement->is_direct = statement->is_readonly && statement->column_count > 0 &&
-                           statement->screening.keyword == PERILUNE_KEYWORD_READ;
+                           statement->screening.keyword == PDB_KEYWORD_READ;
     read_parameters(L, statement);
 }
 
 /* Raises the error on top of the stack, which SQLite had with the text at `sql_index`. */
-static void raise_unprepared(lua_State *L, perilune_access *access, int sql_index) {
-    perilune_touch_schema(access->database); /* it may lack what was believed to be there */
+static void raise_unprepared(lua_State *L, pdb_access *access, int sql_index) {
+    pdb_touch_schema(access->database); /* it may lack what was believed to be there */
     if (plua_is_error(L, -1)) {
         plua_push_error_fields(L, -1);
         bool has_sql = lua_getfield(L, -1, "sql") != LUA_TNIL;
@@ -118,63 +118,63 @@ static void raise_unprepared(lua_State *L, perilune_access *access, int sql_inde
             plua_set_error_field(L, "sql");
         }
     }
-    perilune_raise_failure(L, NULL);
+    pdb_raise_failure(L, NULL);
 }
 
 /* Pushes a newly prepared statement. */
-static perilune_statement *prepare(lua_State *L, perilune_access *access, int sql_index) {
+static pdb_statement *prepare(lua_State *L, pdb_access *access, int sql_index) {
     size_t length;
     const char *sql = check_text(L, sql_index, &length);
-    perilune_screening screening = perilune_screen(sql, length);
+    pdb_screening screening = pdb_screen(sql, length);
     check_keyword(L, access, &screening);
-    perilune_statement *statement = new_statement(L, sql_index);
+    pdb_statement *statement = new_statement(L, sql_index);
     statement->screening = screening;
-    if (screening.keyword == PERILUNE_KEYWORD_EMPTY) return statement;
-    perilune_rows *rows = access->database->rows;
-    perilune_prepared prepared = {0};
-    bool may_refuse = perilune_leave_lua(rows);
+    if (screening.keyword == PDB_KEYWORD_EMPTY) return statement;
+    pdb_state *rows = access->database->rows;
+    pdb_prepared prepared = {0};
+    bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.prepare(L, access->connection->grdb, sql, &prepared);
-    perilune_return_to_lua(rows, may_refuse);
+    pdb_end_host_call(rows, may_refuse);
     if (result != 0) raise_unprepared(L, access, sql_index);
     if (prepared.handle == NULL) return statement;
     adopt(L, access->connection, statement, &prepared);
     size_t consumed = strlen(sqlite3_sql(statement->handle));
-    statement->has_tail = !perilune_is_blank(sql + consumed, length - consumed);
+    statement->has_tail = !pdb_is_blank(sql + consumed, length - consumed);
     if (screening.is_temporary) access->database->wants_writer = true;
     return statement;
 }
 
-perilune_statement *perilune_compile(lua_State *L, perilune_access *access, int sql_index) {
-    perilune_connection *connection = access->connection;
-    if (connection->has_abandoned) perilune_tidy_connection(connection);
+pdb_statement *pdb_compile(lua_State *L, pdb_access *access, int sql_index) {
+    pdb_connection *connection = access->connection;
+    if (connection->has_abandoned) pdb_tidy_connection(connection);
     access->database->rows->statement_start = 0;
-    perilune_statement *statement = perilune_find_cached(L, connection, sql_index);
+    pdb_statement *statement = pdb_find_cached(L, connection, sql_index);
     bool is_taken = statement != NULL;
     if (statement && !statement->in_use) {
-        perilune_check_allowed(L, access, statement);
+        pdb_check_allowed(L, access, statement);
         return statement;
     }
     if (statement) lua_pop(L, 1);
     statement = prepare(L, access, sql_index);
     if (statement->handle == NULL) return statement;
-    if (!is_taken && !statement->has_tail) perilune_keep_cached(L, connection, statement, sql_index);
-    perilune_check_allowed(L, access, statement);
+    if (!is_taken && !statement->has_tail) pdb_keep_cached(L, connection, statement, sql_index);
+    pdb_check_allowed(L, access, statement);
     return statement;
 }
 
-perilune_statement *perilune_next_in_batch(lua_State *L, perilune_access *access, perilune_batch *batch, int sql_index) {
-    perilune_rows *rows = access->database->rows;
+pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index) {
+    pdb_state *rows = access->database->rows;
     const char *rest = batch->sql + batch->offset;
-    perilune_screening screening = perilune_screen(rest, batch->length - batch->offset);
-    if (screening.keyword == PERILUNE_KEYWORD_EMPTY) return NULL;
+    pdb_screening screening = pdb_screen(rest, batch->length - batch->offset);
+    if (screening.keyword == PDB_KEYWORD_EMPTY) return NULL;
     rows->statement_start = batch->offset;
     check_keyword(L, access, &screening);
-    perilune_statement *statement = new_statement(L, sql_index);
+    pdb_statement *statement = new_statement(L, sql_index);
     statement->screening = screening;
-    perilune_prepared prepared = {0};
-    bool may_refuse = perilune_leave_lua(rows);
+    pdb_prepared prepared = {0};
+    bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.next(L, access->connection->grdb, batch->object, &prepared);
-    perilune_return_to_lua(rows, may_refuse);
+    pdb_end_host_call(rows, may_refuse);
     if (result != 0) raise_unprepared(L, access, sql_index);
     if (prepared.handle == NULL) {
         lua_pop(L, 1);
@@ -183,35 +183,35 @@ perilune_statement *perilune_next_in_batch(lua_State *L, perilune_access *access
     adopt(L, access->connection, statement, &prepared);
     batch->offset += strlen(sqlite3_sql(statement->handle));
     if (screening.is_temporary) access->database->wants_writer = true;
-    perilune_check_allowed(L, access, statement);
+    pdb_check_allowed(L, access, statement);
     return statement;
 }
 
-size_t perilune_statement_start(lua_State *L) { return perilune_rows_of(L)->statement_start; }
+size_t pdb_statement_start(lua_State *L) { return pdb_state_of(L)->statement_start; }
 
 /* MARK: - Columns */
 
-bool perilune_is_boolean_type(const char *type) {
+bool pdb_is_boolean_type(const char *type) {
     return type && (sqlite3_stricmp(type, "boolean") == 0 || sqlite3_stricmp(type, "bool") == 0);
 }
 
 /* Swift frames may be below, so that nothing may be raised. */
-static void read_booleans(perilune_statement *statement) {
+static void read_booleans(pdb_statement *statement) {
     free(statement->booleans);
     statement->booleans = NULL;
     for (int i = 0; i < statement->column_count; i++) {
-        if (!perilune_is_boolean_type(sqlite3_column_decltype(statement->handle, i))) continue;
+        if (!pdb_is_boolean_type(sqlite3_column_decltype(statement->handle, i))) continue;
         if (statement->booleans == NULL) statement->booleans = calloc((size_t)statement->column_count, 1);
         if (statement->booleans == NULL) abort();
         statement->booleans[i] = 1;
     }
 }
 
-void perilune_check_columns(perilune_statement *statement) {
+void pdb_check_columns(pdb_statement *statement) {
     int prepare_count = sqlite3_stmt_status(statement->handle, SQLITE_STMTSTATUS_REPREPARE, 0);
     if (statement->has_columns && statement->prepare_count == prepare_count) return;
     /* SQLite compiles a statement anew when the schema has changed: its columns may be others now. */
-    if (statement->has_columns || prepare_count > 0) perilune_touch_schema(statement->connection->database);
+    if (statement->has_columns || prepare_count > 0) pdb_touch_schema(statement->connection->database);
     statement->column_count = sqlite3_column_count(statement->handle);
     read_booleans(statement);
     statement->prepare_count = prepare_count;
@@ -219,14 +219,14 @@ void perilune_check_columns(perilune_statement *statement) {
     statement->has_shape = false;
 }
 
-void perilune_push_keys(lua_State *L, perilune_statement *statement, int statement_index) {
-    perilune_check_columns(statement);
+void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index) {
+    pdb_check_columns(statement);
     if (statement->has_shape) {
-        lua_getiuservalue(L, statement_index, PERILUNE_KEYS);
+        lua_getiuservalue(L, statement_index, PDB_KEYS);
         return;
     }
-    perilune_push_shape(L, statement);
+    pdb_push_shape(L, statement);
     lua_pushvalue(L, -1);
-    lua_setiuservalue(L, statement_index, PERILUNE_KEYS);
+    lua_setiuservalue(L, statement_index, PDB_KEYS);
     statement->has_shape = true;
 }

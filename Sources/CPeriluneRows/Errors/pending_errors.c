@@ -5,7 +5,7 @@ static const char pending_error_key;
 
 /* SQLite is on the stack when an error is kept: the slot must be there, so that nothing is allocated. It never holds nil, which
 ** would free it: scripts raise nil too. */
-void perilune_open_pending_errors(lua_State *L) {
+void pdb_open_pending_errors(lua_State *L) {
     lua_newtable(L);
     lua_pushboolean(L, false);
     lua_rawseti(L, -2, 1);
@@ -17,9 +17,9 @@ static void set_pending_error(lua_State *L) {
     if (lua_isnil(L, -1)) {
         lua_pop(L, 1);
         lua_pushboolean(L, false);
-        perilune_rows_of(L)->pending_is_nil = true;
+        pdb_state_of(L)->pending_is_nil = true;
     } else {
-        perilune_rows_of(L)->pending_is_nil = false;
+        pdb_state_of(L)->pending_is_nil = false;
     }
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pending_error_key);
     lua_insert(L, -2);
@@ -27,26 +27,26 @@ static void set_pending_error(lua_State *L) {
     lua_pop(L, 1);
 }
 
-void perilune_keep_pending_error(lua_State *L) {
+void pdb_keep_pending_error(lua_State *L) {
     set_pending_error(L);
-    perilune_rows_of(L)->has_pending_error = true;
+    pdb_state_of(L)->has_pending_error = true;
 }
 
-void perilune_drop_pending_error(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
+void pdb_drop_pending_error(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
     if (!rows->has_pending_error) return;
     rows->has_pending_error = false;
     lua_pushboolean(L, false);
     set_pending_error(L);
 }
 
-bool perilune_take_pending_error(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
+bool pdb_take_pending_error(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
     if (!rows->has_pending_error) return false;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pending_error_key);
     if (rows->pending_is_nil) lua_pushnil(L);
     else lua_rawgeti(L, -1, 1);
     lua_remove(L, -2);
-    perilune_drop_pending_error(L);
+    pdb_drop_pending_error(L);
     return true;
 }

@@ -56,8 +56,8 @@ static const result_code *find_code(int code) {
     return code == (code & 0xFF) ? &codes[0] : find_code(code & 0xFF);
 }
 
-const char *perilune_sqlite_kind(int code) { return find_code(code)->kind; }
-const char *perilune_sqlite_name(int code) { return find_code(code)->name; }
+const char *pdb_sqlite_kind(int code) { return find_code(code)->kind; }
+const char *pdb_sqlite_name(int code) { return find_code(code)->name; }
 
 static void set_integer(lua_State *L, const char *field, lua_Integer value) {
     lua_pushinteger(L, value);
@@ -88,7 +88,7 @@ static void set_columns(lua_State *L, const char *message) {
     plua_set_error_field(L, "columns");
 }
 
-void perilune_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
+void pdb_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
     const result_code *known = find_code(code);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     /* What is said of the last call on the connection, which may have been another one. */
@@ -115,7 +115,7 @@ static int expanded(lua_State *L) {
 }
 
 /* Sets `expanded`, for the error object on top of the stack. A script has to ask for it: values may be secret. */
-static void set_expanded(lua_State *L, perilune_statement *statement) {
+static void set_expanded(lua_State *L, pdb_statement *statement) {
     int former = sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, longest_expansion);
     char *text = sqlite3_expanded_sql(statement->handle);
     sqlite3_limit(statement->connection->handle, SQLITE_LIMIT_LENGTH, former);
@@ -133,23 +133,23 @@ static bool has_field(lua_State *L, const char *name) {
 }
 
 /* A statement that fails because of its text may have been made for a table that somebody else has changed. */
-static void suspect_schema(lua_State *L, perilune_statement *statement) {
+static void suspect_schema(lua_State *L, pdb_statement *statement) {
     plua_push_error_fields(L, -1);
     bool is_text = lua_getfield(L, -1, "code") != LUA_TNIL && lua_tointeger(L, -1) == SQLITE_ERROR;
     lua_pop(L, 2);
-    if (is_text && statement->connection) perilune_touch_schema(statement->connection->database);
+    if (is_text && statement->connection) pdb_touch_schema(statement->connection->database);
 }
 
-int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
-    perilune_rows *rows = perilune_rows_of(L);
-    if (perilune_is_doomed(rows)) {
-        perilune_drop_pending_error(L);
-        if (statement) perilune_end_run(statement);
+int pdb_raise_failure(lua_State *L, pdb_statement *statement) {
+    pdb_state *rows = pdb_state_of(L);
+    if (pdb_is_cancelled(rows)) {
+        pdb_drop_pending_error(L);
+        if (statement) pdb_end_run(statement);
         return plua_raise_cancellation(L);
     }
     if (rows->has_pending_error) {
-        perilune_take_pending_error(L);
-        if (statement) perilune_end_run(statement);
+        pdb_take_pending_error(L);
+        if (statement) pdb_end_run(statement);
         return lua_error(L);
     }
     if (plua_is_error(L, -1)) {
@@ -164,22 +164,22 @@ int perilune_raise_failure(lua_State *L, perilune_statement *statement) {
         plua_add_position(L);
     }
     if (statement) {
-        perilune_end_run(statement);
+        pdb_end_run(statement);
         perilune_explain_failure(L, rows, statement);
     }
     return lua_error(L);
 }
 
-int perilune_raise_sqlite(lua_State *L, perilune_connection *connection, perilune_statement *statement, int code) {
-    perilune_rows *rows = connection->database->rows;
+int pdb_raise_sqlite(lua_State *L, pdb_connection *connection, pdb_statement *statement, int code) {
+    pdb_state *rows = connection->database->rows;
     sqlite3 *handle = connection->handle;
     int extended = sqlite3_extended_errcode(handle);
     if ((extended & 0xFF) != (code & 0xFF)) extended = code;
-    if ((code & 0xFF) == SQLITE_ERROR || (code & 0xFF) == SQLITE_SCHEMA) perilune_touch_schema(connection->database);
+    if ((code & 0xFF) == SQLITE_ERROR || (code & 0xFF) == SQLITE_SCHEMA) pdb_touch_schema(connection->database);
     const char *sql = statement ? sqlite3_sql(statement->handle) : NULL;
-    perilune_push_sqlite_error(L, extended, sqlite3_errmsg(handle), sql, sqlite3_error_offset(handle));
-    bool may_refuse = perilune_leave_lua(rows);
+    pdb_push_sqlite_error(L, extended, sqlite3_errmsg(handle), sql, sqlite3_error_offset(handle));
+    bool may_refuse = pdb_begin_host_call(rows);
     rows->callbacks.attach_error(L, extended, sqlite3_errmsg(handle), sql);
-    perilune_return_to_lua(rows, may_refuse);
-    return perilune_raise_failure(L, statement);
+    pdb_end_host_call(rows, may_refuse);
+    return pdb_raise_failure(L, statement);
 }

@@ -2,7 +2,7 @@
 #include "CPeriluneRows/Functions/definitions.h"
 
 static int call_collation(lua_State *L) {
-    perilune_invocation *call = lua_touserdata(L, 1);
+    pdb_invocation *call = lua_touserdata(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, call->self->body);
     for (int i = 0; i < 2; i++) lua_pushlstring(L, call->texts[i], (size_t)call->lengths[i]);
     lua_call(L, 2, 1);
@@ -14,23 +14,23 @@ static int call_collation(lua_State *L) {
     return 0;
 }
 
-int perilune_call_collation(void *user_data, int left_length, const void *left, int right_length, const void *right) {
-    perilune_definition *self = user_data;
+int pdb_call_collation(void *user_data, int left_length, const void *left, int right_length, const void *right) {
+    pdb_definition *self = user_data;
     const char *place;
-    lua_State *L = perilune_enter_callback(self, &place);
+    lua_State *L = pdb_enter_callback(self, &place);
     if (L == NULL) {
         sqlite3_interrupt(self->handle);
         return 0;
     }
     if (self->state->rows->has_pending_error) {
-        perilune_leave_callback(self, place);
+        pdb_leave_callback(self, place);
         return 0;
     }
-    perilune_invocation call = {
+    pdb_invocation call = {
         .self = self, .texts = {left ? left : "", right ? right : ""}, .lengths = {left_length, right_length}};
-    perilune_invoke(L, call_collation, &call);
+    pdb_invoke(L, call_collation, &call);
     /* A collation cannot fail in SQLite: the statement is interrupted instead. */
     if (self->state->rows->has_pending_error) sqlite3_interrupt(self->handle);
-    perilune_leave_callback(self, place);
+    pdb_leave_callback(self, place);
     return call.comparison;
 }

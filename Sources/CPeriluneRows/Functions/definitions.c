@@ -8,12 +8,12 @@
 
 static const char liveness_key;
 
-static void release_liveness(perilune_liveness *state) {
+static void release_liveness(pdb_liveness *state) {
     if (atomic_fetch_sub(&state->owners, 1) == 1) free(state);
 }
 
 static int collect_liveness(lua_State *L) {
-    perilune_liveness **block = lua_touserdata(L, 1);
+    pdb_liveness **block = lua_touserdata(L, 1);
     if (*block == NULL) return 0;
     (*block)->rows = NULL;
     release_liveness(*block);
@@ -22,9 +22,9 @@ static int collect_liveness(lua_State *L) {
 }
 
 /* The record of the state, made when it is first asked for. [-0, +0, m] */
-static perilune_liveness *liveness_of(lua_State *L) {
+static pdb_liveness *liveness_of(lua_State *L) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &liveness_key);
-    perilune_liveness **block = lua_touserdata(L, -1);
+    pdb_liveness **block = lua_touserdata(L, -1);
     lua_pop(L, 1);
     if (block) return *block;
     block = lua_newuserdatauv(L, sizeof *block, 0);
@@ -35,14 +35,14 @@ static perilune_liveness *liveness_of(lua_State *L) {
     lua_setmetatable(L, -2);
     *block = calloc(1, sizeof **block);
     if (*block == NULL) luaL_error(L, "not enough memory");
-    **block = (perilune_liveness){.owners = 1, .rows = perilune_rows_of(L)};
+    **block = (pdb_liveness){.owners = 1, .rows = pdb_state_of(L)};
     lua_rawsetp(L, LUA_REGISTRYINDEX, &liveness_key);
     return *block;
 }
 
 /* Called by SQLite when a function is replaced or its connection closes, on any thread. */
 static void free_definition(void *user_data) {
-    perilune_definition *self = user_data;
+    pdb_definition *self = user_data;
     plua_context *context = plua_running_context();
     if (context && self->state->rows && self->state->rows->context == context) {
         luaL_unref(context->running, LUA_REGISTRYINDEX, self->body);
@@ -51,9 +51,9 @@ static void free_definition(void *user_data) {
     free(self);
 }
 
-lua_State *perilune_enter_callback(perilune_definition *self, const char **forbidden_place) {
+lua_State *pdb_enter_callback(pdb_definition *self, const char **forbidden_place) {
     plua_context *context = plua_running_context();
-    perilune_rows *rows = self->state->rows;
+    pdb_state *rows = self->state->rows;
     if (context == NULL || rows == NULL || context != rows->context) return NULL;
     lua_State *L = context->running;
     if (!lua_checkstack(L, LUA_MINSTACK)) return NULL;
@@ -62,12 +62,12 @@ lua_State *perilune_enter_callback(perilune_definition *self, const char **forbi
     return L;
 }
 
-void perilune_leave_callback(perilune_definition *self, const char *forbidden_place) {
+void pdb_leave_callback(pdb_definition *self, const char *forbidden_place) {
     self->state->rows->forbidden_place = forbidden_place;
 }
 
 
-bool perilune_invoke(lua_State *L, lua_CFunction body, perilune_invocation *call) {
+bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call) {
     lua_pushcfunction(L, body);
     lua_pushlightuserdata(L, call);
     if (plua_pcall(L, 1, 0) == LUA_OK) return true;
@@ -76,7 +76,7 @@ bool perilune_invoke(lua_State *L, lua_CFunction body, perilune_invocation *call
         if (lua_type(L, -1) == LUA_TSTRING) message = lua_tostring(L, -1);
         sqlite3_result_error(call->context, message, -1);
     }
-    perilune_keep_pending_error(L);
+    pdb_keep_pending_error(L);
     return false;
 }
 
@@ -86,12 +86,12 @@ bool perilune_invoke(lua_State *L, lua_CFunction body, perilune_invocation *call
 enum { NAME = 1, KIND, ARGUMENT_COUNT, IS_DETERMINISTIC, BODY };
 
 /* Of the function on top of the stack. What may raise comes first. [-1, +0, m] */
-static perilune_definition *make_definition(lua_State *L, sqlite3 *handle) {
-    perilune_liveness *state = liveness_of(L);
+static pdb_definition *make_definition(lua_State *L, sqlite3 *handle) {
+    pdb_liveness *state = liveness_of(L);
     int body = luaL_ref(L, LUA_REGISTRYINDEX);
-    perilune_definition *self = malloc(sizeof *self);
+    pdb_definition *self = malloc(sizeof *self);
     if (self == NULL) luaL_error(L, "not enough memory");
-    *self = (perilune_definition){.state = state, .handle = handle, .body = body};
+    *self = (pdb_definition){.state = state, .handle = handle, .body = body};
     atomic_fetch_add(&state->owners, 1);
     return self;
 }
@@ -104,28 +104,28 @@ static int define(lua_State *L, sqlite3 *handle) {
     int count = (int)lua_tointeger(L, list + ARGUMENT_COUNT);
     int flags = SQLITE_UTF8 | (lua_toboolean(L, list + IS_DETERMINISTIC) ? SQLITE_DETERMINISTIC : 0);
     bool is_removal = lua_isboolean(L, list + BODY);
-    perilune_definition *self = is_removal ? NULL : make_definition(L, handle);
+    pdb_definition *self = is_removal ? NULL : make_definition(L, handle);
     void (*destroy)(void *) = is_removal ? NULL : free_definition;
     int code;
     if (strcmp(kind, "collation") == 0) {
-        code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, self, is_removal ? NULL : perilune_call_collation, destroy);
+        code = sqlite3_create_collation_v2(handle, name, SQLITE_UTF8, self, is_removal ? NULL : pdb_call_collation, destroy);
         if (code != SQLITE_OK && self) free_definition(self); /* SQLite does so only for functions */
     } else if (is_removal || strcmp(kind, "function") == 0) {
-        code = sqlite3_create_function_v2(handle, name, count, flags, self, is_removal ? NULL : perilune_call_function, NULL, NULL,
+        code = sqlite3_create_function_v2(handle, name, count, flags, self, is_removal ? NULL : pdb_call_function, NULL, NULL,
                                           destroy);
     } else if (strcmp(kind, "window") == 0) {
-        code = sqlite3_create_window_function(handle, name, count, flags, self, perilune_step_aggregate, perilune_finish_aggregate,
-                                              perilune_value_of_aggregate, perilune_reverse_aggregate, destroy);
+        code = sqlite3_create_window_function(handle, name, count, flags, self, pdb_step_aggregate, pdb_finish_aggregate,
+                                              pdb_value_of_aggregate, pdb_reverse_aggregate, destroy);
     } else {
-        code = sqlite3_create_function_v2(handle, name, count, flags, self, NULL, perilune_step_aggregate, perilune_finish_aggregate,
+        code = sqlite3_create_function_v2(handle, name, count, flags, self, NULL, pdb_step_aggregate, pdb_finish_aggregate,
                                           destroy);
     }
     lua_settop(L, list - 1);
     return code;
 }
 
-int perilune_apply_definitions(lua_State *L, perilune_connection *connection) {
-    perilune_database *database = connection->database;
+int pdb_apply_definitions(lua_State *L, pdb_connection *connection) {
+    pdb_database *database = connection->database;
     if (database->definition_count == connection->definition_count || !lua_checkstack(L, LUA_MINSTACK)) return SQLITE_OK;
     int code = SQLITE_OK;
     lua_rawgeti(L, LUA_REGISTRYINDEX, database->definitions);
@@ -139,7 +139,7 @@ int perilune_apply_definitions(lua_State *L, perilune_connection *connection) {
 }
 
 /* Adds the list of the definition at `index` to those of the database. [-0, +0, m] */
-static void add_definition(lua_State *L, perilune_database *database, int index) {
+static void add_definition(lua_State *L, pdb_database *database, int index) {
     if (database->definitions == 0) {
         lua_newtable(L);
         database->definitions = luaL_ref(L, LUA_REGISTRYINDEX);
@@ -151,7 +151,7 @@ static void add_definition(lua_State *L, perilune_database *database, int index)
     database->definition_count++;
 }
 
-void perilune_copy_definitions(lua_State *L, perilune_database *from, perilune_database *to) {
+void pdb_copy_definitions(lua_State *L, pdb_database *from, pdb_database *to) {
     if (from->definitions == 0) return;
     lua_rawgeti(L, LUA_REGISTRYINDEX, from->definitions);
     for (int i = 1; i <= from->definition_count; i++) {
@@ -165,26 +165,26 @@ void perilune_copy_definitions(lua_State *L, perilune_database *from, perilune_d
 
 /* Arguments: the database or handle, the definition. Runs in an access. */
 static int define_now(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = perilune_check_handle(L, rows, 1, "add_function");
-    perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
-    perilune_connection *connection = access->connection;
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *handle = pdb_check_handle(L, rows, 1, "add_function");
+    pdb_access *access = pdb_find_access(L, rows, handle->database, handle->token);
+    pdb_connection *connection = access->connection;
     add_definition(L, handle->database, 2);
-    int code = perilune_apply_definitions(L, connection);
+    int code = pdb_apply_definitions(L, connection);
     if (code == SQLITE_OK) {
         lua_rawgeti(L, 2, KIND);
         if (strcmp(lua_tostring(L, -1), "collation") == 0) handle->database->has_collations = true;
         return 0;
     }
     handle->database->definition_count--;
-    return perilune_raise_sqlite(L, connection, NULL, code);
+    return pdb_raise_sqlite(L, connection, NULL, code);
 }
 
-int perilune_define(lua_State *L) {
+int pdb_define(lua_State *L) {
     lua_settop(L, 2);
     lua_pushcfunction(L, define_now);
     lua_insert(L, 1);
     lua_pushvalue(L, 2);
     lua_insert(L, 1);
-    return perilune_with_access(L, 1, PERILUNE_WRITE_STATEMENT, 2);
+    return pdb_with_access(L, 1, PDB_WRITE_STATEMENT, 2);
 }

@@ -10,44 +10,44 @@
 */
 typedef struct {
     _Atomic(int) owners; /* the state, and each function that SQLite keeps */
-    perilune_rows *rows; /* NULL once the state is closed */
-} perilune_liveness;
+    pdb_state *rows; /* NULL once the state is closed */
+} pdb_liveness;
 
 /* What SQLite keeps for each function; freed by it. */
 typedef struct {
-    perilune_liveness *state;
+    pdb_liveness *state;
     sqlite3 *handle;
     int body; /* reference to the function, or to the table of an aggregate */
-} perilune_definition;
+} pdb_definition;
 
 /* What a protected call of a body gets, as light userdata below its other arguments. */
 typedef struct {
     sqlite3_context *context; /* NULL where no result is wanted */
     sqlite3_value **values;
     int count;
-    perilune_definition *self;
+    pdb_definition *self;
     int state; /* of an aggregate: a reference */
     const char *field; /* of an aggregate: which function */
     int comparison; /* of a collation */
     const char *texts[2];
     int lengths[2];
-} perilune_invocation;
+} pdb_invocation;
 
 /* The coroutine on which the function may run, or NULL: another thread steps a statement that uses it, or the state is
-** closed. Databases are out of reach until perilune_leave_callback. */
-lua_State *perilune_enter_callback(perilune_definition *self, const char **forbidden_place);
-void perilune_leave_callback(perilune_definition *self, const char *forbidden_place);
+** closed. Databases are out of reach until pdb_leave_callback. */
+lua_State *pdb_enter_callback(pdb_definition *self, const char **forbidden_place);
+void pdb_leave_callback(pdb_definition *self, const char *forbidden_place);
 
 /* Runs `body` protected; a failure becomes the statement's, and the pending error. */
-bool perilune_invoke(lua_State *L, lua_CFunction body, perilune_invocation *call);
+bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call);
 
 /* MARK: - What SQLite calls */
 
-void perilune_call_function(sqlite3_context *context, int count, sqlite3_value **values);
-void perilune_step_aggregate(sqlite3_context *context, int count, sqlite3_value **values);
-void perilune_reverse_aggregate(sqlite3_context *context, int count, sqlite3_value **values);
-void perilune_value_of_aggregate(sqlite3_context *context);
-void perilune_finish_aggregate(sqlite3_context *context);
-int perilune_call_collation(void *user_data, int left_length, const void *left, int right_length, const void *right);
+void pdb_call_function(sqlite3_context *context, int count, sqlite3_value **values);
+void pdb_step_aggregate(sqlite3_context *context, int count, sqlite3_value **values);
+void pdb_reverse_aggregate(sqlite3_context *context, int count, sqlite3_value **values);
+void pdb_value_of_aggregate(sqlite3_context *context);
+void pdb_finish_aggregate(sqlite3_context *context);
+int pdb_call_collation(void *user_data, int left_length, const void *left, int right_length, const void *right);
 
 #endif

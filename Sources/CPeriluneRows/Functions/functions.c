@@ -20,7 +20,7 @@ static void push_argument(lua_State *L, sqlite3_value *value) {
 }
 
 static void set_result(lua_State *L, sqlite3_context *context) {
-    perilune_push_plain(L, -1);
+    pdb_push_plain(L, -1);
     switch (lua_type(L, -1)) {
         case LUA_TNIL: sqlite3_result_null(context); return;
         case LUA_TBOOLEAN: sqlite3_result_int(context, lua_toboolean(L, -1)); return;
@@ -41,9 +41,9 @@ static void set_result(lua_State *L, sqlite3_context *context) {
     }
     size_t length;
     const char *bytes;
-    if (perilune_is_null(L, -1)) {
+    if (pdb_is_null(L, -1)) {
         sqlite3_result_null(context);
-    } else if ((bytes = perilune_blob_bytes(L, -1, &length)) != NULL) {
+    } else if ((bytes = pdb_blob_bytes(L, -1, &length)) != NULL) {
         sqlite3_result_blob64(context, bytes, length, SQLITE_TRANSIENT);
     } else {
         plua_raise(L, "conversion", "an SQL function returned %s, which SQLite cannot store",
@@ -58,7 +58,7 @@ static void refuse(sqlite3_context *context) {
 /* MARK: - Functions */
 
 static int call_function(lua_State *L) {
-    perilune_invocation *call = lua_touserdata(L, 1);
+    pdb_invocation *call = lua_touserdata(L, 1);
     luaL_checkstack(L, call->count + 1, "too many arguments");
     lua_rawgeti(L, LUA_REGISTRYINDEX, call->self->body);
     for (int i = 0; i < call->count; i++) push_argument(L, call->values[i]);
@@ -67,17 +67,17 @@ static int call_function(lua_State *L) {
     return 0;
 }
 
-void perilune_call_function(sqlite3_context *context, int count, sqlite3_value **values) {
-    perilune_definition *self = sqlite3_user_data(context);
+void pdb_call_function(sqlite3_context *context, int count, sqlite3_value **values) {
+    pdb_definition *self = sqlite3_user_data(context);
     const char *place;
-    lua_State *L = perilune_enter_callback(self, &place);
+    lua_State *L = pdb_enter_callback(self, &place);
     if (L == NULL) {
         refuse(context);
         return;
     }
-    perilune_invocation call = {.context = context, .values = values, .count = count, .self = self};
-    perilune_invoke(L, call_function, &call);
-    perilune_leave_callback(self, place);
+    pdb_invocation call = {.context = context, .values = values, .count = count, .self = self};
+    pdb_invoke(L, call_function, &call);
+    pdb_leave_callback(self, place);
 }
 
 /* MARK: - Aggregates */
@@ -89,14 +89,14 @@ typedef struct {
 } group;
 
 /* Pushes the initial state: the field `initial`, called if it is a function. */
-static void push_initial_state(lua_State *L, perilune_definition *self) {
+static void push_initial_state(lua_State *L, pdb_definition *self) {
     lua_rawgeti(L, LUA_REGISTRYINDEX, self->body);
     lua_getfield(L, -1, "initial");
     if (lua_isfunction(L, -1)) lua_call(L, 0, 1);
     lua_remove(L, -2);
 }
 
-static void push_state(lua_State *L, perilune_definition *self, int state) {
+static void push_state(lua_State *L, pdb_definition *self, int state) {
     if (state == 0) {
         push_initial_state(L, self);
     } else {
@@ -106,7 +106,7 @@ static void push_state(lua_State *L, perilune_definition *self, int state) {
 
 /* step(state, ...) or inverse(state, ...): the result, unless it is nil, is the new state. */
 static int call_step(lua_State *L) {
-    perilune_invocation *call = lua_touserdata(L, 1);
+    pdb_invocation *call = lua_touserdata(L, 1);
     luaL_checkstack(L, call->count + 4, "too many arguments");
     lua_rawgeti(L, LUA_REGISTRYINDEX, call->self->body);
     lua_getfield(L, -1, call->field);
@@ -127,37 +127,37 @@ static int call_step(lua_State *L) {
 }
 
 static void run_step(sqlite3_context *context, int count, sqlite3_value **values, const char *field) {
-    perilune_definition *self = sqlite3_user_data(context);
+    pdb_definition *self = sqlite3_user_data(context);
     group *memory = sqlite3_aggregate_context(context, sizeof *memory);
     if (memory == NULL) {
         sqlite3_result_error_nomem(context);
         return;
     }
     const char *place;
-    lua_State *L = memory->has_failed ? NULL : perilune_enter_callback(self, &place);
+    lua_State *L = memory->has_failed ? NULL : pdb_enter_callback(self, &place);
     if (L == NULL) {
         if (!memory->has_failed) refuse(context);
         memory->has_failed = true;
         return;
     }
-    perilune_invocation call = {
+    pdb_invocation call = {
         .context = context, .values = values, .count = count, .self = self, .state = memory->state, .field = field};
-    if (!perilune_invoke(L, call_step, &call)) memory->has_failed = true;
+    if (!pdb_invoke(L, call_step, &call)) memory->has_failed = true;
     memory->state = call.state;
-    perilune_leave_callback(self, place);
+    pdb_leave_callback(self, place);
 }
 
-void perilune_step_aggregate(sqlite3_context *context, int count, sqlite3_value **values) {
+void pdb_step_aggregate(sqlite3_context *context, int count, sqlite3_value **values) {
     run_step(context, count, values, "step");
 }
 
-void perilune_reverse_aggregate(sqlite3_context *context, int count, sqlite3_value **values) {
+void pdb_reverse_aggregate(sqlite3_context *context, int count, sqlite3_value **values) {
     run_step(context, count, values, "inverse");
 }
 
 /* final(state), or without it the state itself. */
 static int call_final(lua_State *L) {
-    perilune_invocation *call = lua_touserdata(L, 1);
+    pdb_invocation *call = lua_touserdata(L, 1);
     lua_rawgeti(L, LUA_REGISTRYINDEX, call->self->body);
     lua_getfield(L, -1, "final");
     push_state(L, call->self, call->state);
@@ -171,27 +171,27 @@ static int call_final(lua_State *L) {
 }
 
 static void finish_group(sqlite3_context *context, bool is_last) {
-    perilune_definition *self = sqlite3_user_data(context);
+    pdb_definition *self = sqlite3_user_data(context);
     group *memory = sqlite3_aggregate_context(context, 0);
     const char *place;
-    lua_State *L = perilune_enter_callback(self, &place);
+    lua_State *L = pdb_enter_callback(self, &place);
     if (L == NULL) {
         refuse(context);
         return;
     }
-    perilune_invocation call = {.context = context, .self = self, .state = memory ? memory->state : 0};
-    if (memory == NULL || !memory->has_failed) perilune_invoke(L, call_final, &call);
+    pdb_invocation call = {.context = context, .self = self, .state = memory ? memory->state : 0};
+    if (memory == NULL || !memory->has_failed) pdb_invoke(L, call_final, &call);
     if (is_last && memory && memory->state != 0) {
         luaL_unref(L, LUA_REGISTRYINDEX, memory->state);
         memory->state = 0;
     }
-    perilune_leave_callback(self, place);
+    pdb_leave_callback(self, place);
 }
 
-void perilune_finish_aggregate(sqlite3_context *context) {
+void pdb_finish_aggregate(sqlite3_context *context) {
     finish_group(context, true);
 }
 
-void perilune_value_of_aggregate(sqlite3_context *context) {
+void pdb_value_of_aggregate(sqlite3_context *context) {
     finish_group(context, false);
 }

@@ -10,27 +10,27 @@
 enum { deepest_settling = 16 };
 
 typedef struct {
-    perilune_observer *observer;
+    pdb_observer *observer;
     int function;
 } settlement;
 
-struct perilune_settlements {
+struct pdb_deferred_callbacks {
     settlement *list;
     size_t count, capacity;
     int depth;
 };
 
-bool perilune_is_own(const perilune_observer *observer) { return plua_running_context() == observer->context; }
+bool pdb_is_own(const pdb_observer *observer) { return plua_running_context() == observer->context; }
 
 /* The coroutine on which an observer can be called, or NULL: it is not its state that runs, or the run is to end. */
-static lua_State *coroutine_for(const perilune_observer *observer) {
+static lua_State *coroutine_for(const pdb_observer *observer) {
     plua_context *context = plua_running_context();
     if (context == NULL || context != observer->context || plua_cancel_reason_of(context) != PLUA_CANCEL_NONE) return NULL;
     return lua_checkstack(context->running, LUA_MINSTACK * 2) ? context->running : NULL;
 }
 
-static void push_function(lua_State *L, const perilune_observer *observer, int function) {
-    perilune_push_observer(L, observer);
+static void push_function(lua_State *L, const pdb_observer *observer, int function) {
+    pdb_push_observer(L, observer);
     lua_getiuservalue(L, -1, function);
     lua_remove(L, -2);
 }
@@ -52,7 +52,7 @@ static void push_plain_value(lua_State *L, sqlite3_value *value, bool is_boolean
 }
 
 /* Sets a field of the event to a table of the columns that are not NULL. */
-static void set_values(lua_State *L, const perilune_observed_table *table, sqlite3_value **values, const char *field) {
+static void set_values(lua_State *L, const pdb_observed_table *table, sqlite3_value **values, const char *field) {
     if (values == NULL) return;
     lua_createtable(L, 0, table->count);
     for (int i = 0; i < table->count; i++) {
@@ -68,8 +68,8 @@ static const char *name_of(int kind) {
     return kind == SQLITE_INSERT ? "insert" : kind == SQLITE_UPDATE ? "update" : kind == SQLITE_DELETE ? "delete" : "unknown";
 }
 
-void perilune_push_event(lua_State *L, const perilune_change *change) {
-    const perilune_observed_table *table = change->table;
+void pdb_push_event(lua_State *L, const pdb_change *change) {
+    const pdb_observed_table *table = change->table;
     lua_createtable(L, 0, 5);
     lua_pushstring(L, name_of(change->kind));
     lua_setfield(L, -2, "kind");
@@ -97,16 +97,16 @@ void perilune_push_event(lua_State *L, const perilune_change *change) {
 
 /* Arguments: observer, change. */
 static int call_on_change(lua_State *L) {
-    push_function(L, lua_touserdata(L, 1), PERILUNE_ON_CHANGE);
-    perilune_push_event(L, lua_touserdata(L, 2));
+    push_function(L, lua_touserdata(L, 1), PDB_ON_CHANGE);
+    pdb_push_event(L, lua_touserdata(L, 2));
     lua_call(L, 1, 0);
     return 0;
 }
 
-bool perilune_call_on_change(perilune_observer *observer, const perilune_change *change) {
+bool pdb_call_on_change(pdb_observer *observer, const pdb_change *change) {
     lua_State *L = coroutine_for(observer);
     if (L == NULL) return true;
-    perilune_rows *rows = perilune_rows_of(L);
+    pdb_state *rows = pdb_state_of(L);
     const char *place = rows->forbidden_place;
     if (rows->has_pending_error) return false;
     rows->forbidden_place = "on_change of an observer: the change is being made at this moment";
@@ -115,20 +115,20 @@ bool perilune_call_on_change(perilune_observer *observer, const perilune_change 
     lua_pushlightuserdata(L, (void *)change);
     int status = plua_pcall(L, 2, 0);
     rows->forbidden_place = place;
-    if (status != LUA_OK) perilune_keep_pending_error(L);
+    if (status != LUA_OK) pdb_keep_pending_error(L);
     return status == LUA_OK;
 }
 
 /* MARK: - will_commit */
 
-int perilune_call_will_commit(perilune_observer *observer) {
-    bool is_asked = !atomic_load(&observer->is_removed) && perilune_observer_has(observer, PERILUNE_WILL_COMMIT);
+int pdb_call_will_commit(pdb_observer *observer) {
+    bool is_asked = !atomic_load(&observer->is_removed) && pdb_observer_has(observer, PDB_WILL_COMMIT);
     lua_State *L = is_asked ? coroutine_for(observer) : NULL;
     if (L == NULL) return LUA_OK;
-    perilune_rows *rows = perilune_rows_of(L);
+    pdb_state *rows = pdb_state_of(L);
     const char *place = rows->forbidden_place;
     rows->forbidden_place = "will_commit of an observer: the transaction is being committed at this moment";
-    push_function(L, observer, PERILUNE_WILL_COMMIT);
+    push_function(L, observer, PDB_WILL_COMMIT);
     int status = plua_pcall(L, 0, 0);
     rows->forbidden_place = place;
     return status;
@@ -136,11 +136,11 @@ int perilune_call_will_commit(perilune_observer *observer) {
 
 /* MARK: - did_commit and did_rollback */
 
-void perilune_add_settlement(perilune_observer *observer, int function) {
+void pdb_defer_callback(pdb_observer *observer, int function) {
     lua_State *L = coroutine_for(observer);
-    if (L == NULL || (!observer->is_once && !perilune_observer_has(observer, function))) return;
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_settlements *settlements = rows->settlements;
+    if (L == NULL || (!observer->is_once && !pdb_observer_has(observer, function))) return;
+    pdb_state *rows = pdb_state_of(L);
+    pdb_deferred_callbacks *settlements = rows->settlements;
     if (settlements == NULL) settlements = rows->settlements = calloc(1, sizeof *settlements);
     if (settlements == NULL) return;
     if (settlements->count == settlements->capacity) {
@@ -154,39 +154,39 @@ void perilune_add_settlement(perilune_observer *observer, int function) {
     settlements->list[settlements->count++] = (settlement){observer, function};
 }
 
-static settlement take_first(perilune_settlements *settlements) {
+static settlement take_first(pdb_deferred_callbacks *settlements) {
     settlement first = settlements->list[0];
     memmove(settlements->list, settlements->list + 1, --settlements->count * sizeof first);
     return first;
 }
 
-void perilune_free_settlements(perilune_settlements *settlements) {
+void pdb_free_deferred_callbacks(pdb_deferred_callbacks *settlements) {
     if (settlements == NULL) return;
-    while (settlements->count > 0) perilune_release_observer(take_first(settlements).observer);
+    while (settlements->count > 0) pdb_release_observer(take_first(settlements).observer);
     free(settlements->list);
     free(settlements);
 }
 
-bool perilune_has_settlements(perilune_rows *rows) { return rows->settlements && rows->settlements->count > 0; }
+bool pdb_has_deferred_callbacks(pdb_state *rows) { return rows->settlements && rows->settlements->count > 0; }
 
 /* Pushes a function that is to be called, unless the observer has been removed. */
 static bool push_settlement(lua_State *L, settlement taken) {
-    perilune_observer *observer = taken.observer;
+    pdb_observer *observer = taken.observer;
     bool is_alive = !atomic_load(&observer->is_removed);
-    bool is_called = is_alive && perilune_observer_has(observer, taken.function);
+    bool is_called = is_alive && pdb_observer_has(observer, taken.function);
     if (is_called) push_function(L, observer, taken.function);
-    if (is_alive && observer->is_once) perilune_remove_observer(L, observer);
-    perilune_release_observer(observer);
+    if (is_alive && observer->is_once) pdb_remove_observer(L, observer);
+    pdb_release_observer(observer);
     return is_called;
 }
 
 /* Runs in an access. All are called; raises what the first that failed has raised. */
 static int settle(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_settlements *settlements = rows->settlements;
+    pdb_state *rows = pdb_state_of(L);
+    pdb_deferred_callbacks *settlements = rows->settlements;
     lua_settop(L, 0);
     if (settlements->depth >= deepest_settling) {
-        while (settlements->count > 0) perilune_release_observer(take_first(settlements).observer);
+        while (settlements->count > 0) pdb_release_observer(take_first(settlements).observer);
         return plua_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
                               "%d transactions, one after the end of the other", deepest_settling);
     }
@@ -194,30 +194,30 @@ static int settle(lua_State *L) {
     while (settlements->count > 0) {
         int top = lua_gettop(L);
         if (!push_settlement(L, take_first(settlements))) continue;
-        perilune_push_handle(L, rows->access);
+        pdb_push_handle(L, rows->access);
         if (plua_pcall(L, 1, 0) != LUA_OK && top > 0) lua_settop(L, top);
-        if (perilune_is_doomed(rows)) break;
+        if (pdb_is_cancelled(rows)) break;
     }
     settlements->depth--;
-    if (perilune_is_doomed(rows)) return plua_raise_cancellation(L);
+    if (pdb_is_cancelled(rows)) return plua_raise_cancellation(L);
     return lua_gettop(L) > 0 ? lua_error(L) : 0;
 }
 
 /* [-0, +(0|1)] */
-static int run_settling(lua_State *L, perilune_connection *connection) {
-    perilune_entry entry = {.L = L, .database = connection->database, .mode = PERILUNE_WITHOUT_TRANSACTION, .connection = connection};
+static int run_settling(lua_State *L, pdb_connection *connection) {
+    pdb_access_request entry = {.L = L, .database = connection->database, .mode = PDB_WITHOUT_TRANSACTION, .connection = connection};
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     int top = lua_gettop(L);
     lua_pushcfunction(L, settle);
     /* It is the writer's, who asks for it afterwards. */
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(connection->handle);
-    int status = perilune_rows_run_settling(&entry);
+    int status = pdb_run_settling_access(&entry);
     sqlite3_set_last_insert_rowid(connection->handle, rowid);
     if (status == LUA_OK) lua_settop(L, top);
     return status;
 }
 
-void perilune_settle(lua_State *L, perilune_connection *connection) {
+void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection) {
     if (run_settling(L, connection) != LUA_OK) lua_error(L);
 }
 
@@ -235,22 +235,22 @@ static void warn(lua_State *L) {
     lua_settop(L, top);
 }
 
-void perilune_settle_failed(lua_State *L, perilune_connection *connection) {
-    perilune_rows *rows = perilune_rows_of(L);
-    bool is_pending = perilune_take_pending_error(L);
+void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection) {
+    pdb_state *rows = pdb_state_of(L);
+    bool is_pending = pdb_take_pending_error(L);
     if (run_settling(L, connection) != LUA_OK) {
         /* What the transaction has failed with counts. */
         warn(L);
         lua_pop(L, 1);
     }
-    if (is_pending && !rows->has_pending_error) perilune_keep_pending_error(L);
+    if (is_pending && !rows->has_pending_error) pdb_keep_pending_error(L);
 }
 
-void perilune_rows_settle(perilune_entry *entry, sqlite3 *handle, void *grdb, bool has_failed) {
-    perilune_rows *rows = entry->database->rows;
-    if (!perilune_has_settlements(rows)) return;
-    perilune_connection *connection = perilune_begin_connection(entry->database, handle, grdb);
-    if (has_failed) perilune_settle_failed(entry->L, connection);
-    else if (run_settling(entry->L, connection) != LUA_OK) perilune_keep_pending_error(entry->L);
+void pdb_settle_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed) {
+    pdb_state *rows = entry->database->rows;
+    if (!pdb_has_deferred_callbacks(rows)) return;
+    pdb_connection *connection = pdb_begin_connection(entry->database, handle, grdb);
+    if (has_failed) pdb_run_deferred_callbacks_after_failure(entry->L, connection);
+    else if (run_settling(entry->L, connection) != LUA_OK) pdb_keep_pending_error(entry->L);
     connection->grdb = NULL;
 }

@@ -59,9 +59,9 @@ static fingerprint of_table(lua_State *L, int index, int depth) {
 /* Blobs and dates are what they are stored as. */
 static fingerprint of_userdata(lua_State *L, int index, int depth) {
     size_t length;
-    const char *bytes = perilune_blob_bytes(L, index, &length);
+    const char *bytes = pdb_blob_bytes(L, index, &length);
     if (bytes) return add_bytes((fingerprint){LUA_TUSERDATA, 1}, bytes, length);
-    perilune_push_plain(L, index);
+    pdb_push_plain(L, index);
     fingerprint result = lua_type(L, -1) == LUA_TUSERDATA
                              ? add_word((fingerprint){LUA_TUSERDATA, 2}, (uint64_t)(uintptr_t)lua_topointer(L, -1))
                              : add_word(of_value(L, lua_gettop(L), depth + 1), LUA_TUSERDATA);
@@ -93,7 +93,7 @@ static fingerprint of_value(lua_State *L, int index, int depth) {
     }
 }
 
-int perilune_fingerprint(lua_State *L) {
+int pdb_fingerprint(lua_State *L) {
     int count = lua_gettop(L);
     fingerprint sum = {(uint64_t)count, 0};
     for (int i = 1; i <= count; i++) {

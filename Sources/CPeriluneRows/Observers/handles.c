@@ -4,37 +4,37 @@
 static const char metatable_key, observers_key, guard_key;
 
 /* The user value of an observer, after its functions, that is the object of its database. */
-enum { DATABASE = PERILUNE_DID_ROLLBACK + 1 };
+enum { DATABASE = PDB_DID_ROLLBACK + 1 };
 
 /* MARK: - Lifetime */
 
-void perilune_release_observer(perilune_observer *observer) {
+void pdb_release_observer(pdb_observer *observer) {
     if (atomic_fetch_sub(&observer->owners, 1) > 1) return;
     for (size_t i = 0; i < observer->table_count; i++) free(observer->tables[i]);
     free(observer->tables);
-    if (observer->hub) perilune_release_hub(observer->hub);
-    perilune_free_inbox(observer->inbox);
+    if (observer->hub) pdb_release_observers(observer->hub);
+    pdb_free_notification_queue(observer->inbox);
     if (observer->mail.object) observer->mail.release(observer->mail.object);
     free(observer);
 }
 
-void perilune_push_observers(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key); }
+void pdb_push_observers(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key); }
 
-void perilune_set_mail(lua_State *L, perilune_mail mail) {
-    perilune_rows *rows = perilune_rows_of(L);
+void pdb_set_notifier(lua_State *L, pdb_notifier mail) {
+    pdb_state *rows = pdb_state_of(L);
     if (rows->mail.object) rows->mail.release(rows->mail.object);
     rows->mail = mail;
     mail.retain(mail.object);
 }
 
-void perilune_push_observer(lua_State *L, const perilune_observer *observer) {
+void pdb_push_observer(lua_State *L, const pdb_observer *observer) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key);
     lua_rawgeti(L, -1, observer->reference);
     lua_remove(L, -2);
 }
 
 /* Keeps the value on top of the stack until the observer is removed. [-1, +0, m] */
-static void keep(lua_State *L, perilune_observer *observer) {
+static void keep(lua_State *L, pdb_observer *observer) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key);
     lua_insert(L, -2);
     observer->reference = luaL_ref(L, -2);
@@ -42,23 +42,23 @@ static void keep(lua_State *L, perilune_observer *observer) {
 }
 
 /* Whether an observer in the table of them is one of the database. */
-static bool is_of(lua_State *L, int index, const perilune_database *database) {
+static bool is_of(lua_State *L, int index, const pdb_database *database) {
     if (lua_type(L, index) != LUA_TUSERDATA) return false;
     lua_getiuservalue(L, index, DATABASE);
-    const perilune_handle *handle = lua_touserdata(L, -1);
+    const pdb_handle *handle = lua_touserdata(L, -1);
     lua_pop(L, 1);
     return handle && handle->database == database;
 }
 
-void perilune_remove_observers(lua_State *L, const perilune_database *database) {
+void pdb_remove_observers(lua_State *L, const pdb_database *database) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
-        if (is_of(L, -1, database)) perilune_remove_observer(L, *(perilune_observer **)lua_touserdata(L, -1));
+        if (is_of(L, -1, database)) pdb_remove_observer(L, *(pdb_observer **)lua_touserdata(L, -1));
     }
     lua_pop(L, 1);
 }
 
-void perilune_remove_observer(lua_State *L, perilune_observer *observer) {
+void pdb_remove_observer(lua_State *L, pdb_observer *observer) {
     if (atomic_exchange(&observer->is_removed, true)) return;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key);
     luaL_unref(L, -1, observer->reference);
@@ -69,20 +69,20 @@ void perilune_remove_observer(lua_State *L, perilune_observer *observer) {
 
 /* The state is closed, since an observer that has not been removed is not collected. */
 static int collect(lua_State *L) {
-    perilune_observer **handle = lua_touserdata(L, 1);
+    pdb_observer **handle = lua_touserdata(L, 1);
     if (*handle == NULL) return 0;
     atomic_store(&(*handle)->is_removed, true);
     if ((*handle)->hub) atomic_store(&(*handle)->hub->has_removed, true);
-    perilune_release_observer(*handle);
+    pdb_release_observer(*handle);
     *handle = NULL;
     return 0;
 }
 
 /* MARK: - Methods */
 
-static perilune_observer *check(lua_State *L, const char *method) {
+static pdb_observer *check(lua_State *L, const char *method) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
-    perilune_observer **handle = perilune_block_of(L, 1, lua_topointer(L, -1));
+    pdb_observer **handle = pdb_to_userdata(L, 1, lua_topointer(L, -1));
     lua_pop(L, 1);
     if (handle == NULL || *handle == NULL) {
         plua_raise(L, "argument", "%s: expected an observer before the colon (observer:%s()), got %s", method, method,
@@ -93,13 +93,13 @@ static perilune_observer *check(lua_State *L, const char *method) {
 
 /* observer:remove() returns whether it was there. */
 static int remove_observer(lua_State *L) {
-    perilune_observer *observer = check(L, "remove");
+    pdb_observer *observer = check(L, "remove");
     lua_pushboolean(L, !atomic_load(&observer->is_removed));
-    perilune_remove_observer(L, observer);
+    pdb_remove_observer(L, observer);
     return 1;
 }
 
-static bool is_active(perilune_observer *observer) {
+static bool is_active(pdb_observer *observer) {
     return !atomic_load(&observer->is_removed) && !atomic_load(&observer->hub->is_ended);
 }
 
@@ -109,7 +109,7 @@ static int observer_is_active(lua_State *L) {
 }
 
 static int close_observer(lua_State *L) {
-    perilune_remove_observer(L, check(L, "close"));
+    pdb_remove_observer(L, check(L, "close"));
     return 0;
 }
 
@@ -120,17 +120,17 @@ static int to_string(lua_State *L) {
 
 /* MARK: - Adding */
 
-static void take_functions(lua_State *L, perilune_observer *observer, int functions, int handle) {
-    static const char *const names[] = {[PERILUNE_ON_CHANGE] = "on_change", [PERILUNE_WILL_COMMIT] = "will_commit",
-                                        [PERILUNE_DID_COMMIT] = "did_commit", [PERILUNE_DID_ROLLBACK] = "did_rollback"};
-    for (int function = PERILUNE_ON_CHANGE; function <= PERILUNE_DID_ROLLBACK; function++) {
+static void take_functions(lua_State *L, pdb_observer *observer, int functions, int handle) {
+    static const char *const names[] = {[PDB_ON_CHANGE] = "on_change", [PDB_WILL_COMMIT] = "will_commit",
+                                        [PDB_DID_COMMIT] = "did_commit", [PDB_DID_ROLLBACK] = "did_rollback"};
+    for (int function = PDB_ON_CHANGE; function <= PDB_DID_ROLLBACK; function++) {
         lua_pushstring(L, names[function]);
         if (lua_rawget(L, functions) != LUA_TNIL) observer->functions |= 1u << function;
         lua_setiuservalue(L, handle, function);
     }
 }
 
-static void take_tables(lua_State *L, perilune_observer *observer, int tables) {
+static void take_tables(lua_State *L, pdb_observer *observer, int tables) {
     if (!lua_istable(L, tables)) return;
     size_t count = lua_rawlen(L, tables);
     observer->tables = calloc(count + 1, sizeof *observer->tables);
@@ -145,26 +145,26 @@ static void take_tables(lua_State *L, perilune_observer *observer, int tables) {
 }
 
 /* The connection of the database whose observers are being called now, or NULL. */
-static perilune_connection *calling_connection(perilune_rows *rows, perilune_database *database) {
+static pdb_connection *calling_connection(pdb_state *rows, pdb_database *database) {
     if (rows->forbidden_place == NULL) return NULL;
-    perilune_connection *connection = database->connections;
+    pdb_connection *connection = database->connections;
     while (connection && !(connection->hub && connection->hub->calling > 0 && connection->accesses > 0)) connection = connection->next;
     return connection;
 }
 
-int perilune_is_calling_observer(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = perilune_check_handle(L, rows, 1, "observe_transactions");
+int pdb_is_calling_observer(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *handle = pdb_check_handle(L, rows, 1, "observe_transactions");
     lua_pushboolean(L, calling_connection(rows, handle->database) != NULL);
     return 1;
 }
 
 /* The connection on which transactions are written, of the access that is open. */
-static perilune_connection *writing_connection(lua_State *L, perilune_rows *rows, perilune_handle *handle) {
-    perilune_connection *connection = calling_connection(rows, handle->database);
+static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_handle *handle) {
+    pdb_connection *connection = calling_connection(rows, handle->database);
     if (connection) return connection;
-    perilune_access *access = perilune_find_access(L, rows, handle->database, handle->token);
-    if (access->is_readonly && (handle->database->flags & PERILUNE_DATABASE_POOL)) {
+    pdb_access *access = pdb_find_access(L, rows, handle->database, handle->token);
+    if (access->is_readonly && (handle->database->flags & PDB_DATABASE_POOL)) {
         plua_raise(L, "nested_access", "observe_transactions: not inside db:read of a pool, whose connection only reads");
     }
     return access->connection;
@@ -172,15 +172,15 @@ static perilune_connection *writing_connection(lua_State *L, perilune_rows *rows
 
 /* Arguments: database or handle, functions, tables or nil, kinds, is_once. An access is open, or the observers are being called. */
 static int add(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = perilune_check_handle(L, rows, 1, "observe_transactions");
-    perilune_connection *connection = writing_connection(L, rows, handle);
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *handle = pdb_check_handle(L, rows, 1, "observe_transactions");
+    pdb_connection *connection = writing_connection(L, rows, handle);
     lua_settop(L, 5);
-    perilune_observer **block = lua_newuserdatauv(L, sizeof *block, DATABASE);
+    pdb_observer **block = lua_newuserdatauv(L, sizeof *block, DATABASE);
     *block = NULL;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     lua_setmetatable(L, -2);
-    perilune_observer *observer = *block = calloc(1, sizeof *observer);
+    pdb_observer *observer = *block = calloc(1, sizeof *observer);
     if (observer == NULL) return luaL_error(L, "not enough memory");
     observer->owners = 1;
     observer->context = rows->context;
@@ -188,52 +188,52 @@ static int add(lua_State *L) {
     observer->mail = rows->mail;
     if (rows->mail.object) rows->mail.retain(rows->mail.object);
     observer->is_once = lua_toboolean(L, 5);
-    perilune_push_database_object(L, 1);
+    pdb_push_database_object(L, 1);
     lua_setiuservalue(L, 6, DATABASE);
     take_functions(L, observer, 2, 6);
     take_tables(L, observer, 3);
-    perilune_hub *hub = perilune_make_hub(L, connection);
-    perilune_retain_hub(observer->hub = hub);
+    pdb_connection_observers *hub = pdb_make_observers(L, connection);
+    pdb_retain_observers(observer->hub = hub);
     lua_pushvalue(L, 6);
     keep(L, observer);
-    perilune_hub_add(hub, observer);
-    perilune_rows_observe(L);
+    pdb_observers_add(hub, observer);
+    pdb_observe(L);
     return 1;
 }
 
-int perilune_add_observer(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_handle *handle = perilune_check_handle(L, rows, 1, "observe_transactions");
+int pdb_add_observer(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
+    pdb_handle *handle = pdb_check_handle(L, rows, 1, "observe_transactions");
     if (calling_connection(rows, handle->database)) return add(L);
     lua_settop(L, 5);
     lua_pushcfunction(L, add);
     for (int i = 1; i <= 5; i++) lua_pushvalue(L, i);
-    return perilune_with_access(L, 1, PERILUNE_WRITE_STATEMENT, 5);
+    return pdb_with_access(L, 1, PDB_WRITE_STATEMENT, 5);
 }
 
 /* MARK: - The state */
 
 static int free_settlements(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    perilune_free_settlements(rows->settlements);
+    pdb_state *rows = pdb_state_of(L);
+    pdb_free_deferred_callbacks(rows->settlements);
     rows->settlements = NULL;
     if (rows->mail.object) rows->mail.release(rows->mail.object);
     rows->mail.object = NULL;
     return 0;
 }
 
-void perilune_open_observers(lua_State *L) {
+void pdb_open_observers(lua_State *L) {
     static const luaL_Reg metamethods[] = {{"__gc", collect}, {"__close", close_observer}, {"__tostring", to_string}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"remove", remove_observer}, {"is_active", observer_is_active}, {NULL, NULL}};
     static const char guard_metatable_key;
-    perilune_new_metatable(L, &metatable_key, "observer", metamethods);
+    pdb_new_metatable(L, &metatable_key, "observer", metamethods);
     luaL_newlib(L, methods);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &observers_key);
     lua_newuserdatauv(L, 0, 0);
-    perilune_new_metatable(L, &guard_metatable_key, "guard", (luaL_Reg[]){{"__gc", free_settlements}, {NULL, NULL}});
+    pdb_new_metatable(L, &guard_metatable_key, "guard", (luaL_Reg[]){{"__gc", free_settlements}, {NULL, NULL}});
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &guard_key);
 }

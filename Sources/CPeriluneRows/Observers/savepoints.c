@@ -18,15 +18,15 @@ static void free_values(sqlite3_value **values, int count) {
     free(values);
 }
 
-void perilune_free_change(perilune_change *change) {
+void pdb_free_change(pdb_change *change) {
     free_values(change->former, change->table->count);
     free_values(change->current, change->table->count);
-    perilune_release_observed_table(change->table);
+    pdb_release_observed_table(change->table);
 }
 
 /* Drops the changes from a position on. */
-static void drop_changes(perilune_hub *hub, size_t count) {
-    while (hub->change_count > count) perilune_free_change(&hub->changes[--hub->change_count]);
+static void drop_changes(pdb_connection_observers *hub, size_t count) {
+    while (hub->change_count > count) pdb_free_change(&hub->changes[--hub->change_count]);
     if (count == 0) hub->changed_bytes = 0;
 }
 
@@ -41,51 +41,51 @@ static bool make_room(void **list, size_t count, size_t *capacity, size_t size) 
     return true;
 }
 
-perilune_change perilune_copy_change(const perilune_change *change, size_t *bytes) {
-    perilune_change copy = *change;
+pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
+    pdb_change copy = *change;
     copy.table->owners++;
     copy.former = copy_values(change->former, change->table->count, bytes);
     copy.current = copy_values(change->current, change->table->count, bytes);
     return copy;
 }
 
-static void keep_change(perilune_hub *hub, const perilune_change *change) {
+static void keep_change(pdb_connection_observers *hub, const pdb_change *change) {
     if (!make_room((void **)&hub->changes, hub->change_count, &hub->change_capacity, sizeof *hub->changes)) return;
-    hub->changes[hub->change_count++] = perilune_copy_change(change, &hub->changed_bytes);
+    hub->changes[hub->change_count++] = pdb_copy_change(change, &hub->changed_bytes);
     plua_context *context = plua_running_context();
     if (context && context->limit && hub->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
-void perilune_hub_tell(perilune_hub *hub, const perilune_change *change) {
-    if (hub->savepoint_count == 0) perilune_call_observers(hub, change);
+void pdb_observers_tell(pdb_connection_observers *hub, const pdb_change *change) {
+    if (hub->savepoint_count == 0) pdb_call_observers(hub, change);
     else keep_change(hub, change);
 }
 
 /* Tells of what was changed inside of savepoints that are there no more. */
-static void flush(perilune_hub *hub) {
-    perilune_change *changes = hub->changes;
+static void flush(pdb_connection_observers *hub) {
+    pdb_change *changes = hub->changes;
     size_t count = hub->change_count;
     hub->changes = NULL;
     hub->change_count = hub->change_capacity = hub->changed_bytes = 0;
     for (size_t i = 0; i < count; i++) {
-        perilune_call_observers(hub, &changes[i]);
-        perilune_free_change(&changes[i]);
+        pdb_call_observers(hub, &changes[i]);
+        pdb_free_change(&changes[i]);
     }
     free(changes);
 }
 
-static void forget_savepoints(perilune_hub *hub, size_t count) {
+static void forget_savepoints(pdb_connection_observers *hub, size_t count) {
     while (hub->savepoint_count > count) free(hub->savepoints[--hub->savepoint_count].name);
 }
 
-size_t perilune_hub_begin_savepoint(perilune_hub *hub, const char *name) {
+size_t pdb_observers_begin_savepoint(pdb_connection_observers *hub, const char *name) {
     if (!make_room((void **)&hub->savepoints, hub->savepoint_count, &hub->savepoint_capacity, sizeof *hub->savepoints)) abort();
-    hub->savepoints[hub->savepoint_count++] = (perilune_observed_savepoint){
+    hub->savepoints[hub->savepoint_count++] = (pdb_observed_savepoint){
         .name = name ? strdup(name) : NULL, .first_change = hub->change_count};
     return hub->savepoint_count;
 }
 
-void perilune_hub_end_savepoint(perilune_hub *hub, size_t depth, bool is_kept) {
+void pdb_observers_end_savepoint(pdb_connection_observers *hub, size_t depth, bool is_kept) {
     if (depth == 0 || hub->savepoint_count < depth) return; /* the transaction has ended */
     if (!is_kept) drop_changes(hub, hub->savepoints[depth - 1].first_change);
     forget_savepoints(hub, depth - 1);
@@ -93,12 +93,12 @@ void perilune_hub_end_savepoint(perilune_hub *hub, size_t depth, bool is_kept) {
     hub->has_failed = false;
 }
 
-void perilune_flush_savepoints(perilune_hub *hub) {
+void pdb_flush_savepoints(pdb_connection_observers *hub) {
     forget_savepoints(hub, 0);
     flush(hub);
 }
 
-void perilune_forget_savepoints(perilune_hub *hub) {
+void pdb_forget_savepoints(pdb_connection_observers *hub) {
     forget_savepoints(hub, 0);
     drop_changes(hub, 0);
 }
@@ -107,7 +107,7 @@ void perilune_forget_savepoints(perilune_hub *hub) {
 
 /* Takes the next word or quoted name of a statement. Returns it, to be freed; NULL at the end, or without memory. */
 static char *take_word(const char **sql) {
-    const char *start = *sql + perilune_blank_length(*sql, strlen(*sql));
+    const char *start = *sql + pdb_blank_length(*sql, strlen(*sql));
     char quote = *start == '[' ? ']' : *start == '"' || *start == '`' || *start == '\'' ? *start : '\0';
     const char *end = start + (quote != '\0');
     char *word = malloc(strlen(start) + 1), *next = word;
@@ -131,7 +131,7 @@ static char *take_name(const char *sql, bool *has_to) {
 }
 
 /* The number of the innermost savepoint of that name, from 1; 0 if there is none. */
-static size_t depth_of(perilune_hub *hub, const char *name) {
+static size_t depth_of(pdb_connection_observers *hub, const char *name) {
     size_t depth = hub->savepoint_count;
     while (depth > 0 && (hub->savepoints[depth - 1].name == NULL || sqlite3_stricmp(hub->savepoints[depth - 1].name, name) != 0)) {
         depth--;
@@ -139,19 +139,19 @@ static size_t depth_of(perilune_hub *hub, const char *name) {
     return depth;
 }
 
-static void roll_back_to(perilune_hub *hub, size_t depth) {
+static void roll_back_to(pdb_connection_observers *hub, size_t depth) {
     if (depth == 0) return;
     drop_changes(hub, hub->savepoints[depth - 1].first_change);
     forget_savepoints(hub, depth);
 }
 
-void perilune_hub_take_control(perilune_hub *hub, const char *sql) {
+void pdb_observers_take_control(pdb_connection_observers *hub, const char *sql) {
     bool has_to = false;
     char *verb = take_word(&sql), *name = verb ? take_name(sql, &has_to) : NULL;
     if (name && sqlite3_stricmp(verb, "SAVEPOINT") == 0) {
-        perilune_hub_begin_savepoint(hub, name);
+        pdb_observers_begin_savepoint(hub, name);
     } else if (name && sqlite3_stricmp(verb, "RELEASE") == 0) {
-        perilune_hub_end_savepoint(hub, depth_of(hub, name), true);
+        pdb_observers_end_savepoint(hub, depth_of(hub, name), true);
     } else if (name && has_to) {
         roll_back_to(hub, depth_of(hub, name));
     }

@@ -1,7 +1,7 @@
 /* What is known of the tables whose changes are told: the names of their columns. */
 #include "CPeriluneRows/Observers/observers.h"
 
-void perilune_release_observed_table(perilune_observed_table *table) {
+void pdb_release_observed_table(pdb_observed_table *table) {
     if (--table->owners > 0) return;
     for (int i = 0; i < table->count; i++) free(table->columns[i]);
     free(table->columns);
@@ -11,16 +11,16 @@ void perilune_release_observed_table(perilune_observed_table *table) {
     free(table);
 }
 
-void perilune_hub_forget_tables(perilune_hub *hub) {
+void pdb_observers_forget_tables(pdb_connection_observers *hub) {
     while (hub->tables) {
-        perilune_observed_table *table = hub->tables;
+        pdb_observed_table *table = hub->tables;
         hub->tables = table->next;
-        perilune_release_observed_table(table);
+        pdb_release_observed_table(table);
     }
 }
 
 /* Makes room for a column. Returns false without memory. */
-static bool grow(perilune_observed_table *table) {
+static bool grow(pdb_observed_table *table) {
     size_t count = (size_t)table->count + 1;
     char **columns = realloc(table->columns, count * sizeof *columns);
     if (columns) table->columns = columns;
@@ -34,7 +34,7 @@ static bool grow(perilune_observed_table *table) {
 
 /* Reads the columns. Those that are computed when they are read are not stored, and not told; neither are those after them, since
 ** SQLite's versions do not agree on how it counts them. */
-static bool read_columns(perilune_observed_table *table, sqlite3_stmt *statement) {
+static bool read_columns(pdb_observed_table *table, sqlite3_stmt *statement) {
     enum { NAME = 1, TYPE = 2, HIDDEN = 6, VIRTUAL = 2 };
     bool has_virtual = false;
     while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -44,12 +44,12 @@ static bool read_columns(perilune_observed_table *table, sqlite3_stmt *statement
         const char *name = (const char *)sqlite3_column_text(statement, NAME);
         if (name == NULL || (table->columns[table->count - 1] = strdup(name)) == NULL) return false;
         const char *type = (const char *)sqlite3_column_text(statement, TYPE);
-        table->booleans[table->count - 1] = type && perilune_is_boolean_type(type);
+        table->booleans[table->count - 1] = type && pdb_is_boolean_type(type);
     }
     return true;
 }
 
-static bool has_column(const perilune_observed_table *table, const char *name) {
+static bool has_column(const pdb_observed_table *table, const char *name) {
     for (int i = 0; i < table->count; i++) {
         if (table->columns[i] && sqlite3_stricmp(table->columns[i], name) == 0) return true;
     }
@@ -57,7 +57,7 @@ static bool has_column(const perilune_observed_table *table, const char *name) {
 }
 
 /* Whether SQLite finds one of the row id's names that no column has. */
-static bool has_rowid(perilune_observed_table *table, sqlite3 *handle) {
+static bool has_rowid(pdb_observed_table *table, sqlite3 *handle) {
     static const char *const names[] = {"_rowid_", "oid", "rowid"};
     for (int i = 0; i < 3; i++) {
         if (has_column(table, names[i])) continue;
@@ -68,7 +68,7 @@ static bool has_rowid(perilune_observed_table *table, sqlite3 *handle) {
 }
 
 /* SQLite's own sessions read tables in the same way, and at the same moment: inside the hook. */
-static bool read_table(perilune_observed_table *table, sqlite3 *handle) {
+static bool read_table(pdb_observed_table *table, sqlite3 *handle) {
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(%Q)", table->schema, table->name);
     sqlite3_stmt *statement = NULL;
     bool is_read = sql && sqlite3_prepare_v2(handle, sql, -1, &statement, NULL) == SQLITE_OK && read_columns(table, statement);
@@ -78,36 +78,36 @@ static bool read_table(perilune_observed_table *table, sqlite3 *handle) {
     return is_read;
 }
 
-perilune_observed_table *perilune_make_named_table(const char *schema, const char *name) {
-    perilune_observed_table *table = calloc(1, sizeof *table);
+pdb_observed_table *pdb_make_named_table(const char *schema, const char *name) {
+    pdb_observed_table *table = calloc(1, sizeof *table);
     if (table == NULL) return NULL;
     table->owners = 1;
     table->has_rowid = true;
     table->schema = strdup(schema);
     table->name = strdup(name);
     if (table->schema && table->name) return table;
-    perilune_release_observed_table(table);
+    pdb_release_observed_table(table);
     return NULL;
 }
 
-static perilune_observed_table *make_table(sqlite3 *handle, const char *schema, const char *name) {
-    perilune_observed_table *table = perilune_make_named_table(schema, name);
+static pdb_observed_table *make_table(sqlite3 *handle, const char *schema, const char *name) {
+    pdb_observed_table *table = pdb_make_named_table(schema, name);
     if (table == NULL || read_table(table, handle)) return table;
-    perilune_release_observed_table(table);
+    pdb_release_observed_table(table);
     return NULL;
 }
 
-perilune_observed_table *perilune_observed_table_of(perilune_hub *hub, const char *schema, const char *name) {
-    perilune_observed_table **link = &hub->tables;
+pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *hub, const char *schema, const char *name) {
+    pdb_observed_table **link = &hub->tables;
     for (; *link; link = &(*link)->next) {
-        perilune_observed_table *table = *link;
+        pdb_observed_table *table = *link;
         if (strcmp(table->name, name) != 0 || strcmp(table->schema, schema) != 0) continue;
         if (table->count == sqlite3_preupdate_count(hub->handle)) return table;
         *link = table->next; /* others have changed it */
-        perilune_release_observed_table(table);
+        pdb_release_observed_table(table);
         break;
     }
-    perilune_observed_table *table = make_table(hub->handle, schema, name);
+    pdb_observed_table *table = make_table(hub->handle, schema, name);
     if (table == NULL) return NULL;
     table->next = hub->tables;
     return hub->tables = table;

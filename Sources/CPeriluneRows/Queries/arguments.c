@@ -21,7 +21,7 @@ static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parame
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
 
 /* Answered in place of what was expected: the error is on top of the stack. */
-const char perilune_conversion_failed[] = "a value that can be converted";
+const char pdb_conversion_failed[] = "a value that can be converted";
 
 /* Binds what a value's own __to_database makes of it; the result stays on the stack. */
 static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
@@ -29,18 +29,18 @@ static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int par
         "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
     if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return expected;
     lua_pushvalue(L, index);
-    if (plua_pcall(L, 1, 1) != LUA_OK) return perilune_conversion_failed;
+    if (plua_pcall(L, 1, 1) != LUA_OK) return pdb_conversion_failed;
     int type = lua_type(L, -1);
-    bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || perilune_is_blob(L, -1) || perilune_is_null(L, -1));
+    bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || pdb_is_blob(L, -1) || pdb_is_null(L, -1));
     return is_plain ? bind_plain(L, statement, parameter, lua_gettop(L)) : "a plain value from __to_database";
 }
 
 static const char *bind_object(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
-    if (perilune_is_null(L, index)) {
+    if (pdb_is_null(L, index)) {
         sqlite3_bind_null(statement, parameter);
         return NULL;
     }
-    if (!perilune_is_blob(L, index)) return bind_converted(L, statement, parameter, index);
+    if (!pdb_is_blob(L, index)) return bind_converted(L, statement, parameter, index);
     lua_getiuservalue(L, index, 1);
     return bind_string(L, statement, parameter, lua_gettop(L), true);
 }
@@ -70,29 +70,29 @@ static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int 
     }
 }
 
-const char *perilune_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
+const char *pdb_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
     if (is_blob) return bind_string(L, statement, parameter, index, true);
     return bind_plain(L, statement, parameter, index);
 }
 
-void perilune_push_plain(lua_State *L, int index) {
+void pdb_push_plain(lua_State *L, int index) {
     int type = lua_type(L, index);
-    bool is_object = type == LUA_TTABLE || (type == LUA_TUSERDATA && !perilune_is_null(L, index) && !perilune_is_blob(L, index));
+    bool is_object = type == LUA_TTABLE || (type == LUA_TUSERDATA && !pdb_is_null(L, index) && !pdb_is_blob(L, index));
     lua_pushvalue(L, index);
     if (!is_object || luaL_getmetafield(L, -1, "__to_database") == LUA_TNIL) return;
     lua_insert(L, -2);
     lua_call(L, 1, 1);
 }
 
-int perilune_plain_value(lua_State *L) {
-    perilune_push_plain(L, 1);
+int pdb_plain_value(lua_State *L) {
+    pdb_push_plain(L, 1);
     return 1;
 }
 
-void perilune_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
+void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
     index = lua_absindex(L, index);
     const char *expected = bind_plain(L, statement, parameter, index);
-    if (expected == perilune_conversion_failed) lua_error(L);
+    if (expected == pdb_conversion_failed) lua_error(L);
     if (expected) plua_raise(L, "argument", "%s: expected %s, got %s", what, expected, plua_type_name(L, index));
 }
 
@@ -114,8 +114,8 @@ static bool holds_arguments(lua_State *L, int index) {
     return false;
 }
 
-perilune_arguments perilune_arguments_at(lua_State *L, const char *verb, int first) {
-    perilune_arguments arguments = {.verb = verb, .first = first, .count = lua_gettop(L) - first + 1};
+pdb_arguments pdb_arguments_at(lua_State *L, const char *verb, int first) {
+    pdb_arguments arguments = {.verb = verb, .first = first, .count = lua_gettop(L) - first + 1};
     arguments.list_count = arguments.count;
     if (arguments.count == 1 && holds_arguments(L, first)) {
         arguments.table = first;
@@ -125,22 +125,22 @@ perilune_arguments perilune_arguments_at(lua_State *L, const char *verb, int fir
 }
 
 /* Ends the run that the arguments are for, so that its statement is free again, and raises. */
-static int fail(lua_State *L, const perilune_arguments *arguments, const char *format, ...) {
+static int fail(lua_State *L, const pdb_arguments *arguments, const char *format, ...) {
     va_list list;
     va_start(list, format);
     const char *message = lua_pushvfstring(L, format, list);
     va_end(list);
-    if (arguments->statement) perilune_end_run(arguments->statement);
+    if (arguments->statement) pdb_end_run(arguments->statement);
     return plua_raise(L, "argument", "%s", message);
 }
 
 /* The same with the error on top of the stack, which a conversion has raised. */
-static int fail_conversion(lua_State *L, const perilune_arguments *arguments) {
-    if (arguments->statement) perilune_end_run(arguments->statement);
+static int fail_conversion(lua_State *L, const pdb_arguments *arguments) {
+    if (arguments->statement) pdb_end_run(arguments->statement);
     return lua_error(L);
 }
 
-static int raise_count(lua_State *L, const perilune_arguments *arguments, lua_Integer expected) {
+static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer expected) {
     const char *hint = "";
     if (arguments->table && perilune_shape_at(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
     else if (arguments->table && arguments->list_count < expected) {
@@ -150,14 +150,14 @@ static int raise_count(lua_State *L, const perilune_arguments *arguments, lua_In
                 expected == 1 ? "" : "s", arguments->list_count, hint);
 }
 
-static int fail_value(lua_State *L, const perilune_arguments *arguments, lua_Integer position, const char *expected,
+static int fail_value(lua_State *L, const pdb_arguments *arguments, lua_Integer position, const char *expected,
                       int index) {
-    if (expected == perilune_conversion_failed) return fail_conversion(L, arguments);
+    if (expected == pdb_conversion_failed) return fail_conversion(L, arguments);
     return fail(L, arguments, "%s: argument %I: expected %s, got %s", arguments->verb, position, expected,
                 plua_type_name(L, index));
 }
 
-static void bind_list_value(lua_State *L, perilune_statement *statement, int parameter, perilune_arguments *arguments) {
+static void bind_list_value(lua_State *L, pdb_statement *statement, int parameter, pdb_arguments *arguments) {
     lua_Integer position = ++arguments->taken;
     if (arguments->table) lua_rawgeti(L, arguments->table, position);
     int index = arguments->table ? lua_gettop(L) : arguments->first + (int)position - 1;
@@ -173,15 +173,15 @@ static bool push_named(lua_State *L, int table) {
         lua_remove(L, -2);
         return true;
     }
-    bool has_column = perilune_row_has(L, table, -2);
+    bool has_column = pdb_row_has(L, table, -2);
     lua_remove(L, -2);
     return has_column;
 }
 
-static void check_names(lua_State *L, const perilune_arguments *arguments, int names);
+static void check_names(lua_State *L, const pdb_arguments *arguments, int names);
 
 /* Raises, naming every parameter of the statement that the table lacks; or a name that may be one of them misspelt. */
-static int raise_missing(lua_State *L, perilune_statement *statement, const perilune_arguments *arguments, int parameters) {
+static int raise_missing(lua_State *L, pdb_statement *statement, const pdb_arguments *arguments, int parameters) {
     if (arguments->used == 0) check_names(L, arguments, parameters);
     luaL_Buffer names;
     luaL_buffinit(L, &names);
@@ -202,8 +202,8 @@ static int raise_missing(lua_State *L, perilune_statement *statement, const peri
 }
 
 /* Binds from the name on top of the stack, in a table. Leaves the value. `parameters` is the index of the list of names. */
-static void bind_named_value(lua_State *L, perilune_statement *statement, int parameter, int parameters,
-                             perilune_arguments *arguments) {
+static void bind_named_value(lua_State *L, pdb_statement *statement, int parameter, int parameters,
+                             pdb_arguments *arguments) {
     if (arguments->used) {
         lua_pushvalue(L, -1);
         lua_pushboolean(L, true);
@@ -218,7 +218,7 @@ static void bind_named_value(lua_State *L, perilune_statement *statement, int pa
     arguments->named++;
     int index = lua_gettop(L);
     const char *expected = bind_plain(L, statement->handle, parameter, index);
-    if (expected == perilune_conversion_failed) fail_conversion(L, arguments);
+    if (expected == pdb_conversion_failed) fail_conversion(L, arguments);
     if (expected) {
         fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
              sqlite3_bind_parameter_name(statement->handle, parameter) + 1, expected, plua_type_name(L, index));
@@ -226,7 +226,7 @@ static void bind_named_value(lua_State *L, perilune_statement *statement, int pa
 }
 
 /* The fast case: one value for each parameter, all on the stack. */
-static void bind_stack(lua_State *L, perilune_statement *statement, perilune_arguments *arguments) {
+static void bind_stack(lua_State *L, pdb_statement *statement, pdb_arguments *arguments) {
     int count = statement->parameter_count, next = arguments->first + (int)arguments->taken;
     if (arguments->list_count - arguments->taken < count) raise_count(L, arguments, count);
     for (int i = 1; i <= count; i++, next++) {
@@ -236,8 +236,8 @@ static void bind_stack(lua_State *L, perilune_statement *statement, perilune_arg
     arguments->taken += count;
 }
 
-static void bind_table(lua_State *L, perilune_statement *statement, int statement_index, perilune_arguments *arguments) {
-    lua_getiuservalue(L, statement_index, PERILUNE_PARAMETERS);
+static void bind_table(lua_State *L, pdb_statement *statement, int statement_index, pdb_arguments *arguments) {
+    lua_getiuservalue(L, statement_index, PDB_PARAMETERS);
     int names = lua_gettop(L);
     /* For a statement with a parameter of that name, `n` is an argument like others. */
     bool is_argument = lua_getfield(L, names, "n") != LUA_TNIL;
@@ -254,8 +254,8 @@ static void bind_table(lua_State *L, perilune_statement *statement, int statemen
     }
 }
 
-void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int statement_index,
-                             perilune_arguments *arguments) {
+void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_index,
+                             pdb_arguments *arguments) {
     arguments->statement = statement;
     if (statement->parameter_count == 0) return;
     /* Each value, and what it was converted to, stays on the stack: SQLite does not copy its bytes. */
@@ -268,8 +268,8 @@ void perilune_bind_arguments(lua_State *L, perilune_statement *statement, int st
 /* MARK: - Arguments left over */
 
 /* Raises for a name that no parameter has. `names` is the stack index of the table of names, or 0 if there are none. */
-static void raise_unknown(lua_State *L, const perilune_arguments *arguments, int names, const char *name) {
-    const char *nearest = names ? perilune_nearest(L, names, name) : NULL;
+static void raise_unknown(lua_State *L, const pdb_arguments *arguments, int names, const char *name) {
+    const char *nearest = names ? pdb_nearest(L, names, name) : NULL;
     if (nearest) {
         fail(L, arguments, "%s: the statement has no parameter \"%s\" (did you mean \"%s\"?)", arguments->verb, name,
              nearest);
@@ -288,8 +288,8 @@ static int count_names(lua_State *L, int table) {
 }
 
 /* A row may have more columns than the statement has parameters; any other table may not have more names. */
-static void check_names(lua_State *L, const perilune_arguments *arguments, int names) {
-    if (perilune_is_row(L, arguments->table) || count_names(L, arguments->table) == arguments->named) return;
+static void check_names(lua_State *L, const pdb_arguments *arguments, int names) {
+    if (pdb_is_row(L, arguments->table) || count_names(L, arguments->table) == arguments->named) return;
     for (lua_pushnil(L); lua_next(L, arguments->table); lua_pop(L, 1)) {
         if (lua_type(L, -2) != LUA_TSTRING) continue;
         bool is_known = false;
@@ -303,15 +303,15 @@ static void check_names(lua_State *L, const perilune_arguments *arguments, int n
     }
 }
 
-void perilune_check_all_used(lua_State *L, perilune_statement *statement, int statement_index,
-                             perilune_arguments *arguments) {
+void pdb_check_all_used(lua_State *L, pdb_statement *statement, int statement_index,
+                             pdb_arguments *arguments) {
     arguments->statement = statement;
-    bool is_row = arguments->table && perilune_is_row(L, arguments->table);
+    bool is_row = arguments->table && pdb_is_row(L, arguments->table);
     if (arguments->taken < arguments->list_count && !is_row) raise_count(L, arguments, arguments->taken);
     if (arguments->table == 0) return;
     int names = arguments->used, top = lua_gettop(L);
     if (statement && statement->parameter_count > 0) {
-        lua_getiuservalue(L, statement_index, PERILUNE_PARAMETERS);
+        lua_getiuservalue(L, statement_index, PDB_PARAMETERS);
         names = lua_gettop(L);
     }
     check_names(L, arguments, names);

@@ -2,10 +2,10 @@
 #include "CPeriluneRows/Queries/verbs.h"
 
 typedef struct {
-    perilune_database *database;
-    perilune_statement *statement; /* NULL if the rows were all taken at once */
+    pdb_database *database;
+    pdb_statement *statement; /* NULL if the rows were all taken at once */
     uint32_t run_id;               /* of the run that this cursor is */
-    perilune_row_form form;
+    pdb_row_form form;
     bool is_loose; /* opened outside of blocks: each step has an access of its own */
     bool has_columns, is_done;
     lua_Integer position; /* in the list of rows */
@@ -22,17 +22,17 @@ static bool is_alive(const cursor *cursor) {
 
 static int finish(cursor *cursor) {
     cursor->is_done = true;
-    perilune_end_run(cursor->statement);
+    pdb_end_run(cursor->statement);
     return 0;
 }
 
-static int push_tuple(lua_State *L, perilune_statement *statement) {
+static int push_tuple(lua_State *L, pdb_statement *statement) {
     int count = statement->column_count;
     luaL_checkstack(L, count, "too many columns");
-    for (int i = 0; i < count; i++) perilune_push_value(L, statement, i);
+    for (int i = 0; i < count; i++) pdb_push_value(L, statement, i);
     /* A nil would end the loop. */
     if (lua_isnil(L, -count)) {
-        perilune_push_null(L);
+        pdb_push_null(L);
         lua_replace(L, -count - 1);
     }
     return count;
@@ -42,8 +42,8 @@ static void find_layout(lua_State *L, cursor *cursor) {
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_CLASS);
     int top = lua_gettop(L);
-    perilune_call call = {.rows = cursor->database->rows, .database = cursor->database, .statement = cursor->statement,
-                          .access = perilune_current_access(L, cursor->database), .statement_index = top - 1,
+    pdb_call call = {.rows = cursor->database->rows, .database = cursor->database, .statement = cursor->statement,
+                          .access = pdb_current_access(L, cursor->database), .statement_index = top - 1,
                           .class_index = top};
     call.arguments.verb = "rows";
     perilune_push_layout(L, &call);
@@ -54,36 +54,36 @@ static void find_layout(lua_State *L, cursor *cursor) {
 /* On the first row the columns are known for certain: SQLite may just have compiled the statement anew. */
 static void check_columns(lua_State *L, cursor *cursor) {
     cursor->has_columns = true;
-    perilune_check_columns(cursor->statement);
-    if (cursor->form == PERILUNE_RECORDS) find_layout(L, cursor);
-    if (cursor->form != PERILUNE_ROWS) return;
+    pdb_check_columns(cursor->statement);
+    if (cursor->form == PDB_RECORDS) find_layout(L, cursor);
+    if (cursor->form != PDB_ROWS) return;
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
-    perilune_push_keys(L, cursor->statement, lua_gettop(L));
+    pdb_push_keys(L, cursor->statement, lua_gettop(L));
     lua_setiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
     lua_settop(L, -2);
 }
 
-static int step(lua_State *L, perilune_rows *rows, cursor *cursor) {
-    perilune_statement *statement = cursor->statement;
+static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
+    pdb_statement *statement = cursor->statement;
     int code = sqlite3_step(statement->handle);
     if (rows->has_pending_error) {
         cursor->is_done = true;
-        return perilune_raise_failure(L, statement);
+        return pdb_raise_failure(L, statement);
     }
     if (code == SQLITE_DONE) return finish(cursor);
     if (code != SQLITE_ROW) {
         cursor->is_done = true;
-        return perilune_raise_sqlite(L, statement->connection, statement, code);
+        return pdb_raise_sqlite(L, statement->connection, statement, code);
     }
     if (!cursor->has_columns) check_columns(L, cursor);
     if (rows->context->limited) plua_count_work(L, statement->column_count);
-    if (cursor->form == PERILUNE_TUPLES) return push_tuple(L, statement);
+    if (cursor->form == PDB_TUPLES) return push_tuple(L, statement);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
-    if (cursor->form == PERILUNE_RECORDS) perilune_push_record(L, statement, lua_gettop(L));
-    else perilune_push_row(L, statement, lua_gettop(L));
+    if (cursor->form == PDB_RECORDS) perilune_push_record(L, statement, lua_gettop(L));
+    else pdb_push_row(L, statement, lua_gettop(L));
     if (rows->has_pending_error) {
         cursor->is_done = true;
-        return perilune_raise_failure(L, statement);
+        return pdb_raise_failure(L, statement);
     }
     perilune_check_fit(L, rows);
     return 1;
@@ -96,13 +96,13 @@ static int next_in_list(lua_State *L, cursor *cursor) {
         cursor->is_done = true;
         return 0;
     }
-    if (cursor->form != PERILUNE_TUPLES) return 1;
+    if (cursor->form != PDB_TUPLES) return 1;
     lua_getfield(L, 2, "n");
     int count = (int)lua_tointeger(L, -1);
     luaL_checkstack(L, count, "too many columns");
     for (int i = 1; i <= count; i++) lua_rawgeti(L, 2, i);
     if (lua_isnil(L, -count)) {
-        perilune_push_null(L);
+        pdb_push_null(L);
         lua_replace(L, -count - 1);
     }
     return count;
@@ -119,9 +119,9 @@ static int next(lua_State *L) {
     if (cursor->is_done) return 0;
     if (cursor->statement == NULL) return next_in_list(L, cursor);
     if (!is_alive(cursor)) return raise_dead(L, cursor);
-    perilune_rows *rows = cursor->database->rows;
+    pdb_state *rows = cursor->database->rows;
     if (!cursor->is_loose && rows->forbidden_place == NULL) return step(L, rows, cursor);
-    perilune_access *access = perilune_find_access(L, rows, cursor->database, 0);
+    pdb_access *access = pdb_find_access(L, rows, cursor->database, 0);
     if (access && access->connection == cursor->statement->connection) return step(L, rows, cursor);
     if (access) {
         return plua_raise(L, "nested_access",
@@ -130,13 +130,13 @@ static int next(lua_State *L) {
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushcclosure(L, next, 1);
-    return perilune_enter(L, rows, cursor->database, PERILUNE_WRITE_STATEMENT, 0);
+    return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 0);
 }
 
 /* MARK: - Opening */
 
 /* Keeps the arguments as long as the cursor: SQLite has not copied the bytes of strings. */
-static void keep_arguments(lua_State *L, perilune_call *call, int cursor_index) {
+static void keep_arguments(lua_State *L, pdb_call *call, int cursor_index) {
     if (call->statement->parameter_count == 0) return;
     int first = call->arguments.first, last = cursor_index - 1;
     lua_createtable(L, last - first + 1, 0);
@@ -147,10 +147,10 @@ static void keep_arguments(lua_State *L, perilune_call *call, int cursor_index) 
     lua_setiuservalue(L, cursor_index, CURSOR_ARGUMENTS);
 }
 
-static cursor *push_cursor(lua_State *L, perilune_call *call, perilune_row_form form) {
+static cursor *push_cursor(lua_State *L, pdb_call *call, pdb_row_form form) {
     cursor *result = lua_newuserdatauv(L, sizeof *result, 5);
     *result = (cursor){.database = call->database, .form = form};
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_cursor_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_cursor_metatable_key);
     lua_setmetatable(L, -2);
     /* A handle or a prepared statement keeps its database alive by its first user value; a database object is itself. */
     lua_pushvalue(L, 1);
@@ -172,10 +172,10 @@ static int push_iterator(lua_State *L) {
     return 4;
 }
 
-int perilune_open_cursor(lua_State *L, perilune_call *call, perilune_row_form form) {
-    perilune_statement *statement = call->statement;
+int pdb_open_cursor(lua_State *L, pdb_call *call, pdb_row_form form) {
+    pdb_statement *statement = call->statement;
     if (!statement->is_direct) {
-        perilune_fetch(L, call, form, LUA_MAXINTEGER);
+        pdb_fetch(L, call, form, LUA_MAXINTEGER);
         perilune_check_fit(L, call->rows);
         int list = lua_gettop(L);
         push_cursor(L, call, form);
@@ -183,9 +183,9 @@ int perilune_open_cursor(lua_State *L, perilune_call *call, perilune_row_form fo
         lua_setiuservalue(L, -2, CURSOR_SOURCE);
         return push_iterator(L);
     }
-    bool is_statement = call->access->mode == PERILUNE_READ_STATEMENT || call->access->mode == PERILUNE_WRITE_STATEMENT;
+    bool is_statement = call->access->mode == PDB_READ_STATEMENT || call->access->mode == PDB_WRITE_STATEMENT;
     bool is_loose = call->token == 0 && is_statement;
-    perilune_start(L, call, is_loose ? &statement->connection->active : &call->access->active);
+    pdb_start(L, call, is_loose ? &statement->connection->active : &call->access->active);
     cursor *cursor = push_cursor(L, call, form);
     int cursor_index = lua_gettop(L);
     cursor->is_loose = is_loose;
@@ -212,31 +212,31 @@ static int collect(lua_State *L) {
 
 /* Runs when a loop is left in any way. What cannot be closed here is closed by the next access to the connection. */
 static int close(lua_State *L) {
-    perilune_rows *rows = perilune_rows_of(L);
-    cursor *cursor = perilune_block_of(L, 1, rows->cursor_metatable);
+    pdb_state *rows = pdb_state_of(L);
+    cursor *cursor = pdb_to_userdata(L, 1, rows->cursor_metatable);
     if (cursor == NULL) return plua_argument_error(L, "close", 1, "a cursor", 1);
     cursor->is_done = true;
     if (!is_alive(cursor)) return 0;
-    perilune_access *access = perilune_current_access(L, cursor->database);
+    pdb_access *access = pdb_current_access(L, cursor->database);
     bool is_here = !cursor->is_loose || (access && access->connection == cursor->statement->connection);
-    if (rows->forbidden_place || perilune_is_doomed(rows) || (!is_here && access)) {
+    if (rows->forbidden_place || pdb_is_cancelled(rows) || (!is_here && access)) {
         abandon(cursor);
         return 0;
     }
     if (is_here) {
-        perilune_end_run(cursor->statement);
+        pdb_end_run(cursor->statement);
         return 0;
     }
     lua_settop(L, 1);
     lua_pushcfunction(L, close);
     lua_insert(L, 1);
-    return perilune_enter(L, rows, cursor->database, PERILUNE_WRITE_STATEMENT, 1);
+    return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 1);
 }
 
-void perilune_open_cursors(lua_State *L, perilune_rows *rows) {
+void pdb_open_cursors(lua_State *L, pdb_state *rows) {
     static const luaL_Reg functions[] = {{"__gc", collect}, {"__close", close}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"close", close}, {NULL, NULL}};
-    rows->cursor_metatable = perilune_new_metatable(L, &perilune_cursor_metatable_key, "cursor", functions);
+    rows->cursor_metatable = pdb_new_metatable(L, &pdb_cursor_metatable_key, "cursor", functions);
     lua_createtable(L, 0, 1);
     luaL_setfuncs(L, methods, 0);
     lua_setfield(L, -2, "__index");

@@ -1,69 +1,69 @@
 /* The verbs of databases and prepared statements: execute, fetch_all, fetch_one and the like. */
 #include "CPeriluneRows/Queries/verbs.h"
 
-static int fetch_all(lua_State *L, perilune_call *call) {
-    perilune_fetch(L, call, PERILUNE_ROWS, LUA_MAXINTEGER);
+static int fetch_all(lua_State *L, pdb_call *call) {
+    pdb_fetch(L, call, PDB_ROWS, LUA_MAXINTEGER);
     return 1;
 }
 
 /* Pushes the first of the rows of a statement that goes through GRDB. */
-static int first_through_grdb(lua_State *L, perilune_call *call, perilune_row_form form) {
-    perilune_run_through_grdb(L, call, form, 1);
+static int first_through_grdb(lua_State *L, pdb_call *call, pdb_row_form form) {
+    pdb_run_through_grdb(L, call, form, 1);
     lua_rawgeti(L, -1, 1);
     return 1;
 }
 
-static int fetch_one(lua_State *L, perilune_call *call) {
-    if (!call->statement->is_direct) return first_through_grdb(L, call, PERILUNE_ROWS);
-    if (perilune_step_once(L, call)) {
-        perilune_push_keys(L, call->statement, call->statement_index);
-        perilune_push_row(L, call->statement, lua_gettop(L));
+static int fetch_one(lua_State *L, pdb_call *call) {
+    if (!call->statement->is_direct) return first_through_grdb(L, call, PDB_ROWS);
+    if (pdb_step_once(L, call)) {
+        pdb_push_keys(L, call->statement, call->statement_index);
+        pdb_push_row(L, call->statement, lua_gettop(L));
     } else {
         lua_pushnil(L);
     }
-    perilune_end_run(call->statement);
+    pdb_end_run(call->statement);
     return 1;
 }
 
-static int fetch_value(lua_State *L, perilune_call *call) {
+static int fetch_value(lua_State *L, pdb_call *call) {
     if (!call->statement->is_direct) {
-        first_through_grdb(L, call, PERILUNE_VALUES);
-        if (perilune_is_null(L, -1)) lua_pushnil(L);
+        first_through_grdb(L, call, PDB_VALUES);
+        if (pdb_is_null(L, -1)) lua_pushnil(L);
         return 1;
     }
-    if (perilune_step_once(L, call)) {
-        perilune_check_columns(call->statement);
-        perilune_push_value(L, call->statement, 0);
+    if (pdb_step_once(L, call)) {
+        pdb_check_columns(call->statement);
+        pdb_push_value(L, call->statement, 0);
     } else {
         lua_pushnil(L);
     }
-    perilune_end_run(call->statement);
+    pdb_end_run(call->statement);
     return 1;
 }
 
 /* For values that came through GRDB, where NULL is perilune.null. */
-static void check_no_null(lua_State *L, perilune_call *call, int list) {
+static void check_no_null(lua_State *L, pdb_call *call, int list) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
     for (lua_Integer i = 1; i <= count; i++) {
         lua_rawgeti(L, list, i);
-        if (perilune_is_null(L, -1)) perilune_raise_null(L, call, i);
+        if (pdb_is_null(L, -1)) pdb_raise_null(L, call, i);
         lua_pop(L, 1);
     }
 }
 
-static int fetch_values(lua_State *L, perilune_call *call) {
+static int fetch_values(lua_State *L, pdb_call *call) {
     bool is_direct = call->statement->is_direct;
-    perilune_fetch(L, call, PERILUNE_VALUES, LUA_MAXINTEGER);
+    pdb_fetch(L, call, PDB_VALUES, LUA_MAXINTEGER);
     if (!is_direct && !call->allows_null) check_no_null(L, call, lua_gettop(L));
     return 1;
 }
 
-static int fetch_optional_values(lua_State *L, perilune_call *call) {
+static int fetch_optional_values(lua_State *L, pdb_call *call) {
     call->allows_null = true;
     return fetch_values(L, call);
 }
 
-static int fetch_set(lua_State *L, perilune_call *call) {
+static int fetch_set(lua_State *L, pdb_call *call) {
     fetch_values(L, call);
     int list = lua_gettop(L);
     lua_Integer count = (lua_Integer)lua_rawlen(L, list);
@@ -76,13 +76,13 @@ static int fetch_set(lua_State *L, perilune_call *call) {
     return 1;
 }
 
-static int prepare(lua_State *L, perilune_call *call) {
-    perilune_handle *handle = lua_touserdata(L, 1);
-    return perilune_push_prepared(L, handle, call->statement_index);
+static int prepare(lua_State *L, pdb_call *call) {
+    pdb_handle *handle = lua_touserdata(L, 1);
+    return pdb_push_prepared(L, handle, call->statement_index);
 }
 
-static int columns(lua_State *L, perilune_call *call) {
-    perilune_statement *statement = call->statement;
+static int columns(lua_State *L, pdb_call *call) {
+    pdb_statement *statement = call->statement;
     lua_createtable(L, statement->column_count, 0);
     for (int i = 0; i < statement->column_count; i++) {
         lua_pushstring(L, sqlite3_column_name(statement->handle, i));
@@ -92,11 +92,11 @@ static int columns(lua_State *L, perilune_call *call) {
 }
 
 /* The names of the parameters; false for those without. */
-static int parameters(lua_State *L, perilune_call *call) {
+static int parameters(lua_State *L, pdb_call *call) {
     int count = call->statement->parameter_count;
     lua_createtable(L, count, 0);
     if (count == 0) return 1;
-    lua_getiuservalue(L, call->statement_index, PERILUNE_PARAMETERS);
+    lua_getiuservalue(L, call->statement_index, PDB_PARAMETERS);
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, -1, i);
         lua_rawseti(L, -3, i);
@@ -105,7 +105,7 @@ static int parameters(lua_State *L, perilune_call *call) {
     return 1;
 }
 
-static int is_readonly(lua_State *L, perilune_call *call) {
+static int is_readonly(lua_State *L, pdb_call *call) {
     lua_pushboolean(L, call->statement->is_readonly);
     return 1;
 }
@@ -114,42 +114,42 @@ static int is_readonly(lua_State *L, perilune_call *call) {
 /* MARK: - What scripts call */
 
 #define FULL_VERB(name, body, text, is_read, takes_several, runs, takes_class)                              \
-    static const perilune_verb name##_verb;                                                                          \
-    static int database_##name(lua_State *L) { return perilune_call_on_database(L, &name##_verb); }                  \
-    static int statement_##name(lua_State *L) { return perilune_call_on_statement(L, &name##_verb); }                \
-    static const perilune_verb name##_verb = {text, body, database_##name, statement_##name, is_read, takes_several, \
+    static const pdb_verb name##_verb;                                                                          \
+    static int database_##name(lua_State *L) { return pdb_call_on_database(L, &name##_verb); }                  \
+    static int statement_##name(lua_State *L) { return pdb_call_on_statement(L, &name##_verb); }                \
+    static const pdb_verb name##_verb = {text, body, database_##name, statement_##name, is_read, takes_several, \
                                      runs, takes_class};
 
 #define VERB(name, is_read, takes_several, runs) FULL_VERB(name, name, #name, is_read, takes_several, runs, false)
 
-static int rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_ROWS); }
-static int tuples(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_TUPLES); }
+static int rows(lua_State *L, pdb_call *call) { return pdb_open_cursor(L, call, PDB_ROWS); }
+static int tuples(lua_State *L, pdb_call *call) { return pdb_open_cursor(L, call, PDB_TUPLES); }
 
-static int record_rows(lua_State *L, perilune_call *call) { return perilune_open_cursor(L, call, PERILUNE_RECORDS); }
+static int record_rows(lua_State *L, pdb_call *call) { return pdb_open_cursor(L, call, PDB_RECORDS); }
 
-int perilune_fetch_records(lua_State *L, perilune_call *call) {
-    perilune_fetch(L, call, PERILUNE_RECORDS, LUA_MAXINTEGER);
+int perilune_fetch_records(lua_State *L, pdb_call *call) {
+    pdb_fetch(L, call, PDB_RECORDS, LUA_MAXINTEGER);
     perilune_check_fit(L, call->rows);
     return 1;
 }
 
-int perilune_fetch_record(lua_State *L, perilune_call *call) {
+int perilune_fetch_record(lua_State *L, pdb_call *call) {
     if (!call->statement->is_direct) {
-        first_through_grdb(L, call, PERILUNE_RECORDS);
-    } else if (perilune_step_once(L, call)) {
-        perilune_check_columns(call->statement);
+        first_through_grdb(L, call, PDB_RECORDS);
+    } else if (pdb_step_once(L, call)) {
+        pdb_check_columns(call->statement);
         perilune_push_layout(L, call);
         perilune_push_record(L, call->statement, lua_gettop(L));
-        if (call->rows->has_pending_error) perilune_raise_failure(L, call->statement);
+        if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
     } else {
         lua_pushnil(L);
     }
-    perilune_end_run(call->statement);
+    pdb_end_run(call->statement);
     perilune_check_fit(L, call->rows);
     return 1;
 }
 
-FULL_VERB(execute, perilune_execute, "execute", false, true, true, false)
+FULL_VERB(execute, pdb_execute, "execute", false, true, true, false)
 VERB(fetch_all, true, false, true)
 VERB(fetch_one, true, false, true)
 VERB(fetch_value, true, false, true)
@@ -166,7 +166,7 @@ FULL_VERB(fetch_records, perilune_fetch_records, "fetch_all", true, false, true,
 FULL_VERB(fetch_record, perilune_fetch_record, "fetch_one", true, false, true, true)
 FULL_VERB(record_rows, record_rows, "rows", false, false, true, true)
 
-const luaL_Reg perilune_database_verbs[] = {
+const luaL_Reg pdb_database_verbs[] = {
     {"execute", database_execute},
     {"fetch_all", database_fetch_all},
     {"fetch_one", database_fetch_one},
@@ -180,7 +180,7 @@ const luaL_Reg perilune_database_verbs[] = {
     {NULL, NULL},
 };
 
-const luaL_Reg perilune_statement_verbs[] = {
+const luaL_Reg pdb_statement_verbs[] = {
     {"execute", statement_execute},
     {"fetch_all", statement_fetch_all},
     {"fetch_one", statement_fetch_one},

@@ -4,60 +4,60 @@
 /* Pushes what a script gets for an INSERT, whose row id only counts if it has inserted something. */
 static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_rows, bool has_inserted) {
     lua_Integer rowid = has_inserted ? sqlite3_last_insert_rowid(handle) : 0;
-    perilune_push_changes(L, changed_rows, has_inserted ? &rowid : NULL);
+    pdb_push_changes(L, changed_rows, has_inserted ? &rowid : NULL);
     return 1;
 }
 
 /* Steps a statement and throws its rows away. */
-static void run_to_end(lua_State *L, perilune_call *call) {
+static void run_to_end(lua_State *L, pdb_call *call) {
     if (!call->statement->is_direct) {
-        perilune_run_through_grdb(L, call, PERILUNE_DISCARD, 0);
+        pdb_run_through_grdb(L, call, PDB_DISCARD, 0);
         return;
     }
-    bool has_row = perilune_step_once(L, call);
+    bool has_row = pdb_step_once(L, call);
     for (lua_Integer i = 1; has_row; i++) {
-        perilune_look(L, call, i);
-        has_row = perilune_step(L, call);
+        pdb_check_limits(L, call, i);
+        has_row = pdb_step(L, call);
     }
-    perilune_end_run(call->statement);
+    pdb_end_run(call->statement);
 }
 
 /* MARK: - Several statements */
 
 /* The statements of a batch, in turn. Arguments are handed out in order; names are shared. */
-static int run_batch(lua_State *L, perilune_call *call, perilune_batch *batch, int sql_index) {
+static int run_batch(lua_State *L, pdb_call *call, pdb_batch *batch, int sql_index) {
     sqlite3 *handle = call->access->connection->handle;
     lua_Integer total = 0;
     bool has_inserted = false;
     lua_newtable(L);
     call->arguments.used = lua_gettop(L);
     int top = lua_gettop(L);
-    while ((call->statement = perilune_next_in_batch(L, call->access, batch, sql_index))) {
+    while ((call->statement = pdb_next_in_batch(L, call->access, batch, sql_index))) {
         call->statement_index = lua_gettop(L);
         run_to_end(L, call);
-        if (perilune_is_change(call->statement)) {
+        if (pdb_is_change(call->statement)) {
             total += call->changes;
             has_inserted = call->has_inserted;
         }
         lua_settop(L, top);
     }
-    perilune_check_all_used(L, NULL, 0, &call->arguments);
+    pdb_check_all_used(L, NULL, 0, &call->arguments);
     return push_insertion(L, handle, total, has_inserted);
 }
 
-static int execute_batch(lua_State *L, perilune_call *call, int sql_index) {
-    perilune_rows *rows = call->rows;
-    perilune_batch batch = {0};
+static int execute_batch(lua_State *L, pdb_call *call, int sql_index) {
+    pdb_state *rows = call->rows;
+    pdb_batch batch = {0};
     batch.sql = lua_tolstring(L, sql_index, &batch.length);
     /* If something is raised, the collector finds the batch. */
     void **guard = lua_newuserdatauv(L, sizeof *guard, 0);
     *guard = NULL;
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_guard_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_guard_key);
     lua_setmetatable(L, -2);
-    bool may_refuse = perilune_leave_lua(rows);
+    bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.open_batch(L, call->access->connection->grdb, batch.sql, &batch.object);
-    perilune_return_to_lua(rows, may_refuse);
-    if (result != 0) perilune_raise_failure(L, NULL);
+    pdb_end_host_call(rows, may_refuse);
+    if (result != 0) pdb_raise_failure(L, NULL);
     *guard = batch.object;
     call->is_batch = true;
     call->arguments.taken = 0;
@@ -67,18 +67,18 @@ static int execute_batch(lua_State *L, perilune_call *call, int sql_index) {
     return 1;
 }
 
-int perilune_execute(lua_State *L, perilune_call *call) {
-    perilune_statement *statement = call->statement;
+int pdb_execute(lua_State *L, pdb_call *call) {
+    pdb_statement *statement = call->statement;
     sqlite3 *handle = call->access->connection->handle;
     if (statement->handle == NULL) {
-        perilune_check_all_used(L, NULL, 0, &call->arguments);
+        pdb_check_all_used(L, NULL, 0, &call->arguments);
         return push_insertion(L, handle, 0, false);
     }
     if (statement->has_tail) {
-        lua_getiuservalue(L, call->statement_index, PERILUNE_SQL);
-        perilune_release_statement(statement);
+        lua_getiuservalue(L, call->statement_index, PDB_SQL);
+        pdb_release_statement(statement);
         return execute_batch(L, call, lua_gettop(L));
     }
     run_to_end(L, call);
-    return push_insertion(L, handle, perilune_is_change(statement) ? call->changes : 0, call->has_inserted);
+    return push_insertion(L, handle, pdb_is_change(statement) ? call->changes : 0, call->has_inserted);
 }

@@ -4,37 +4,37 @@
 /* From so many rows on, the collector waits: nothing that a loop builds can be collected before its end. */
 enum { rows_before_pause = 100 };
 
-int perilune_raise_null(lua_State *L, perilune_call *call, lua_Integer row) {
-    perilune_end_run(call->statement);
+int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row) {
+    pdb_end_run(call->statement);
     return plua_raise(L, "null", "%s: the value of row %I is NULL: leave such rows out in SQL, or use "
                           "fetch_optional_values, which gives perilune.null for them", call->arguments.verb, row);
 }
 
 typedef struct {
-    perilune_call *call;
-    perilune_row_form form;
+    pdb_call *call;
+    pdb_row_form form;
     lua_Integer count;
     bool is_done;
 } loop;
 
 /* Pushes the first column. Returns false if it is NULL and may not be. */
-static bool push_first(lua_State *L, perilune_call *call) {
-    perilune_push_value(L, call->statement, 0);
+static bool push_first(lua_State *L, pdb_call *call) {
+    pdb_push_value(L, call->statement, 0);
     if (!lua_isnil(L, -1)) return true;
     if (!call->allows_null) return false;
     lua_pop(L, 1);
-    perilune_push_null(L);
+    pdb_push_null(L);
     return true;
 }
 
 /* Pushes the row that the statement stands on, made from keys on the stack. */
-static inline void push_row(lua_State *L, perilune_statement *statement, int first_key, int metatable) {
+static inline void push_row(lua_State *L, pdb_statement *statement, int first_key, int metatable) {
     int count = statement->column_count;
     lua_createtable(L, 0, count);
     for (int i = 0; i < count; i++) {
         if (sqlite3_column_type(statement->handle, i) == SQLITE_NULL) continue;
         lua_pushvalue(L, first_key + i);
-        perilune_push_value(L, statement, i);
+        pdb_push_value(L, statement, i);
         lua_rawset(L, -3);
     }
     lua_pushvalue(L, metatable);
@@ -48,8 +48,8 @@ static void take_records(lua_State *L, loop *loop, lua_Integer limit) {
     while (loop->count < limit) {
         perilune_decode(L, loop->call->statement, &decoder);
         lua_rawseti(L, 1, ++loop->count);
-        perilune_look(L, loop->call, loop->count);
-        if (!perilune_step(L, loop->call)) {
+        pdb_check_limits(L, loop->call, loop->count);
+        if (!pdb_step(L, loop->call)) {
             loop->is_done = true;
             break;
         }
@@ -59,13 +59,13 @@ static void take_records(lua_State *L, loop *loop, lua_Integer limit) {
 
 /* Takes rows into the list at index 1 until there are none, or `limit` are in it. Index 2: the list of keys. */
 static void take_rows(lua_State *L, loop *loop, lua_Integer limit) {
-    perilune_call *call = loop->call;
-    perilune_statement *statement = call->statement;
-    if (loop->form == PERILUNE_RECORDS) {
+    pdb_call *call = loop->call;
+    pdb_statement *statement = call->statement;
+    if (loop->form == PDB_RECORDS) {
         take_records(L, loop, limit);
         return;
     }
-    bool has_rows = loop->form == PERILUNE_ROWS;
+    bool has_rows = loop->form == PDB_ROWS;
     int metatable = lua_gettop(L) + 1, first_key = metatable + 1;
     luaL_checkstack(L, statement->column_count + LUA_MINSTACK, "too many columns");
     if (has_rows) lua_rawgeti(L, 2, 0);
@@ -73,10 +73,10 @@ static void take_rows(lua_State *L, loop *loop, lua_Integer limit) {
     while (loop->count < limit) {
         loop->count++;
         if (has_rows) push_row(L, statement, first_key, metatable);
-        else if (!push_first(L, call)) perilune_raise_null(L, call, loop->count);
+        else if (!push_first(L, call)) pdb_raise_null(L, call, loop->count);
         lua_rawseti(L, 1, loop->count);
-        perilune_look(L, call, loop->count);
-        if (!perilune_step(L, call)) {
+        pdb_check_limits(L, call, loop->count);
+        if (!pdb_step(L, call)) {
             loop->is_done = true;
             break;
         }
@@ -104,7 +104,7 @@ static void take_all_rows_paused(lua_State *L, loop *loop, int list) {
     int status = plua_pcall(L, 3, 0);
     if (is_running) lua_gc(L, LUA_GCRESTART);
     if (status != LUA_OK) {
-        perilune_end_run(loop->call->statement);
+        pdb_end_run(loop->call->statement);
         lua_error(L);
     }
 }
@@ -118,16 +118,16 @@ static int take_first_rows(lua_State *L) {
 }
 
 /* Pushes the list of what a direct statement gives. */
-static void fetch_direct(lua_State *L, perilune_call *call, perilune_row_form form) {
-    perilune_start(L, call, &call->access->active);
+static void fetch_direct(lua_State *L, pdb_call *call, pdb_row_form form) {
+    pdb_start(L, call, &call->access->active);
     loop loop = {.call = call, .form = form};
-    bool has_row = perilune_step(L, call);
+    bool has_row = pdb_step(L, call);
     lua_newtable(L);
     if (has_row) {
         int list = lua_gettop(L);
-        perilune_check_columns(call->statement);
-        if (form == PERILUNE_ROWS) perilune_push_keys(L, call->statement, call->statement_index);
-        else if (form == PERILUNE_RECORDS) perilune_push_layout(L, call);
+        pdb_check_columns(call->statement);
+        if (form == PDB_ROWS) pdb_push_keys(L, call->statement, call->statement_index);
+        else if (form == PDB_RECORDS) perilune_push_layout(L, call);
         else lua_pushnil(L);
         lua_pushcfunction(L, take_first_rows);
         lua_pushvalue(L, list);
@@ -137,10 +137,10 @@ static void fetch_direct(lua_State *L, perilune_call *call, perilune_row_form fo
         if (!loop.is_done) take_all_rows_paused(L, &loop, list);
         lua_settop(L, list);
     }
-    perilune_end_run(call->statement);
+    pdb_end_run(call->statement);
 }
 
-void perilune_fetch(lua_State *L, perilune_call *call, perilune_row_form form, lua_Integer limit) {
+void pdb_fetch(lua_State *L, pdb_call *call, pdb_row_form form, lua_Integer limit) {
     if (call->statement->is_direct) fetch_direct(L, call, form);
-    else perilune_run_through_grdb(L, call, form, limit);
+    else pdb_run_through_grdb(L, call, form, limit);
 }

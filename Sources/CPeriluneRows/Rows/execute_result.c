@@ -20,7 +20,7 @@ static const uintptr_t light_tag = (uintptr_t)1 << 63;
 static const uintptr_t light_tag = 0; /* a row id does not fit */
 #endif
 
-void perilune_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid) {
+void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid) {
     if (light_tag && changed_rows == 1 && inserted_rowid && *inserted_rowid >= 0) {
         lua_pushlightuserdata(L, (void *)(light_tag | (uintptr_t)*inserted_rowid));
         return;
@@ -91,10 +91,10 @@ static int changes_pairs(lua_State *L) {
     return 1;
 }
 
-void perilune_open_changes(lua_State *L) {
+void pdb_open_changes(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"__index", changes_index}, {"__tostring", changes_to_string}, {"__pairs", changes_pairs}, {NULL, NULL}};
-    perilune_new_metatable(L, &metatable_key, "changes", functions);
+    pdb_new_metatable(L, &metatable_key, "changes", functions);
     /* All light userdata of a state share one metatable. */
     lua_pushlightuserdata(L, NULL);
     lua_insert(L, -2);

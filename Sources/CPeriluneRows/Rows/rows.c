@@ -10,7 +10,7 @@ static const char keys_key, lookup_key, exact_key;
 
 /* MARK: - Values and rows */
 
-void perilune_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean) {
+void pdb_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean) {
     switch (sqlite3_column_type(statement, column)) {
         case SQLITE_INTEGER: {
             lua_Integer integer = sqlite3_column_int64(statement, column);
@@ -34,13 +34,13 @@ void perilune_push_column(lua_State *L, sqlite3_stmt *statement, int column, boo
     }
 }
 
-void perilune_push_row(lua_State *L, perilune_statement *statement, int keys) {
+void pdb_push_row(lua_State *L, pdb_statement *statement, int keys) {
     int count = statement->column_count;
     lua_createtable(L, 0, count);
     for (int i = 0; i < count; i++) {
         if (sqlite3_column_type(statement->handle, i) == SQLITE_NULL) continue;
         lua_rawgeti(L, keys, i + 1);
-        perilune_push_value(L, statement, i);
+        pdb_push_value(L, statement, i);
         lua_rawset(L, -3);
     }
     lua_rawgeti(L, keys, 0);
@@ -58,14 +58,14 @@ static bool push_shape(lua_State *L, int row, const char *field) {
     return is_row;
 }
 
-bool perilune_is_row(lua_State *L, int index) {
+bool pdb_is_row(lua_State *L, int index) {
     bool is_row = push_shape(L, index, &keys_key);
     if (is_row) lua_pop(L, 1);
     return is_row;
 }
 
 /* Whether the row has a column of the name at `name`, be it NULL. */
-bool perilune_row_has(lua_State *L, int row, int name) {
+bool pdb_row_has(lua_State *L, int row, int name) {
     name = lua_absindex(L, name);
     if (!push_shape(L, row, &exact_key)) return false;
     lua_pushvalue(L, name);
@@ -126,7 +126,7 @@ static int row_index(lua_State *L) {
 /* MARK: - What the library needs for the methods of rows */
 
 static void check_row(lua_State *L) {
-    if (!perilune_is_row(L, 1)) plua_raise(L, "argument", "expected a row, got %s", plua_type_name(L, 1));
+    if (!pdb_is_row(L, 1)) plua_raise(L, "argument", "expected a row, got %s", plua_type_name(L, 1));
 }
 
 /* Pushes the list of the names of its columns. */
@@ -136,13 +136,13 @@ static void push_column_names(lua_State *L, int row) {
     lua_remove(L, -2);
 }
 
-int perilune_row_columns(lua_State *L) {
+int pdb_row_columns(lua_State *L) {
     check_row(L);
     push_column_names(L, 1);
     return 1;
 }
 
-int perilune_row_metatable(lua_State *L) {
+int pdb_row_metatable(lua_State *L) {
     check_row(L);
     lua_getmetatable(L, 1);
     return 1;
@@ -210,7 +210,7 @@ static bool have_same_columns(lua_State *L, int left, int right) {
 
 /* Rows are equal if they have the same columns with the same values. */
 static int row_equal(lua_State *L) {
-    bool are_equal = perilune_is_row(L, 1) && perilune_is_row(L, 2);
+    bool are_equal = pdb_is_row(L, 1) && pdb_is_row(L, 2);
     if (are_equal) {
         push_shape(L, 1, &keys_key);
         push_shape(L, 2, &keys_key);
@@ -314,7 +314,7 @@ static void push_metatable(lua_State *L, int keys, int lookup, int exact) {
     lua_pushvalue(L, keys);
     lua_pushvalue(L, lookup);
     lua_pushvalue(L, exact);
-    perilune_push_row_methods(L);
+    pdb_push_row_methods(L);
     lua_pushcclosure(L, row_index, 4);
     lua_setfield(L, -2, "__index");
     lua_pushliteral(L, "a row");
@@ -339,7 +339,7 @@ static void push_shape_of_names(lua_State *L) {
     lua_remove(L, names);
 }
 
-void perilune_push_shape(lua_State *L, perilune_statement *statement) {
+void pdb_push_shape(lua_State *L, pdb_statement *statement) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_createtable(L, statement->column_count, 0);
     for (int i = 1; i <= statement->column_count; i++) {
@@ -351,7 +351,7 @@ void perilune_push_shape(lua_State *L, perilune_statement *statement) {
 }
 
 /* Arguments: a list of names, a table with their values. Returns a row. */
-int perilune_make_row(lua_State *L) {
+int pdb_make_row(lua_State *L) {
     enum { names = 1, values = 2, keys = 3, row = 4 };
     luaL_checktype(L, names, LUA_TTABLE);
     luaL_checktype(L, values, LUA_TTABLE);
@@ -371,11 +371,11 @@ int perilune_make_row(lua_State *L) {
     return 1;
 }
 
-void perilune_push_row_methods(lua_State *L) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_row_methods_key);
+void pdb_push_row_methods(lua_State *L) {
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_row_methods_key);
 }
 
-void perilune_open_rows(lua_State *L) {
+void pdb_open_rows(lua_State *L) {
     lua_createtable(L, 0, 16);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &perilune_row_methods_key);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &pdb_row_methods_key);
 }

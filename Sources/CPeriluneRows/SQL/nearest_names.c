@@ -25,7 +25,7 @@ static int distance(const char *left, const char *right) {
     return row[width];
 }
 
-const char *perilune_nearest(lua_State *L, int index, const char *name) {
+const char *pdb_nearest(lua_State *L, int index, const char *name) {
     const char *nearest = NULL;
     int best = (int)(strlen(name) / 3) + 2;
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {

@@ -84,13 +84,13 @@ static bool is_one_of(token word, const char *const *texts) {
     return false;
 }
 
-size_t perilune_blank_length(const char *sql, size_t length) {
+size_t pdb_blank_length(const char *sql, size_t length) {
     scanner text = {sql, sql + length};
     skip_blanks(&text);
     return (size_t)(text.bytes - sql);
 }
 
-bool perilune_is_blank(const char *sql, size_t length) {
+bool pdb_is_blank(const char *sql, size_t length) {
     scanner text = {sql, sql + length};
     token word;
     do word = next_token(&text);
@@ -99,7 +99,7 @@ bool perilune_is_blank(const char *sql, size_t length) {
 }
 
 /* The words of messages: upper case, cut. */
-static void keep_words(perilune_screening *result, token first, token second) {
+static void keep_words(pdb_screening *result, token first, token second) {
     size_t length = 0, room = sizeof result->word - 1;
     for (size_t i = 0; i < first.length && length < room; i++) result->word[length++] = first.start[i];
     if (second.length > 0 && length < room) result->word[length++] = ' ';
@@ -112,7 +112,7 @@ static void keep_words(perilune_screening *result, token first, token second) {
 }
 
 /* PRAGMA [schema.]name [= value | (value)] */
-static perilune_keyword screen_pragma(token word, scanner *text, perilune_screening *result) {
+static pdb_keyword screen_pragma(token word, scanner *text, pdb_screening *result) {
     /* They would break what GRDB and this library rely on, outlast the limits of the script, hold for the whole process, or let a
     ** truncated file end it. */
     static const char *const forbidden[] = {"query_only", "writable_schema", "busy_timeout", "hard_heap_limit",
@@ -131,18 +131,18 @@ static perilune_keyword screen_pragma(token word, scanner *text, perilune_screen
     }
     bool is_assigned = is_sign(sign, '=') || is_sign(sign, '(');
     keep_words(result, word, name);
-    if (is_assigned && is_one_of(name, forbidden)) return PERILUNE_KEYWORD_FORBIDDEN;
-    if (is_assigned && is(name, "temp_store")) return PERILUNE_KEYWORD_MEMORY;
-    return is_one_of(name, harmless) ? PERILUNE_KEYWORD_OTHER : PERILUNE_KEYWORD_FILES;
+    if (is_assigned && is_one_of(name, forbidden)) return PDB_KEYWORD_FORBIDDEN;
+    if (is_assigned && is(name, "temp_store")) return PDB_KEYWORD_MEMORY;
+    return is_one_of(name, harmless) ? PDB_KEYWORD_OTHER : PDB_KEYWORD_FILES;
 }
 
-static perilune_keyword screen_vacuum(scanner text, perilune_screening *result) {
+static pdb_keyword screen_vacuum(scanner text, pdb_screening *result) {
     for (token word = next_token(&text); word.kind != TOKEN_END; word = next_token(&text)) {
         if (word.kind != TOKEN_WORD || !is(word, "into")) continue;
         result->opens_file = true;
-        return PERILUNE_KEYWORD_FILES;
+        return PDB_KEYWORD_FILES;
     }
-    return PERILUNE_KEYWORD_OTHER;
+    return PDB_KEYWORD_OTHER;
 }
 
 /* ATTACH [DATABASE] expression AS name */
@@ -154,49 +154,49 @@ static bool attaches_file(scanner text) {
 }
 
 /* What follows the common table expressions, which stand in parentheses. */
-static perilune_keyword screen_with(scanner text) {
+static pdb_keyword screen_with(scanner text) {
     int depth = 0;
     for (token word = next_token(&text); word.kind != TOKEN_END; word = next_token(&text)) {
         if (is_sign(word, '(')) depth++;
         if (is_sign(word, ')')) depth--;
         if (depth != 0 || word.kind != TOKEN_WORD) continue;
-        if (is(word, "insert") || is(word, "replace")) return PERILUNE_KEYWORD_INSERT;
-        if (is(word, "update") || is(word, "delete")) return PERILUNE_KEYWORD_CHANGE;
+        if (is(word, "insert") || is(word, "replace")) return PDB_KEYWORD_INSERT;
+        if (is(word, "update") || is(word, "delete")) return PDB_KEYWORD_CHANGE;
     }
-    return PERILUNE_KEYWORD_READ;
+    return PDB_KEYWORD_READ;
 }
 
-static perilune_keyword screen_word(token word, scanner *text, perilune_screening *result) {
+static pdb_keyword screen_word(token word, scanner *text, pdb_screening *result) {
     static const char *const reads[] = {"select", "values", NULL};
     static const char *const inserts[] = {"insert", "replace", NULL};
     static const char *const changes[] = {"update", "delete", NULL};
     static const char *const controls[] = {"begin", "commit", "end", "rollback", "savepoint", "release", NULL};
     static const char *const files[] = {"attach", "detach", NULL};
-    if (is_one_of(word, reads)) return PERILUNE_KEYWORD_READ;
-    if (is_one_of(word, inserts)) return PERILUNE_KEYWORD_INSERT;
-    if (is_one_of(word, changes)) return PERILUNE_KEYWORD_CHANGE;
-    if (is_one_of(word, controls)) return PERILUNE_KEYWORD_CONTROL;
+    if (is_one_of(word, reads)) return PDB_KEYWORD_READ;
+    if (is_one_of(word, inserts)) return PDB_KEYWORD_INSERT;
+    if (is_one_of(word, changes)) return PDB_KEYWORD_CHANGE;
+    if (is_one_of(word, controls)) return PDB_KEYWORD_CONTROL;
     if (is(word, "attach")) result->opens_file = attaches_file(*text);
-    if (is_one_of(word, files)) return PERILUNE_KEYWORD_FILES;
+    if (is_one_of(word, files)) return PDB_KEYWORD_FILES;
     if (is(word, "with")) return screen_with(*text);
     if (is(word, "pragma")) return screen_pragma(word, text, result);
     if (is(word, "vacuum")) return screen_vacuum(*text, result);
-    return PERILUNE_KEYWORD_OTHER;
+    return PDB_KEYWORD_OTHER;
 }
 
 /* EXPLAIN runs nothing, but what it explains is compiled. */
-static perilune_keyword screen_explained(token word, scanner *text, perilune_screening *result) {
+static pdb_keyword screen_explained(token word, scanner *text, pdb_screening *result) {
     if (is(word, "query")) {
         next_token(text);
         word = next_token(text);
     }
-    perilune_keyword keyword = screen_word(word, text, result);
-    bool is_refused = keyword == PERILUNE_KEYWORD_FORBIDDEN || keyword == PERILUNE_KEYWORD_FILES ||
-                      keyword == PERILUNE_KEYWORD_MEMORY;
-    return is_refused ? keyword : PERILUNE_KEYWORD_READ;
+    pdb_keyword keyword = screen_word(word, text, result);
+    bool is_refused = keyword == PDB_KEYWORD_FORBIDDEN || keyword == PDB_KEYWORD_FILES ||
+                      keyword == PDB_KEYWORD_MEMORY;
+    return is_refused ? keyword : PDB_KEYWORD_READ;
 }
 
-static void look_for_words(scanner text, perilune_screening *result) {
+static void look_for_words(scanner text, pdb_screening *result) {
     static const char *const words[] = {"last_insert_rowid", "changes", "total_changes", "temp", "sqlite_temp_master",
                                         "sqlite_temp_schema", "pragma", NULL};
     for (token word = next_token(&text); word.kind != TOKEN_END; word = next_token(&text)) {
@@ -206,14 +206,14 @@ static void look_for_words(scanner text, perilune_screening *result) {
     }
 }
 
-perilune_screening perilune_screen(const char *sql, size_t length) {
-    perilune_screening result = {0};
+pdb_screening pdb_screen(const char *sql, size_t length) {
+    pdb_screening result = {0};
     scanner text = {sql, sql + length};
     token word;
     do word = next_token(&text);
     while (is_sign(word, ';'));
     if (word.kind == TOKEN_END) {
-        result.keyword = PERILUNE_KEYWORD_EMPTY;
+        result.keyword = PDB_KEYWORD_EMPTY;
         return result;
     }
     keep_words(&result, word, (token){word.start, 0, TOKEN_END});
@@ -227,7 +227,7 @@ perilune_screening perilune_screen(const char *sql, size_t length) {
     return result;
 }
 
-bool perilune_changes_rows(const char *sql, size_t length) {
+bool pdb_changes_rows(const char *sql, size_t length) {
     static const char *const changes[] = {"insert", "replace", "update", "delete", NULL};
     static const char *const others[] = {"begin", "commit", "end", "rollback", "savepoint", "release",
                                          "pragma", "vacuum", "attach", "detach", NULL};
@@ -235,14 +235,14 @@ bool perilune_changes_rows(const char *sql, size_t length) {
     bool is_first = true, has_change = false;
     for (token word = next_token(&text); word.kind != TOKEN_END; word = next_token(&text)) {
         if (is_first && is_one_of(word, others)) return false;
-        if (is_first && is(word, "with")) has_change = has_change || screen_with(text) != PERILUNE_KEYWORD_READ;
+        if (is_first && is(word, "with")) has_change = has_change || screen_with(text) != PDB_KEYWORD_READ;
         if (is_first && is_one_of(word, changes)) has_change = true;
         is_first = is_sign(word, ';');
     }
     return has_change;
 }
 
-bool perilune_is_utf8(const char *bytes, size_t length) {
+bool pdb_is_utf8(const char *bytes, size_t length) {
     const unsigned char *c = (const unsigned char *)bytes, *end = c + length;
     while (c < end) {
         if (*c < 0x80) {

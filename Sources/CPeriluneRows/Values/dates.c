@@ -6,9 +6,9 @@
 
 static const char date_metatable_key; /* in the registry */
 
-void perilune_set_date_metatable(lua_State *L) { lua_rawsetp(L, LUA_REGISTRYINDEX, &date_metatable_key); }
+void pdb_set_date_metatable(lua_State *L) { lua_rawsetp(L, LUA_REGISTRYINDEX, &date_metatable_key); }
 
-void perilune_push_date(lua_State *L, int64_t microseconds) {
+void pdb_push_date(lua_State *L, int64_t microseconds) {
     int64_t *block = lua_newuserdatauv(L, sizeof *block, 0);
     *block = microseconds;
     lua_rawgetp(L, LUA_REGISTRYINDEX, &date_metatable_key);
@@ -80,7 +80,7 @@ static bool take_time(scanner *scanner, int64_t *microseconds) {
     return hour <= 23 && minute <= 59 && second <= 59;
 }
 
-bool perilune_parse_date(const char *bytes, size_t length, int64_t *microseconds) {
+bool pdb_parse_date(const char *bytes, size_t length, int64_t *microseconds) {
     scanner scanner = {bytes, bytes + length};
     int year, month, day;
     bool is_day = take_digits(&scanner, 4, &year) && take(&scanner, '-') && take_digits(&scanner, 2, &month) &&

@@ -96,10 +96,10 @@ int psql_recording_begin(sqlite3 *db, const char *const *excluded, size_t exclud
     if (recording == NULL) return SQLITE_NOMEM;
     *recording = (psql_recording){.db = db, .limit = limit};
     int code = copy_names(excluded, excluded_count, recording) ? SQLITE_OK : SQLITE_NOMEM;
-    perilune_hub *hub = perilune_lift_hook(db);
+    pdb_connection_observers *hub = pdb_lift_hook(db);
     if (code == SQLITE_OK) code = sqlite3session_create(db, "main", &recording->session);
     if (code == SQLITE_OK) code = sqlite3session_attach(recording->session, NULL);
-    perilune_put_hook_back(hub);
+    pdb_put_hook_back(hub);
     if (hub) recording->state = PSQL_RECORDING_FAILED;
     if (code != SQLITE_OK) {
         psql_recording_end(recording);
@@ -119,11 +119,11 @@ static void stand_in(void *context, sqlite3 *db, int kind, const char *schema, c
 void psql_recording_end(psql_recording *recording) {
     unlist(recording);
     if (recording->session) {
-        perilune_hub *hub = perilune_lift_hook(recording->db);
+        pdb_connection_observers *hub = pdb_lift_hook(recording->db);
         /* Sessions find each other by the hook, which an observer has taken. */
         if (hub) sqlite3_preupdate_hook(recording->db, stand_in, recording->session);
         sqlite3session_delete(recording->session);
-        perilune_put_hook_back(hub);
+        pdb_put_hook_back(hub);
     }
     free_names(recording->excluded, recording->excluded_count);
     free_names(recording->touched, recording->touched_count);
@@ -174,7 +174,7 @@ int psql_compare_schemas(sqlite3 *db, const char *former_schema, const char *con
     *bytes = NULL;
     *length = 0;
     sqlite3_session *session = NULL;
-    perilune_hub *hub = perilune_lift_hook(db);
+    pdb_connection_observers *hub = pdb_lift_hook(db);
     int code = sqlite3session_create(db, "main", &session);
     for (size_t i = 0; i < table_count && code == SQLITE_OK; i++) {
         char *message = NULL;
@@ -184,7 +184,7 @@ int psql_compare_schemas(sqlite3 *db, const char *former_schema, const char *con
     }
     if (code == SQLITE_OK) code = sqlite3session_changeset(session, length, bytes);
     if (session) sqlite3session_delete(session);
-    perilune_put_hook_back(hub);
+    pdb_put_hook_back(hub);
     return code;
 }
 

@@ -47,7 +47,7 @@ static bool looks_at_schema(const char *sql) {
 
 static bool counts(const char *sql) {
     static const char *const words[] = {"BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA", "EXPLAIN"};
-    sql += perilune_blank_length(sql, strlen(sql));
+    sql += pdb_blank_length(sql, strlen(sql));
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         if (begins_with(sql, words[i])) return false;
     }

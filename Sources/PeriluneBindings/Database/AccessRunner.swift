@@ -3,11 +3,11 @@ internal import GRDB
 
 /// Opens the access that an entry of the row path asks for, runs the entry in it, and ends it: with nothing left open.
 struct AccessRunner {
-    let entry: UnsafeMutablePointer<perilune_entry>
+    let entry: UnsafeMutablePointer<pdb_access_request>
     let database: ScriptDatabase
     private var writer: any DatabaseWriter { database.writer }
 
-    init(entry: UnsafeMutablePointer<perilune_entry>, database: ScriptDatabase) {
+    init(entry: UnsafeMutablePointer<pdb_access_request>, database: ScriptDatabase) {
         self.entry = entry
         self.database = database
     }
@@ -20,9 +20,9 @@ struct AccessRunner {
 
     private func open() throws {
         switch entry.pointee.mode {
-        case PERILUNE_READ_STATEMENT: try readStatement { db in try runInAutocommit(db) }
-        case PERILUNE_READ: try writer.unsafeRead { db in try runReading(db) }
-        case PERILUNE_WRITE_STATEMENT, PERILUNE_WITHOUT_TRANSACTION:
+        case PDB_READ_STATEMENT: try readStatement { db in try runInAutocommit(db) }
+        case PDB_READ: try writer.unsafeRead { db in try runReading(db) }
+        case PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION:
             try writer.writeWithoutTransaction { db in try settling(db) { try runInAutocommit(db) } }
         default: try writer.writeWithoutTransaction { db in try settling(db) { try runInTransaction(db) } }
         }
@@ -31,7 +31,7 @@ struct AccessRunner {
     private func readStatement(_ body: (Database) throws -> Void) throws {
         guard let reader = database.statementReader else { return try writer.unsafeRead(body) }
         if let handle = reader.outdated {
-            perilune_forget_connection(entry.pointee.L, entry.pointee.database, handle)
+            pdb_forget_connection(entry.pointee.L, entry.pointee.database, handle)
             database.closeReader()
         }
         try reader.read(body)
@@ -40,7 +40,7 @@ struct AccessRunner {
     /// Runs the body. Throws if it failed; its error is on the Lua stack then.
     private func runBody(_ db: Database) throws {
         database.releaseLeftover()
-        let status = perilune_rows_run(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+        let status = pdb_run_access(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
         if status != 0 { throw BodyFailure() }
     }
 
@@ -57,7 +57,7 @@ struct AccessRunner {
     }
 
     private func settle(_ db: Database, hasFailed: Bool) {
-        perilune_rows_settle(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
+        pdb_settle_access(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
     }
 
     /// Without a transaction; one that the body has left open is rolled back.
@@ -82,35 +82,35 @@ struct AccessRunner {
     private func runReading(_ db: Database) throws {
         try db.requireOpen()
         let connection = db.sqliteConnection!
-        let code = perilune_rows_begin_read(connection)
+        let code = pdb_begin_read(connection)
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-        defer { _ = perilune_rows_end_read(connection) }
+        defer { _ = pdb_end_read(connection) }
         try runBody(db)
     }
 
     private func runInTransaction(_ db: Database) throws {
         try db.inTransaction(Self.kind(of: entry.pointee.mode)) {
             try runBody(db)
-            return entry.pointee.completion == PERILUNE_COMMIT ? .commit : .rollback
+            return entry.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
     }
 
-    private static func kind(of mode: perilune_access_mode) -> Database.TransactionKind {
+    private static func kind(of mode: pdb_access_mode) -> Database.TransactionKind {
         switch mode {
-        case PERILUNE_DEFERRED: .deferred
-        case PERILUNE_EXCLUSIVE: .exclusive
+        case PDB_DEFERRED: .deferred
+        case PDB_EXCLUSIVE: .exclusive
         default: .immediate
         }
     }
 
     /// Runs an entry in a transaction or savepoint inside the access that is open.
-    static func runNested(_ entry: UnsafeMutablePointer<perilune_entry>, in db: Database) throws {
+    static func runNested(_ entry: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
         func body() throws -> Database.TransactionCompletion {
-            if perilune_rows_run_nested(entry) != 0 { throw BodyFailure() }
-            return entry.pointee.completion == PERILUNE_COMMIT ? .commit : .rollback
+            if pdb_run_nested_access(entry) != 0 { throw BodyFailure() }
+            return entry.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
         let mode = entry.pointee.mode
-        if mode == PERILUNE_SAVEPOINT || mode == PERILUNE_GUARD, db.isInsideTransaction {
+        if mode == PDB_SAVEPOINT || mode == PDB_GUARD, db.isInsideTransaction {
             try db.inSavepoint(body)
         } else {
             try db.inTransaction(kind(of: mode), body)

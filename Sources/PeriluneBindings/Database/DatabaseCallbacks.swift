@@ -6,7 +6,7 @@ internal import PeriluneLua
 enum DatabaseCallbacks {
     /// Makes a state able to hold databases.
     static func open(in state: LuaState) throws {
-        var callbacks = perilune_rows_callbacks(
+        var callbacks = pdb_callbacks(
             enter: { DatabaseCallbacks.enter($0!) },
             nest: { DatabaseCallbacks.nest($0!, grdb: $1!) },
             prepare: { DatabaseCallbacks.prepare($0!, grdb: $1!, sql: $2!, into: $3!) },
@@ -20,12 +20,12 @@ enum DatabaseCallbacks {
             attach_error: { DatabaseCallbacks.attachError($0!, code: $1, message: $2, sql: $3) },
             release: { Unmanaged<AnyObject>.fromOpaque($0!).release() })
         try state.core.prepare()
-        perilune_rows_open(state.core.L, &callbacks)
+        pdb_open(state.core.L, &callbacks)
     }
 
     // MARK: - Accesses
 
-    private static func enter(_ entry: UnsafeMutablePointer<perilune_entry>) -> CInt {
+    private static func enter(_ entry: UnsafeMutablePointer<pdb_access_request>) -> CInt {
         let database = ScriptDatabase.of(entry.pointee.database)
         return guarding(entry.pointee.L) {
             try database.requireOpen()
@@ -33,7 +33,7 @@ enum DatabaseCallbacks {
         }
     }
 
-    private static func nest(_ entry: UnsafeMutablePointer<perilune_entry>, grdb: UnsafeMutableRawPointer) -> CInt {
+    private static func nest(_ entry: UnsafeMutablePointer<pdb_access_request>, grdb: UnsafeMutableRawPointer) -> CInt {
         guarding(entry.pointee.L) {
             try AccessRunner.runNested(entry, in: connection(grdb))
         }
@@ -43,12 +43,12 @@ enum DatabaseCallbacks {
 
     private static func prepare(
         _ L: OpaquePointer, grdb: UnsafeMutableRawPointer, sql: UnsafePointer<CChar>,
-        into prepared: UnsafeMutablePointer<perilune_prepared>
+        into prepared: UnsafeMutablePointer<pdb_prepared>
     ) -> CInt {
         let db = connection(grdb)
         return guarding(L, preparingOn: db) {
             // Not makeStatement, which refuses texts of several statements: the row path goes on with the rest.
-            prepared.pointee = perilune_prepared()
+            prepared.pointee = pdb_prepared()
             guard let statement = try db.allStatements(sql: String(cString: sql)).next() else { return }
             fill(prepared, with: statement)
         }
@@ -67,28 +67,28 @@ enum DatabaseCallbacks {
 
     private static func next(
         _ L: OpaquePointer, grdb: UnsafeMutableRawPointer, batch: UnsafeMutableRawPointer,
-        into prepared: UnsafeMutablePointer<perilune_prepared>
+        into prepared: UnsafeMutablePointer<pdb_prepared>
     ) -> CInt {
         let statements = Unmanaged<SQLStatementCursor>.fromOpaque(batch).takeUnretainedValue()
         let db = connection(grdb)
         return guarding(L, preparingOn: db) {
             guard let statement = try statements.next() else {
-                prepared.pointee = perilune_prepared()
+                prepared.pointee = pdb_prepared()
                 return
             }
             fill(prepared, with: statement)
         }
     }
 
-    private static func fill(_ prepared: UnsafeMutablePointer<perilune_prepared>, with statement: Statement) {
+    private static func fill(_ prepared: UnsafeMutablePointer<pdb_prepared>, with statement: Statement) {
         prepared.pointee.handle = statement.sqliteStatement
         prepared.pointee.object = Unmanaged.passRetained(StatementRunner(statement)).toOpaque()
     }
 
-    private static func run(_ object: UnsafeMutableRawPointer, _ run: UnsafeMutablePointer<perilune_run>) -> CInt {
+    private static func run(_ object: UnsafeMutableRawPointer, _ run: UnsafeMutablePointer<pdb_execution>) -> CInt {
         let runner = Unmanaged<StatementRunner>.fromOpaque(object).takeUnretainedValue()
         do {
-            try runner.run { perilune_take_row(run) }
+            try runner.run { pdb_take_row(run) }
             return 0
         } catch {
             return raise(error, on: run.pointee.L)
@@ -166,7 +166,7 @@ extension Database {
 extension LuaCore {
     /// Pushes the error object of an error of SQLite.
     func pushDatabaseError(_ error: DatabaseError, offset: CInt = -1) {
-        perilune_push_sqlite_error(
+        pdb_push_sqlite_error(
             L, error.extendedResultCode.rawValue, error.message ?? error.resultCode.description, error.sql, offset)
         attachToErrorObject(error)
     }

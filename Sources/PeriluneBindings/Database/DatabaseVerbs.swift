@@ -40,14 +40,14 @@ enum DatabaseVerbs {
 
     private static func close(_ core: LuaCore, _ database: ScriptDatabase, _ pointer: OpaquePointer) throws {
         if database.isClosed { return }
-        guard perilune_database_is_closable(pointer) else {
+        guard pdb_database_is_closable(pointer) else {
             throw BindingError("not_closable", "db:close: the default database belongs to the host, which closes it")
         }
-        guard perilune_current_access(core.L, pointer) == nil else {
+        guard pdb_current_access(core.L, pointer) == nil else {
             throw BindingError("nested_access", "db:close: the database cannot be closed inside a block of its own")
         }
         try database.entering {
-            _ = perilune_database_detach(core.L, pointer)
+            _ = pdb_database_detach(core.L, pointer)
             try database.close()
         }
     }
@@ -59,7 +59,7 @@ enum DatabaseVerbs {
         guard source.writer !== target.writer else {
             throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
         }
-        for pointer in [pointer, targetPointer] where perilune_current_access(core.L, pointer) != nil {
+        for pointer in [pointer, targetPointer] where pdb_current_access(core.L, pointer) != nil {
             throw BindingError("nested_access", "db:backup_to: not inside a block of either database")
         }
         guard !target.writer.configuration.readonly else {

@@ -22,7 +22,7 @@ package final class ScriptDatabase {
     /// Why nothing may open an access now: the state is in one, or opens or ends one.
     private var enteredFor: String?
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
-    private let leftover: UnsafeMutablePointer<perilune_release_list>
+    private let leftover: UnsafeMutablePointer<pdb_release_list>
     /// What observes its values.
     private var watches: [WeakWatch] = []
     /// What those have left that have ended.
@@ -46,7 +46,7 @@ package final class ScriptDatabase {
         self.writer = writer
         statementReader = (writer as? DatabasePool).map { StatementReader($0) }
         leftover = .allocate(capacity: 1)
-        leftover.initialize(to: perilune_release_list())
+        leftover.initialize(to: pdb_release_list())
     }
 
     deinit {
@@ -68,17 +68,17 @@ package final class ScriptDatabase {
         try core.prepare()
         let database = ScriptDatabase(writer)
         var flags: UInt32 = 0
-        if rights.allowsFiles { flags |= UInt32(PERILUNE_DATABASE_FILES) }
-        if rights.allowsClosing { flags |= UInt32(PERILUNE_DATABASE_CLOSABLE) }
-        if rights.isPreview { flags |= UInt32(PERILUNE_DATABASE_PREVIEW) }
-        if writer is DatabasePool { flags |= UInt32(PERILUNE_DATABASE_POOL) }
-        perilune_push_database(core.L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags)
+        if rights.allowsFiles { flags |= UInt32(PDB_DATABASE_FILES) }
+        if rights.allowsClosing { flags |= UInt32(PDB_DATABASE_CLOSABLE) }
+        if rights.isPreview { flags |= UInt32(PDB_DATABASE_PREVIEW) }
+        if writer is DatabasePool { flags |= UInt32(PDB_DATABASE_POOL) }
+        pdb_push_database(core.L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags)
         return (database, core.takeValues(1)[0])
     }
 
     /// The database behind a value: a database object, or a handle that is alive.
     static func of(_ L: OpaquePointer, at index: CInt) -> (ScriptDatabase, OpaquePointer)? {
-        guard let database = perilune_database_at(L, index) else { return nil }
+        guard let database = pdb_database_at(L, index) else { return nil }
         return (of(database), database)
     }
 
@@ -89,14 +89,14 @@ package final class ScriptDatabase {
         _ core: LuaCore, at index: CInt, for place: String
     ) throws(BindingError) -> (ScriptDatabase, OpaquePointer) {
         if let found = of(core.L, at: index) { return found }
-        guard perilune_is_database(core.L, index) else {
+        guard pdb_is_database(core.L, index) else {
             throw BindingError("argument", "\(place): expected a database, got \(core.value(at: index).shortDescription)")
         }
         throw BindingError("dead_handle", "this database handle was used after its block ended")
     }
 
     static func of(_ database: OpaquePointer) -> ScriptDatabase {
-        Unmanaged<ScriptDatabase>.fromOpaque(perilune_database_owner(database)).takeUnretainedValue()
+        Unmanaged<ScriptDatabase>.fromOpaque(pdb_database_owner(database)).takeUnretainedValue()
     }
 
     func requireOpen() throws {
@@ -161,7 +161,7 @@ package final class ScriptDatabase {
     func releaseLeftover() {
         guard leftover.pointee.count > 0 else { return }
         let list = leftover.pointee
-        leftover.pointee = perilune_release_list()
+        leftover.pointee = pdb_release_list()
         for index in 0..<list.count { Unmanaged<AnyObject>.fromOpaque(list.objects[index]!).release() }
         plua_free(list.objects)
     }

@@ -13,11 +13,11 @@ final class StatementJournal {
     /// Keeps a journal of a run, from its beginning.
     init(of run: LuaRun, in core: LuaCore) {
         run.didResume = { [unowned self, unowned core] in
-            perilune_rows_set_note(
+            pdb_set_note(
                 core.main, { Unmanaged<StatementJournal>.fromOpaque($0!).takeUnretainedValue().add($1!) },
                 Unmanaged.passUnretained(self).toOpaque())
         }
-        run.willSuspend = { [unowned core] in perilune_rows_set_note(core.main, nil, nil) }
+        run.willSuspend = { [unowned core] in pdb_set_note(core.main, nil, nil) }
     }
 
     private func add(_ sql: UnsafePointer<CChar>) {

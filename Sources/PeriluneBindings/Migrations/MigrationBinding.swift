@@ -51,8 +51,8 @@ struct MigrationBinding {
     private static func load(_ arguments: LuaArguments) throws -> [LuaValue] {
         let core = try arguments.state.core
         let chunk = try arguments.state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))
-        let outer = perilune_rows_forbid(core.L, mainPart)
-        defer { _ = perilune_rows_forbid(core.L, outer) }
+        let outer = pdb_forbid(core.L, mainPart)
+        defer { _ = pdb_forbid(core.L, outer) }
         return try chunk.call([])
     }
 

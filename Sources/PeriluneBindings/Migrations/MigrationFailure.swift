@@ -33,13 +33,13 @@ enum MigrationFailure {
 
     /// The line in which the statement that has failed begins, or in which SQLite found the mistake.
     private static func line(of L: OpaquePointer, in sql: LuaString) -> Int {
-        let start = min(perilune_statement_start(L), sql.bytes.count)
+        let start = min(pdb_statement_start(L), sql.bytes.count)
         var offset = 0
         if case .integer(let position)? = field("offset", L) {
             offset = Int(position) - 1
         } else {
             sql.bytes[start...].withUnsafeBytes { rest in
-                offset = perilune_blank_length(rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count)
+                offset = pdb_blank_length(rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count)
             }
         }
         return 1 + sql.bytes.prefix(start + offset).count { $0 == UInt8(ascii: "\n") }

@@ -42,7 +42,7 @@ struct MigrationRunner {
             return []
         }
         // A collation of a script may have failed: its error counts, not that of the check, which it has ended.
-        try enter(function, [], in: db) { _ = perilune_take_pending_error(core.L) }
+        try enter(function, [], in: db) { _ = pdb_take_pending_error(core.L) }
     }
 
     private final class Box {
@@ -64,18 +64,18 @@ struct MigrationRunner {
         let base = lua_gettop(core.L)
         defer { lua_settop(core.L, base) }
         let pointer = try pointer()
-        perilune_push_block(core.L)
+        pdb_push_block(core.L)
         try core.push(contentsOf: [value, .function(function)] + arguments)
-        var entry = perilune_entry()
+        var entry = pdb_access_request()
         entry.L = core.L
         entry.database = pointer
-        entry.mode = PERILUNE_MIGRATION
+        entry.mode = PDB_MIGRATION
         entry.argument_count = CInt(arguments.count + 2)
-        let status = perilune_rows_run(&entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+        let status = pdb_run_access(&entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
         guard status == 0 else {
             annotate()
             let error = core.takeError(status: status)
-            perilune_drop_pending_error(core.L)
+            pdb_drop_pending_error(core.L)
             throw error
         }
     }
@@ -84,7 +84,7 @@ struct MigrationRunner {
     private func pointer() throws -> OpaquePointer {
         core.push(value)
         defer { lua_settop(core.L, -2) }
-        guard let pointer = perilune_database_at(core.L, -1) else {
+        guard let pointer = pdb_database_at(core.L, -1) else {
             throw BindingError("closed", "the database is closed")
         }
         return pointer
@@ -92,19 +92,19 @@ struct MigrationRunner {
 
     /// Has the schema of the database be read anew.
     func forgetSchema() throws {
-        perilune_forget_schema(try pointer())
+        pdb_forget_schema(try pointer())
     }
 
     // MARK: - Scratch databases
 
     /// Gives the database the functions and collations that scripts have added to another one.
     func copyDefinitions(of other: MigrationRunner) throws {
-        try perilune_copy_definitions(core.L, other.pointer(), pointer())
+        try pdb_copy_definitions(core.L, other.pointer(), pointer())
     }
 
     /// Releases what scripts have left of a database that nobody will use any more.
     func abandon() {
-        if let pointer = try? pointer() { _ = perilune_database_detach(core.L, pointer) }
+        if let pointer = try? pointer() { _ = pdb_database_detach(core.L, pointer) }
         database.abandon()
     }
 

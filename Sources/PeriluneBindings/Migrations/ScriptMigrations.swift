@@ -36,14 +36,14 @@ package struct ScriptMigrations {
         let body = try state.core.makeFunction(
             migration.name,
             raw: { core, _ in
-                guard let database = perilune_database_at(core.L, 1),
-                    let access = perilune_current_access(core.L, database)
+                guard let database = pdb_database_at(core.L, 1),
+                    let access = pdb_current_access(core.L, database)
                 else {
                     throw BindingError(
                         "dead_handle", "the migration `\(migration.name)` was called outside of its migrator")
                 }
                 let applied = try core.value(at: 2).isNil ? [:] : [String: Bool].fromLua(core.value(at: 2))
-                let db = Unmanaged<Database>.fromOpaque(perilune_access_grdb(access)).takeUnretainedValue()
+                let db = Unmanaged<Database>.fromOpaque(pdb_access_grdb(access)).takeUnretainedValue()
                 try migration.body(db, Set(applied.keys))
                 return 0
             })

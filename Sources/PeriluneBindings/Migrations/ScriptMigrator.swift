@@ -69,7 +69,7 @@ final class ScriptMigrator {
     private func makeRunner(_ method: String, _ core: LuaCore) throws -> MigrationRunner {
         let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "m:\(method): argument 1")
         try database.requireOpen()
-        guard perilune_current_access(core.L, pointer) == nil else {
+        guard pdb_current_access(core.L, pointer) == nil else {
             throw BindingError("nested_access", "m:\(method): not inside a block, or a migration, of the same database")
         }
         return MigrationRunner(core: core, database: database, value: core.value(at: 1))

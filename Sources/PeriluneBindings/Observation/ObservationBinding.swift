@@ -21,7 +21,7 @@ struct ObservationBinding {
         // (database or handle) returns a watch, and the object of the database.
         try table.set("start", .function(state.core.makeFunction("db:observe", raw: { [watches, chain] core, _ in
             core.push(.userdata(try watches.make(try Self.start(core, chain))))
-            perilune_push_database_object(core.L, 1)
+            pdb_push_database_object(core.L, 1)
             return 2
         })))
         // (watch, function) calls the function, and returns what it returns.
@@ -48,8 +48,8 @@ struct ObservationBinding {
         // (handle, names of tables) tells all observers, those of Swift among them, that the tables may have changed.
         try table.set("notify", .function(state.core.makeFunction("db:notify_changes", raw: { core, _ in
             let names = try [String].fromLua(core.value(at: 2))
-            guard let (_, pointer) = ScriptDatabase.of(core.L, at: 1), let access = perilune_current_access(core.L, pointer),
-                let grdb = perilune_access_grdb(access)
+            guard let (_, pointer) = ScriptDatabase.of(core.L, at: 1), let access = pdb_current_access(core.L, pointer),
+                let grdb = pdb_access_grdb(access)
             else { return 0 }
             let db = Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
             for name in names { try db.notifyChanges(in: Table(name)) }
@@ -127,16 +127,16 @@ struct ObservationBinding {
                 "argument", "db:observe: expected a database that is alive, got \(core.value(at: 1).typeName)")
         }
         try database.requireOpen()
-        defer { perilune_rows_observe(core.L) }
-        let watch = try start(on: database, access: perilune_current_access(core.L, pointer), chain)
+        defer { pdb_observe(core.L) }
+        let watch = try start(on: database, access: pdb_current_access(core.L, pointer), chain)
         database.add(watch)
         return watch
     }
 
     private static func start(
-        on database: ScriptDatabase, access: UnsafeMutablePointer<perilune_access>?, _ chain: DeliveryChain
+        on database: ScriptDatabase, access: UnsafeMutablePointer<pdb_access>?, _ chain: DeliveryChain
     ) throws -> ValueWatch {
-        guard let access, let grdb = perilune_access_grdb(access) else {
+        guard let access, let grdb = pdb_access_grdb(access) else {
             return try database.entering {
                 try database.writer.writeWithoutTransaction { db in
                     try db.requireOpen()

@@ -11,9 +11,9 @@ final class ObserverMail: Sendable {
 
     /// Has the observers of a state that are added from now on use it. Each of them retains it.
     func install(in core: LuaCore) {
-        perilune_set_mail(
+        pdb_set_notifier(
             core.L,
-            perilune_mail(
+            pdb_notifier(
                 object: Unmanaged.passUnretained(self).toOpaque(),
                 signal: { Unmanaged<ObserverMail>.fromOpaque($0!).takeUnretainedValue().signal() },
                 retain: { Unmanaged<ObserverMail>.fromOpaque($0!).retain().toOpaque() },

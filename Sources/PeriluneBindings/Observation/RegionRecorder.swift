@@ -14,9 +14,9 @@ enum RegionRecorder {
     ) -> (result: Result<Success, any Error>, region: DatabaseRegion) {
         let key = UInt(bitPattern: plua_context_of(core.L))
         let outer = regions.withLock { $0.updateValue(DatabaseRegion(), forKey: key) }
-        perilune_rows_set_recording(core.L, true)
+        pdb_set_recording(core.L, true)
         let result = Result { try body() }
-        perilune_rows_set_recording(core.L, outer != nil)
+        pdb_set_recording(core.L, outer != nil)
         let region = regions.withLock { regions in
             let region = regions[key] ?? DatabaseRegion()
             regions[key] = outer?.union(region)

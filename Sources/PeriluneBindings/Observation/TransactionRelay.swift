@@ -18,7 +18,7 @@ final class TransactionRelay: TransactionObserver {
     }
 
     deinit {
-        perilune_hub_end(hub)
+        pdb_observers_end(hub)
     }
 
     /// Has GRDB tell a hub.
@@ -37,11 +37,11 @@ final class TransactionRelay: TransactionObserver {
 
     /// Asked before each statement, and while one is compiled.
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
-        if kind.tableName.hasPrefix("sqlite_") { perilune_hub_forget_tables(hub) }
-        guard perilune_hub_is_hooked(hub) else { return false }
-        let isDeferred = savepointCount > perilune_hub_savepoint_count(hub)
-        perilune_hub_defer(hub, isDeferred)
-        return isDeferred && perilune_hub_wants(hub, kind.tableName, kind.code)
+        if kind.tableName.hasPrefix("sqlite_") { pdb_observers_forget_tables(hub) }
+        guard pdb_observers_is_hooked(hub) else { return false }
+        let isDeferred = savepointCount > pdb_observers_savepoint_count(hub)
+        pdb_observers_defer(hub, isDeferred)
+        return isDeferred && pdb_observers_wants(hub, kind.tableName, kind.code)
     }
 
     /// GRDB does not tell, so this looks at what it keeps (7.10, to which the package is pinned); a test notices.
@@ -51,22 +51,22 @@ final class TransactionRelay: TransactionObserver {
     }
 
     func databaseDidChange(with event: DatabaseEvent) {
-        perilune_hub_tell_later(hub, event.kind.code, event.databaseName, event.tableName, event.rowID)
+        pdb_observers_tell_later(hub, event.kind.code, event.databaseName, event.tableName, event.rowID)
     }
 
     func databaseWillCommit() throws {
-        let status = perilune_hub_will_commit(hub)
+        let status = pdb_observers_will_commit(hub)
         guard status == LUA_OK else { throw Self.takeError(status) }
     }
 
     func databaseDidCommit(_ db: Database) {
-        perilune_hub_did_end(hub, true)
-        if perilune_hub_prune(hub) { db.remove(transactionObserver: self) }
+        pdb_observers_did_end(hub, true)
+        if pdb_observers_prune(hub) { db.remove(transactionObserver: self) }
     }
 
     func databaseDidRollback(_ db: Database) {
-        perilune_hub_did_end(hub, false)
-        if perilune_hub_prune(hub) { db.remove(transactionObserver: self) }
+        pdb_observers_did_end(hub, false)
+        if pdb_observers_prune(hub) { db.remove(transactionObserver: self) }
     }
 
     /// What an observer has raised: it comes out of the transaction as itself, in Swift and in Lua.

@@ -105,8 +105,8 @@ struct Trace {
 
     private func report(_ event: Database.TraceEvent) {
         guard core.isRunningHere else { return }
-        let place = perilune_rows_forbid(core.L, "a trace function")
-        defer { _ = perilune_rows_forbid(core.L, place) }
+        let place = pdb_forbid(core.L, "a trace function")
+        defer { _ = pdb_forbid(core.L, place) }
         do {
             let fields = try core.openState().makeTable()
             try fields.setMetatable(metatable)
@@ -129,7 +129,7 @@ extension LuaCore {
     /// Keeps an error that a callback of SQLite cannot raise, for the statement to raise when it has ended.
     func keepPendingError(_ error: any Error) {
         push(error)
-        perilune_keep_pending_error(L)
+        pdb_keep_pending_error(L)
     }
 }
 

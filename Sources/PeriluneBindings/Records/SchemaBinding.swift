@@ -36,7 +36,7 @@ enum SchemaBinding {
 
     /// The schema of a database in its present generation.
     static func schema(of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore) -> DatabaseSchema {
-        let generation = perilune_schema_generation(pointer)
+        let generation = pdb_schema_generation(pointer)
         if database.schema.generation != generation {
             database.schema = DatabaseSchema(generation: generation, after: database.schema)
         }
@@ -47,7 +47,7 @@ enum SchemaBinding {
     static func withConnection<Result>(
         of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore, _ body: (Database) throws -> Result
     ) throws -> Result {
-        if let access = perilune_current_access(core.L, pointer), let grdb = perilune_access_grdb(access) {
+        if let access = pdb_current_access(core.L, pointer), let grdb = pdb_access_grdb(access) {
             return try body(Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue())
         }
         try database.requireOpen()

@@ -93,9 +93,9 @@ struct RequestCall {
         case .number(let value): return .real(value)
         case .string(let value): return .text(value.bytes)
         default:
-            if perilune_is_null(core.L, position) { return .null }
+            if pdb_is_null(core.L, position) { return .null }
             var length = 0
-            if let bytes = perilune_blob_bytes(core.L, position, &length) {
+            if let bytes = pdb_blob_bytes(core.L, position, &length) {
                 return .blob(UnsafeRawBufferPointer(start: bytes, count: length).map { $0 })
             }
             throw mismatch(position, "a value that SQLite can store")

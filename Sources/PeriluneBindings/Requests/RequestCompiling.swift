@@ -210,13 +210,13 @@ private struct PlanTable {
 extension RequestCall {
     /// `perilune.null`
     var null: LuaValue {
-        perilune_push_null(core.L)
+        pdb_push_null(core.L)
         return core.takeValues(1)[0]
     }
 
     func blob(_ bytes: [UInt8]) -> LuaValue {
         bytes.withUnsafeBytes { bytes in
-            perilune_push_blob(core.L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+            pdb_push_blob(core.L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
         }
         return core.takeValues(1)[0]
     }

@@ -21,7 +21,7 @@ final class DateBinding {
         try defineComponents()
         // The row path makes dates of texts in the usual forms by itself.
         dates.pushMetatable()
-        perilune_set_date_metatable(state.core.L)
+        pdb_set_date_metatable(state.core.L)
     }
 
     // MARK: - Reading

@@ -55,9 +55,9 @@ struct LuaTransfer {
         let L = from.core.L
         from.core.push(value)
         defer { plua_pop(L, 1) }
-        if perilune_is_null(L, -1) { return try perilune(in: to).get("null") }
+        if pdb_is_null(L, -1) { return try perilune(in: to).get("null") }
         var count = 0
-        guard let bytes = perilune_blob_bytes(L, lua_gettop(L), &count) else { return nil }
+        guard let bytes = pdb_blob_bytes(L, lua_gettop(L), &count) else { return nil }
         let text = LuaString(UnsafeRawBufferPointer(start: bytes, count: count))
         return try perilune(in: to).get("blob", as: LuaFunction.self).call([.string(text)]).first
     }
