@@ -14,10 +14,10 @@ typedef struct {
     lua_State *L;
     pdb_statement *statement; /* or NULL */
     int record, plan;              /* on its stack */
-} perilune_written;
+} prec_pending_write;
 
 struct pdb_state {
-    perilune_written written;
+    prec_pending_write written;
     pdb_callbacks callbacks;
     plua_context *context;
     pdb_access *access; /* the innermost one, or NULL */
@@ -146,7 +146,7 @@ static inline void pdb_touch_schema(pdb_database *database) {
 }
 
 /* Adds what is known of a record to the error on top of the stack, if it comes from the statement that writes one. [-0, +0] */
-void perilune_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement);
+void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement);
 
 /* MARK: - Memory */
 
@@ -411,7 +411,7 @@ void pdb_open_cursors(lua_State *L, pdb_state *rows);
 void pdb_open_rows(lua_State *L);
 void pdb_open_changes(lua_State *L);
 void pdb_open_pending_errors(lua_State *L);
-void perilune_open_records(lua_State *L, pdb_state *rows);
+void prec_open_records(lua_State *L, pdb_state *rows);
 void pdb_open_observers(lua_State *L);
 
 /* The connection of a database that has this handle, which GRDB's object stands for until the access ends. */

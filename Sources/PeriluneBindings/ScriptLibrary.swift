@@ -62,7 +62,7 @@ final class ScriptLibrary {
         try defineConversions()
         try defineRowAccess()
         try SchemaBinding.install(in: internals, of: state)
-        perilune_push_record_functions(core.L)
+        prec_push_record_functions(core.L)
         try internals.set("records", core.takeValues(1)[0])
         try RequestBinding.install(in: internals, of: state)
     }

@@ -5,31 +5,31 @@
 enum { longest_date = 40 };
 
 /* Pushes a text or a blob and packs it. */
-static void push_and_pack_bytes(lua_State *L, sqlite3_stmt *handle, int column, bool is_text, perilune_packer *packer) {
+static void push_and_pack_bytes(lua_State *L, sqlite3_stmt *handle, int column, bool is_text, prec_packer *packer) {
     const char *bytes = is_text ? (const char *)sqlite3_column_text(handle, column) : sqlite3_column_blob(handle, column);
     size_t length = (size_t)sqlite3_column_bytes(handle, column);
     if (bytes == NULL && is_text) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
     lua_pushlstring(L, bytes ? bytes : "", length);
-    perilune_pack_string(L, packer, bytes ? bytes : "", length);
+    prec_pack_string(L, packer, bytes ? bytes : "", length);
 }
 
 /* Pushes the value of a column of the result, which is of the type, and packs it. `known` is the column of the table that it is
 ** for, whose type it has even if SQL has computed it. */
-static inline void push_and_pack(lua_State *L, sqlite3_stmt *handle, int column, int type, const perilune_record_column *known,
-                                 perilune_packer *packer) {
+static inline void push_and_pack(lua_State *L, sqlite3_stmt *handle, int column, int type, const prec_record_column *known,
+                                 prec_packer *packer) {
     if (type == SQLITE_INTEGER) {
         lua_Integer integer = sqlite3_column_int64(handle, column);
         if (known->is_boolean) {
             lua_pushboolean(L, integer != 0);
-            perilune_pack_boolean(packer, integer != 0);
+            prec_pack_boolean(packer, integer != 0);
         } else {
             lua_pushinteger(L, integer);
-            perilune_pack_integer(packer, integer);
+            prec_pack_integer(packer, integer);
         }
     } else if (type == SQLITE_FLOAT) {
         lua_Number number = sqlite3_column_double(handle, column);
         lua_pushnumber(L, number);
-        perilune_pack_number(packer, number);
+        prec_pack_number(packer, number);
     } else {
         push_and_pack_bytes(L, handle, column, type == SQLITE_TEXT, packer);
     }
@@ -37,13 +37,13 @@ static inline void push_and_pack(lua_State *L, sqlite3_stmt *handle, int column,
 
 /* Pushes the date that is stored as a text in one of the usual forms, and packs the text. Returns false, with nothing pushed, for
 ** anything else. */
-static bool push_date(lua_State *L, sqlite3_stmt *handle, int column, perilune_packer *packer) {
+static bool push_date(lua_State *L, sqlite3_stmt *handle, int column, prec_packer *packer) {
     if (sqlite3_column_type(handle, column) != SQLITE_TEXT) return false;
     const char *bytes = (const char *)sqlite3_column_text(handle, column);
     size_t length = (size_t)sqlite3_column_bytes(handle, column);
     int64_t microseconds;
     if (bytes == NULL || length > longest_date || !pdb_parse_date(bytes, length, &microseconds)) return false;
-    if (packer) perilune_pack_string(L, packer, bytes, length);
+    if (packer) prec_pack_string(L, packer, bytes, length);
     pdb_push_date(L, microseconds);
     return true;
 }
@@ -52,23 +52,23 @@ static bool push_date(lua_State *L, sqlite3_stmt *handle, int column, perilune_p
 ** wrong is kept for the statement to raise. */
 static void read_odd_dates(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_push_record_function(L, "read_dates");
+    prec_push_record_function(L, "read_dates");
     lua_pushvalue(L, -2);
     if (plua_pcall(L, 1, 0) != LUA_OK) pdb_keep_pending_error(L);
 }
 
 /* Pushes the record of a segment, whose metatable and chunk are at `metatable` and behind it. The packer has begun. */
-static void push_segment(lua_State *L, pdb_statement *statement, const perilune_layout *layout,
-                         const perilune_segment *segment, int keys, int metatable, perilune_packer *packer) {
+static void push_segment(lua_State *L, pdb_statement *statement, const prec_layout *layout,
+                         const prec_segment *segment, int keys, int metatable, prec_packer *packer) {
     lua_createtable(L, 0, segment->count);
-    const perilune_record_column *columns = segment->shape->plan->columns;
+    const prec_record_column *columns = segment->shape->plan->columns;
     int end = segment->first + segment->count;
     bool has_odd_dates = false;
     for (int column = segment->first; column < end; column++) {
         int position = layout->positions[column];
         int type = sqlite3_column_type(statement->handle, column);
         if (type == SQLITE_NULL) {
-            if (packer && position >= 0) perilune_pack_null(packer);
+            if (packer && position >= 0) prec_pack_null(packer);
             continue;
         }
         if (position == NOT_TAKEN) continue;
@@ -86,20 +86,20 @@ static void push_segment(lua_State *L, pdb_statement *statement, const perilune_
         else pdb_push_value(L, statement, column);
         lua_rawset(L, -3);
     }
-    if (packer) perilune_end_packing(packer, lua_topointer(L, -1));
+    if (packer) prec_end_packing(packer, lua_topointer(L, -1));
     lua_pushvalue(L, metatable);
     lua_setmetatable(L, -2);
     if (has_odd_dates) read_odd_dates(L);
 }
 
-static bool is_all_null(pdb_statement *statement, const perilune_segment *segment) {
+static bool is_all_null(pdb_statement *statement, const prec_segment *segment) {
     for (int column = segment->first; column < segment->first + segment->count; column++) {
         if (sqlite3_column_type(statement->handle, column) != SQLITE_NULL) return false;
     }
     return true;
 }
 
-static void push_keys(lua_State *L, perilune_layout *layout, int layout_index) {
+static void push_keys(lua_State *L, prec_layout *layout, int layout_index) {
     lua_getiuservalue(L, layout_index, LAYOUT_KEYS);
     int list = lua_gettop(L);
     luaL_checkstack(L, layout->column_count + layout->segment_count * 4 + LUA_MINSTACK, "too many columns");
@@ -107,9 +107,9 @@ static void push_keys(lua_State *L, perilune_layout *layout, int layout_index) {
     lua_remove(L, list);
 }
 
-perilune_decoder perilune_begin_records(lua_State *L, int layout_index) {
-    perilune_layout *layout = lua_touserdata(L, layout_index);
-    perilune_decoder decoder = {.layout = layout, .layout_index = layout_index, .keys = lua_gettop(L) + 1};
+prec_decoder prec_begin_records(lua_State *L, int layout_index) {
+    prec_layout *layout = lua_touserdata(L, layout_index);
+    prec_decoder decoder = {.layout = layout, .layout_index = layout_index, .keys = lua_gettop(L) + 1};
     push_keys(L, layout, layout_index);
     decoder.metatables = lua_gettop(L) + 1;
     for (int i = 0; i < layout->segment_count; i++) {
@@ -124,29 +124,29 @@ perilune_decoder perilune_begin_records(lua_State *L, int layout_index) {
 }
 
 /* Begins a record of the segment in its chunk, or in the one that is open. They are at `metatable` and behind it. */
-static void begin_packing(lua_State *L, perilune_decoder *decoder, int number, int metatable, perilune_packer *packer) {
-    perilune_shape *shape = decoder->layout->segments[number].shape;
-    perilune_chunk *chunk = lua_touserdata(L, metatable + 1);
-    if (chunk && perilune_begin_packing(packer, chunk, metatable + 1, shape->count)) return;
+static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int metatable, prec_packer *packer) {
+    prec_shape *shape = decoder->layout->segments[number].shape;
+    prec_chunk *chunk = lua_touserdata(L, metatable + 1);
+    if (chunk && prec_begin_packing(packer, chunk, metatable + 1, shape->count)) return;
     lua_getiuservalue(L, decoder->layout_index, LAYOUT_SHAPES);
     lua_rawgeti(L, -1, number + 1);
-    perilune_push_open_chunk(L, lua_gettop(L), packer);
+    prec_push_open_chunk(L, lua_gettop(L), packer);
     lua_replace(L, metatable + 1);
     lua_replace(L, metatable);
     lua_pop(L, 2);
     packer->index = metatable + 1;
 }
 
-static void decode_segment(lua_State *L, pdb_statement *statement, perilune_decoder *decoder, int number) {
-    const perilune_segment *segment = &decoder->layout->segments[number];
+static void decode_segment(lua_State *L, pdb_statement *statement, prec_decoder *decoder, int number) {
+    const prec_segment *segment = &decoder->layout->segments[number];
     int metatable = decoder->metatables + number * 2;
-    perilune_packer packer;
+    prec_packer packer;
     if (segment->tracks_changes) begin_packing(L, decoder, number, metatable, &packer);
     push_segment(L, statement, decoder->layout, segment, decoder->keys, metatable, segment->tracks_changes ? &packer : NULL);
 }
 
 /* Puts the record on top of the stack into the one that holds it, which is on the stack too. */
-static void put_into_parent(lua_State *L, perilune_decoder *decoder, int number, int first_record) {
+static void put_into_parent(lua_State *L, prec_decoder *decoder, int number, int first_record) {
     lua_getiuservalue(L, decoder->layout_index, LAYOUT_FIELDS);
     lua_rawgeti(L, -1, number + 1);
     lua_pushvalue(L, -3);
@@ -154,13 +154,13 @@ static void put_into_parent(lua_State *L, perilune_decoder *decoder, int number,
     lua_pop(L, 1);
 }
 
-void perilune_decode(lua_State *L, pdb_statement *statement, perilune_decoder *decoder) {
-    const perilune_layout *layout = decoder->layout;
+void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder) {
+    const prec_layout *layout = decoder->layout;
     decode_segment(L, statement, decoder, 0);
     if (layout->segment_count == 1) return;
     int first_record = lua_gettop(L);
     for (int i = 1; i < layout->segment_count; i++) {
-        const perilune_segment *segment = &layout->segments[i];
+        const prec_segment *segment = &layout->segments[i];
         bool has_parent = lua_type(L, first_record + segment->parent) == LUA_TTABLE;
         if (!has_parent || (segment->is_optional && is_all_null(statement, segment))) {
             lua_pushnil(L);
@@ -172,22 +172,22 @@ void perilune_decode(lua_State *L, pdb_statement *statement, perilune_decoder *d
     lua_settop(L, first_record);
 }
 
-bool perilune_push_record(lua_State *L, pdb_statement *statement, int layout_index) {
-    perilune_layout *layout = lua_touserdata(L, layout_index);
+bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index) {
+    prec_layout *layout = lua_touserdata(L, layout_index);
     if (layout->column_count != statement->column_count) return false;
     layout_index = lua_absindex(L, layout_index);
     int top = lua_gettop(L);
     if (layout->segment_count > 1) {
-        perilune_decoder decoder = perilune_begin_records(L, layout_index);
-        perilune_decode(L, statement, &decoder);
+        prec_decoder decoder = prec_begin_records(L, layout_index);
+        prec_decode(L, statement, &decoder);
     } else {
-        const perilune_segment *segment = &layout->segments[0];
+        const prec_segment *segment = &layout->segments[0];
         push_keys(L, layout, layout_index);
         lua_getiuservalue(L, layout_index, LAYOUT_SHAPES);
         lua_rawgeti(L, -1, 1);
         int shape = lua_gettop(L);
-        perilune_packer packer;
-        if (segment->tracks_changes) perilune_push_open_chunk(L, shape, &packer);
+        prec_packer packer;
+        if (segment->tracks_changes) prec_push_open_chunk(L, shape, &packer);
         else lua_getiuservalue(L, shape, SHAPE_METATABLE);
         push_segment(L, statement, layout, segment, top + 1, shape + 1, segment->tracks_changes ? &packer : NULL);
     }
@@ -196,10 +196,10 @@ bool perilune_push_record(lua_State *L, pdb_statement *statement, int layout_ind
     return true;
 }
 
-void perilune_raise_misfit(lua_State *L) {
+void prec_raise_type_mismatch(lua_State *L) {
     pdb_state_of(L)->has_misfit = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_push_record_function(L, "raise_misfit");
+    prec_push_record_function(L, "raise_misfit");
     lua_pushvalue(L, -2);
     lua_call(L, 1, 0);
 }
@@ -207,12 +207,12 @@ void perilune_raise_misfit(lua_State *L) {
 /* MARK: - From a row */
 
 /* record_from(plan, names, values): a record with the values by those names, which need not be columns. */
-int perilune_record_from(lua_State *L) {
+int prec_record_from(lua_State *L) {
     enum { plan = 1, row_names, values, positions, names, taken, extras, fields, record, order };
     lua_settop(L, 3);
     luaL_checktype(L, row_names, LUA_TTABLE);
     luaL_checktype(L, values, LUA_TTABLE);
-    perilune_plan *block = pdb_to_userdata(L, plan, pdb_state_of(L)->plan_metatable);
+    prec_plan *block = pdb_to_userdata(L, plan, pdb_state_of(L)->plan_metatable);
     if (block == NULL) return luaL_typeerror(L, plan, "plan");
     int count = (int)lua_rawlen(L, row_names), taken_count = 0;
     bool has_extras = false;
@@ -225,7 +225,7 @@ int perilune_record_from(lua_State *L) {
     for (int i = 1; i <= count; i++) {
         lua_rawgeti(L, row_names, i);
         const char *name = lua_tostring(L, -1);
-        int position = perilune_push_record_key(L, name ? name : "", positions, names, taken);
+        int position = prec_push_record_key(L, name ? name : "", positions, names, taken);
         if (position == NOT_TAKEN) {
             lua_settop(L, order);
             continue;
@@ -245,14 +245,14 @@ int perilune_record_from(lua_State *L) {
         lua_settop(L, order);
     }
     lua_pushvalue(L, fields);
-    perilune_push_shape_for(L, plan, order_of, taken_count, has_extras ? extras : 0);
+    prec_push_shape_for(L, plan, order_of, taken_count, has_extras ? extras : 0);
     int shape = lua_gettop(L);
     lua_getiuservalue(L, shape, SHAPE_METATABLE);
     lua_setmetatable(L, record);
-    if (block->model->tracks_changes) perilune_take_snapshot(L, shape, record, record);
+    if (block->model->tracks_changes) prec_take_snapshot(L, shape, record, record);
     lua_settop(L, record);
     if (block->has_dates) {
-        perilune_push_record_function(L, "read_dates");
+        prec_push_record_function(L, "read_dates");
         lua_pushvalue(L, record);
         lua_call(L, 1, 0);
     }

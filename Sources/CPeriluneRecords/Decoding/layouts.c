@@ -25,7 +25,7 @@ static int find_position(lua_State *L, int positions, const char *name) {
     return position;
 }
 
-int perilune_push_record_key(lua_State *L, const char *name, int positions, int names, int taken) {
+int prec_push_record_key(lua_State *L, const char *name, int positions, int names, int taken) {
     int position = find_position(L, positions, name);
     if (position == NOT_IN_PLAN) lua_pushstring(L, name);
     else lua_rawgeti(L, names, position + 1);
@@ -42,8 +42,8 @@ int perilune_push_record_key(lua_State *L, const char *name, int positions, int 
     return position;
 }
 
-perilune_shape *perilune_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras) {
-    perilune_plan *plan = lua_touserdata(L, plan_index);
+prec_shape *prec_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras) {
+    prec_plan *plan = lua_touserdata(L, plan_index);
     bool has_all = !extras && count == plan->column_count;
     for (int i = 0; has_all && i < count; i++) has_all = order[i] == i;
     if (has_all) {
@@ -67,7 +67,7 @@ perilune_shape *perilune_push_shape_for(lua_State *L, int plan_index, const int 
     if (lua_rawget(L, shapes) == LUA_TNIL) {
         lua_pop(L, 1);
         lua_pushvalue(L, names);
-        perilune_make_shape(L, plan_index, order, count, extras);
+        prec_make_shape(L, plan_index, order, count, extras);
         lua_pushvalue(L, key);
         lua_pushvalue(L, -2);
         lua_rawset(L, shapes);
@@ -81,7 +81,7 @@ perilune_shape *perilune_push_shape_for(lua_State *L, int plan_index, const int 
 
 typedef struct {
     pdb_call *call;
-    perilune_layout *layout;
+    prec_layout *layout;
     int index, keys, shapes; /* the layout and its lists on the stack */
 } builder;
 
@@ -103,7 +103,7 @@ static bool add_association_fields(lua_State *L, int description, int fields, in
 /* Fills in the segment, for the class whose plan is at `plan`; its shape goes into the list. `description` is what it was described
 ** by, or 0. */
 static void build_segment(lua_State *L, builder *builder, int number, int plan, int description) {
-    perilune_segment *segment = &builder->layout->segments[number];
+    prec_segment *segment = &builder->layout->segments[number];
     sqlite3_stmt *handle = builder->call->statement->handle;
     int *order = lua_newuserdatauv(L, (size_t)(segment->count + 1) * sizeof *order, 0), taken_count = 0;
     int top = lua_gettop(L), positions = top + 1, names = top + 2, taken = top + 3, fields = top + 4, extras = top + 5;
@@ -116,7 +116,7 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan, 
     bool has_extras = false;
     for (int column = segment->first; column < segment->first + segment->count; column++) {
         const char *name = sqlite3_column_name(handle, column);
-        int position = perilune_push_record_key(L, name ? name : "", positions, names, taken);
+        int position = prec_push_record_key(L, name ? name : "", positions, names, taken);
         builder->layout->positions[column] = position;
         if (position >= 0) order[taken_count++] = position;
         if (position == NOT_IN_PLAN) {
@@ -133,7 +133,7 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan, 
     }
     if (add_association_fields(L, description, fields, extras)) has_extras = true;
     lua_pushvalue(L, fields);
-    segment->shape = perilune_push_shape_for(L, plan, order, taken_count, has_extras ? extras : 0);
+    segment->shape = prec_push_shape_for(L, plan, order, taken_count, has_extras ? extras : 0);
     segment->tracks_changes = segment->shape->plan->model->tracks_changes;
     lua_rawseti(L, builder->shapes, number + 1);
     lua_settop(L, top - 1);
@@ -153,7 +153,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
     for (int i = 0; i < builder->layout->segment_count; i++) {
         int top = lua_gettop(L), description = top + 1;
         lua_rawgeti(L, list, i + 1);
-        perilune_segment *segment = &builder->layout->segments[i];
+        prec_segment *segment = &builder->layout->segments[i];
         segment->first = integer_field(L, description, "first", 1) - 1;
         segment->count = integer_field(L, description, "count", column_count);
         segment->parent = i == 0 ? -1 : integer_field(L, description, "parent", 1) - 1;
@@ -167,8 +167,8 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         lua_rawseti(L, fields, i + 1);
         lua_settop(L, description);
         lua_getfield(L, description, "class");
-        if (perilune_push_model(L, -1) == NULL) plua_raise(L, "internal", "a segment of a layout has no class");
-        perilune_push_plan(L, lua_gettop(L), builder->call->access);
+        if (prec_push_model(L, -1) == NULL) plua_raise(L, "internal", "a segment of a layout has no class");
+        prec_push_plan(L, lua_gettop(L), builder->call->access);
         build_segment(L, builder, i, lua_gettop(L), description);
         lua_settop(L, top);
     }
@@ -176,8 +176,8 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
 
 /* The segment of a class alone. */
 static void build_root(lua_State *L, builder *builder, int model, int fields) {
-    builder->layout->segments[0] = (perilune_segment){.count = builder->layout->column_count, .parent = -1};
-    perilune_push_plan(L, model, builder->call->access);
+    builder->layout->segments[0] = (prec_segment){.count = builder->layout->column_count, .parent = -1};
+    prec_push_plan(L, model, builder->call->access);
     build_segment(L, builder, 0, lua_gettop(L), 0);
     lua_pop(L, 1);
     lua_pushboolean(L, false);
@@ -185,16 +185,16 @@ static void build_root(lua_State *L, builder *builder, int model, int fields) {
 }
 
 /* Pushes a new layout for the class or the list of segments. */
-static perilune_layout *build(lua_State *L, pdb_call *call) {
+static prec_layout *build(lua_State *L, pdb_call *call) {
     pdb_statement *statement = call->statement;
     int source = call->class_index, top = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
-    bool is_class = perilune_push_model(L, source) != NULL;
+    bool is_class = prec_push_model(L, source) != NULL;
     if (!is_class) lua_pushnil(L);
     int segment_count = is_class ? 1 : (int)lua_rawlen(L, source);
     if (segment_count < 1) plua_raise(L, "argument", "%s: expected a record class", call->arguments.verb);
-    size_t segments_size = (size_t)segment_count * sizeof(perilune_segment);
-    perilune_layout *layout = lua_newuserdatauv(
+    size_t segments_size = (size_t)segment_count * sizeof(prec_segment);
+    prec_layout *layout = lua_newuserdatauv(
         L, sizeof *layout + segments_size + (size_t)statement->column_count * sizeof(int), LAYOUT_VALUES);
     int index = lua_gettop(L);
     memset(layout, 0, sizeof *layout + segments_size);
@@ -204,7 +204,7 @@ static perilune_layout *build(lua_State *L, pdb_call *call) {
     layout->column_count = statement->column_count;
     layout->segment_count = segment_count;
     for (int i = 0; i < layout->column_count; i++) layout->positions[i] = NOT_TAKEN;
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_layout_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_layout_metatable_key);
     lua_setmetatable(L, -2);
     builder builder = {.call = call, .layout = layout, .index = index, .keys = index + 1, .shapes = index + 2};
     lua_createtable(L, layout->column_count, 0);
@@ -228,10 +228,10 @@ static perilune_layout *build(lua_State *L, pdb_call *call) {
     return layout;
 }
 
-perilune_layout *perilune_push_layout(lua_State *L, pdb_call *call) {
+prec_layout *prec_push_layout(lua_State *L, pdb_call *call) {
     pdb_statement *statement = call->statement;
     lua_getiuservalue(L, call->statement_index, PDB_LAYOUT);
-    perilune_layout *layout = lua_touserdata(L, -1);
+    prec_layout *layout = lua_touserdata(L, -1);
     if (layout && layout->source == lua_topointer(L, call->class_index) && layout->prepare_count == statement->prepare_count &&
         layout->column_count == statement->column_count && layout->generation == call->database->schema_generation) {
         return layout;
@@ -243,7 +243,7 @@ perilune_layout *perilune_push_layout(lua_State *L, pdb_call *call) {
     return layout;
 }
 
-int perilune_raise_stale(lua_State *L, pdb_call *call) {
+int prec_raise_stale(lua_State *L, pdb_call *call) {
     pdb_end_run(call->statement);
     return plua_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
                           "class", call->arguments.verb);

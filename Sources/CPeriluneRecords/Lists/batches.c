@@ -12,10 +12,10 @@ enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };
 /* Rows for one statement. On the stack from TOP on: a first record with its shape and plan, the names of the plan's columns, the
 ** statement in both forms, then each record with its values. */
 typedef struct {
-    perilune_work work;
-    perilune_mask mask; /* all columns, but the row id only if all records have it */
+    prec_record_write work;
+    prec_mask mask; /* all columns, but the row id only if all records have it */
     const void *plain;  /* the metatable of records of the shape that have no snapshot */
-    perilune_packer packer;
+    prec_packer packer;
     bool has_key, tracks_changes;
     int names, write;      /* on the stack: the first name; the statement */
     int first_row, stride; /* on the stack: the first record, and how far the next one is */
@@ -23,7 +23,7 @@ typedef struct {
 } batch;
 
 /* How many rows the next statement is to have; 0 if records go one by one. (Measured: with more rows, none costs less.) */
-static int rows_of_batch(perilune_insertion *insertion, int columns, lua_Integer left) {
+static int rows_of_batch(prec_insertion *insertion, int columns, lua_Integer left) {
     static const int sizes[] = {128, 48, fewest_rows};
     int most = sqlite3_limit(insertion->access->connection->handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1);
     int values = most < most_values ? most : most_values;
@@ -35,28 +35,28 @@ static int rows_of_batch(perilune_insertion *insertion, int columns, lua_Integer
 
 /* Which columns are written. */
 static void mark_all(batch *batch) {
-    perilune_plan *plan = batch->work.block;
-    perilune_begin_mask(&batch->mask, plan->column_count);
+    prec_plan *plan = batch->work.block;
+    prec_begin_mask(&batch->mask, plan->column_count);
     for (int i = 0; i < plan->column_count; i++) {
-        if (i != plan->rowid || batch->has_key) perilune_add_to_mask(&batch->mask, i);
+        if (i != plan->rowid || batch->has_key) prec_add_to_mask(&batch->mask, i);
     }
 }
 
 /* Puts a draft for the rows of the batch in its place. */
 static void begin_draft(lua_State *L, const batch *batch) {
-    perilune_chunk *draft = lua_touserdata(L, DRAFT);
+    prec_chunk *draft = lua_touserdata(L, DRAFT);
     int count = batch->work.block->column_count;
-    if (draft && draft->capacity >= (size_t)batch->rows * perilune_most_packed(count)) {
-        perilune_clear_draft(L, DRAFT);
+    if (draft && draft->capacity >= (size_t)batch->rows * prec_most_packed(count)) {
+        prec_clear_draft(L, DRAFT);
         return;
     }
-    perilune_push_draft(L, batch->rows, count);
+    prec_push_draft(L, batch->rows, count);
     lua_replace(L, DRAFT);
 }
 
 /* Pushes the names of all columns, and the statement, whose run begins. */
 static void begin_statement(lua_State *L, batch *batch) {
-    perilune_work *work = &batch->work;
+    prec_record_write *work = &batch->work;
     int count = work->block->column_count;
     batch->stride = batch->mask.count + 1;
     luaL_checkstack(L, batch->rows * batch->stride + count + LUA_MINSTACK * 2, "too many values");
@@ -64,22 +64,22 @@ static void begin_statement(lua_State *L, batch *batch) {
     int list = lua_gettop(L);
     for (int i = 1; i <= count; i++) lua_rawgeti(L, list, i);
     batch->names = list + 1;
-    perilune_push_write(L, work, &batch->mask, "i", 0, PLAN_LAST_INSERT, batch->rows);
+    prec_push_write(L, work, &batch->mask, "i", 0, PLAN_LAST_INSERT, batch->rows);
     batch->write = lua_gettop(L);
-    perilune_begin_write(L, work, perilune_compile_kept(L, work->call.access, batch->write, WRITE_SQL, WRITE_STATEMENT));
+    prec_begin_write(L, work, prec_compile_kept(L, work->call.access, batch->write, WRITE_SQL, WRITE_STATEMENT));
     batch->first_row = lua_gettop(L) + 1;
 }
 
 /* Pushes the first record, and what the batch needs. Returns false if the record is for a statement of its own. */
-static bool begin_batch(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
+static bool begin_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     if (position < insertion->singles) return false;
     lua_Integer left = (position < insertion->end ? insertion->end : insertion->count + 1) - position;
     if (left < fewest_rows) return false;
-    batch->work = perilune_begin_element(L, insertion, position);
-    perilune_plan *plan = batch->work.block;
-    perilune_shape *shape = batch->work.shape_block;
+    batch->work = prec_begin_element(L, insertion, position);
+    prec_plan *plan = batch->work.block;
+    prec_shape *shape = batch->work.shape_block;
     if (!plan->is_batched || plan->has_generated || shape->plan != plan || !shape->has_all) return false;
-    batch->has_key = perilune_has_rowid(L, &batch->work);
+    batch->has_key = prec_has_rowid(L, &batch->work);
     if (!batch->has_key && plan->rowid >= 0 && insertion->in_sequence < rows_before_batches) return false;
     batch->tracks_changes = plan->model->tracks_changes;
     batch->count = 0;
@@ -90,7 +90,7 @@ static bool begin_batch(lua_State *L, perilune_insertion *insertion, batch *batc
     lua_getiuservalue(L, batch->work.shape, SHAPE_METATABLE);
     batch->plain = lua_topointer(L, -1);
     lua_pop(L, 1);
-    perilune_begin_range(L, &insertion->present, position, batch->has_key);
+    prec_begin_range(L, &insertion->present, position, batch->has_key);
     begin_statement(L, batch);
     return true;
 }
@@ -99,13 +99,13 @@ static bool begin_batch(lua_State *L, perilune_insertion *insertion, batch *batc
 static void prefetch(lua_State *L, lua_Integer position) {
     enum { fields_ahead = 6, tables_ahead = 12 };
     int top = lua_gettop(L);
-    if (lua_rawgeti(L, LIST, position + fields_ahead) == LUA_TTABLE) perilune_prefetch_fields(lua_topointer(L, -1));
-    if (lua_rawgeti(L, LIST, position + tables_ahead) == LUA_TTABLE) perilune_prefetch_table(lua_topointer(L, -1));
+    if (lua_rawgeti(L, LIST, position + fields_ahead) == LUA_TTABLE) prec_prefetch_fields(lua_topointer(L, -1));
+    if (lua_rawgeti(L, LIST, position + tables_ahead) == LUA_TTABLE) prec_prefetch_table(lua_topointer(L, -1));
     lua_settop(L, top);
 }
 
 /* Pushes the record at a position. Returns false if it is not of the shape of the batch. */
-static bool push_similar(lua_State *L, perilune_insertion *insertion, const batch *batch, lua_Integer position) {
+static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *batch, lua_Integer position) {
     int record = lua_gettop(L) + 1;
     insertion->position = position;
     prefetch(L, position);
@@ -119,8 +119,8 @@ static bool push_similar(lua_State *L, perilune_insertion *insertion, const batc
         }
     }
     lua_settop(L, record - 1);
-    perilune_push_element(L, insertion, position);
-    if (perilune_shape_at(L, record) != batch->work.shape_block) return false;
+    prec_push_element(L, insertion, position);
+    if (prec_shape_at(L, record) != batch->work.shape_block) return false;
     lua_getmetatable(L, record);
     if (lua_topointer(L, -1) == batch->plain) lua_pop(L, 1);
     else lua_rawseti(L, SNAPSHOTS, position);
@@ -128,24 +128,24 @@ static bool push_similar(lua_State *L, perilune_insertion *insertion, const batc
 }
 
 /* Binds a number or a string on top of the stack, and packs it. Returns false if the column has it another way. */
-static inline bool take_usual(lua_State *L, batch *batch, int parameter, const perilune_record_column *known, int type) {
+static inline bool take_usual(lua_State *L, batch *batch, int parameter, const prec_record_column *known, int type) {
     sqlite3_stmt *handle = batch->work.call.statement->handle;
-    perilune_packer *packer = &batch->packer;
+    prec_packer *packer = &batch->packer;
     if (known->is_boolean || known->is_blob) return false;
     if (type == LUA_TSTRING) {
         size_t length;
         const char *bytes = lua_tolstring(L, -1, &length);
         if (sqlite3_bind_text64(handle, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8) != SQLITE_OK) return false;
-        if (batch->tracks_changes) perilune_pack_string(L, packer, bytes, length);
+        if (batch->tracks_changes) prec_pack_string(L, packer, bytes, length);
     } else if (type == LUA_TNUMBER && lua_isinteger(L, -1)) {
         lua_Integer integer = lua_tointeger(L, -1);
         sqlite3_bind_int64(handle, parameter, integer);
-        if (batch->tracks_changes) perilune_pack_integer(packer, integer);
+        if (batch->tracks_changes) prec_pack_integer(packer, integer);
     } else if (type == LUA_TNUMBER) {
         lua_Number number = lua_tonumber(L, -1);
         if (number != number) return false;
         sqlite3_bind_double(handle, parameter, number);
-        if (batch->tracks_changes) perilune_pack_number(packer, number);
+        if (batch->tracks_changes) prec_pack_number(packer, number);
     } else {
         return false;
     }
@@ -154,18 +154,18 @@ static inline bool take_usual(lua_State *L, batch *batch, int parameter, const p
 
 /* Binds the value on top of the stack, which stays there, and packs it. Returns false if it is not as simple as that. */
 static inline bool take_value(lua_State *L, batch *batch, int parameter, int column, int type) {
-    const perilune_record_column *known = &batch->work.block->columns[column];
+    const prec_record_column *known = &batch->work.block->columns[column];
     if (take_usual(L, batch, parameter, known, type)) return true;
     if (type == LUA_TUSERDATA || type == LUA_TTABLE || (type == LUA_TNIL && known->has_default)) return false;
-    perilune_bind_column(L, &batch->work, parameter, column, lua_gettop(L));
-    if (batch->tracks_changes) perilune_pack_value(L, &batch->packer, type);
+    prec_bind_column(L, &batch->work, parameter, column, lua_gettop(L));
+    if (batch->tracks_changes) prec_pack_value(L, &batch->packer, type);
     return true;
 }
 
 /* Takes the values of the record on top of the stack, and gives it its row id. Returns false, with anything pushed, if it is for
 ** a statement of its own. */
-static bool take_row(lua_State *L, perilune_insertion *insertion, batch *batch) {
-    perilune_plan *plan = batch->work.block;
+static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
+    prec_plan *plan = batch->work.block;
     int record = lua_gettop(L), parameter = batch->count * batch->mask.count;
     lua_Integer rowid = insertion->last_rowid + batch->count + 1;
     batch->work.record = batch->work.values = record;
@@ -179,7 +179,7 @@ static bool take_row(lua_State *L, perilune_insertion *insertion, batch *batch) 
         } else {
             if (type != LUA_TNIL) return false;
             lua_pop(L, 1);
-            if (batch->tracks_changes) perilune_pack_integer(&batch->packer, rowid);
+            if (batch->tracks_changes) prec_pack_integer(&batch->packer, rowid);
         }
     }
     insertion->present.last++;
@@ -191,29 +191,29 @@ static bool take_row(lua_State *L, perilune_insertion *insertion, batch *batch) 
 }
 
 /* Takes the records from a position on, as far as they can share a statement. */
-static void fill_batch(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
-    perilune_chunk *draft = lua_touserdata(L, DRAFT);
+static void fill_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
+    prec_chunk *draft = lua_touserdata(L, DRAFT);
     for (; batch->count < batch->rows; batch->count++) {
         int record = lua_gettop(L) + 1;
-        if (batch->tracks_changes) perilune_begin_packing(&batch->packer, draft, DRAFT, batch->work.block->column_count);
+        if (batch->tracks_changes) prec_begin_packing(&batch->packer, draft, DRAFT, batch->work.block->column_count);
         if (!push_similar(L, insertion, batch, position + batch->count) || !take_row(L, insertion, batch)) return;
-        if (batch->tracks_changes) perilune_end_packing(&batch->packer, lua_topointer(L, record));
+        if (batch->tracks_changes) prec_end_packing(&batch->packer, lua_topointer(L, record));
     }
 }
 
 /* The records are what they were. The next batch is smaller. */
-static void give_up(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
+static void give_up(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     pdb_end_run(batch->work.call.statement);
     lua_settop(L, TOP);
     for (lua_Integer last = position + batch->count - 1; last >= position; last--) {
-        perilune_put_back_one(L, last, batch->has_key);
+        prec_put_back_one(L, last, batch->has_key);
         insertion->present.last--;
     }
     insertion->end = position + batch->count;
 }
 
 /* Raises if the rows are not what they are taken for. */
-static void check_batch(lua_State *L, perilune_insertion *insertion, const batch *batch) {
+static void check_batch(lua_State *L, prec_insertion *insertion, const batch *batch) {
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
     bool is_known = batch->has_key || batch->work.block->rowid < 0 || rowid == insertion->last_rowid + batch->count;
     if (batch->work.call.changes != batch->count || !is_known) {
@@ -225,7 +225,7 @@ static void check_batch(lua_State *L, perilune_insertion *insertion, const batch
 
 /* The records are what their rows are. */
 static void keep_snapshots(lua_State *L, const batch *batch) {
-    perilune_push_metatable_of_draft(L, batch->work.shape, DRAFT);
+    prec_push_metatable_of_draft(L, batch->work.shape, DRAFT);
     int metatable = lua_gettop(L);
     for (int i = 0; i < batch->count; i++) {
         lua_pushvalue(L, metatable);
@@ -250,7 +250,7 @@ static bool is_about_row(lua_State *L) {
 }
 
 /* Runs the statement. Returns false if it has failed because of a row, and the records have to be inserted one by one. */
-static bool try_batch(lua_State *L, perilune_insertion *insertion, batch *batch, lua_Integer position) {
+static bool try_batch(lua_State *L, prec_insertion *insertion, batch *batch, lua_Integer position) {
     pdb_mark_rowid(batch->work.call.statement);
     lua_pushcfunction(L, run_batch);
     lua_pushlightuserdata(L, batch);
@@ -261,18 +261,18 @@ static bool try_batch(lua_State *L, perilune_insertion *insertion, batch *batch,
     return false;
 }
 
-lua_Integer perilune_insert_some(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
+lua_Integer prec_insert_some(lua_State *L, prec_insertion *insertion, lua_Integer position) {
     batch batch;
     if (!begin_batch(L, insertion, &batch, position)) {
         lua_settop(L, TOP);
-        perilune_insert_one(L, insertion, position);
+        prec_insert_one(L, insertion, position);
         return 1;
     }
     fill_batch(L, insertion, &batch, position);
     if (batch.count < batch.rows) {
         give_up(L, insertion, &batch, position);
         if (batch.count >= fewest_rows) return 0;
-        perilune_insert_one(L, insertion, position);
+        prec_insert_one(L, insertion, position);
         return 1;
     }
     if (!try_batch(L, insertion, &batch, position)) return 0;

@@ -1,11 +1,11 @@
 /* Inserting many records. */
 #include "CPeriluneRecords/Lists/lists.h"
 
-void perilune_push_element(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
+void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer position) {
     insertion->position = position;
     lua_rawgeti(L, LIST, position);
-    if (perilune_shape_at(L, -1) == NULL || perilune_shape_at(L, -1)->plan->model != perilune_model_at(L, CLASS)) {
-        perilune_push_record_function(L, "element");
+    if (prec_shape_at(L, -1) == NULL || prec_shape_at(L, -1)->plan->model != prec_model_at(L, CLASS)) {
+        prec_push_record_function(L, "element");
         lua_insert(L, -2);
         lua_pushvalue(L, CLASS);
         lua_insert(L, -2);
@@ -15,13 +15,13 @@ void perilune_push_element(lua_State *L, perilune_insertion *insertion, lua_Inte
     lua_rawseti(L, RESULT, position);
 }
 
-perilune_work perilune_begin_element(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
-    perilune_push_element(L, insertion, position);
-    perilune_push_shape_of(L, -1);
-    return perilune_begin_work(L, insertion->database, insertion->access, "insert_all", lua_gettop(L) - 1);
+prec_record_write prec_begin_element(lua_State *L, prec_insertion *insertion, lua_Integer position) {
+    prec_push_element(L, insertion, position);
+    prec_push_shape_of(L, -1);
+    return prec_begin_work(L, insertion->database, insertion->access, "insert_all", lua_gettop(L) - 1);
 }
 
-bool perilune_has_rowid(lua_State *L, perilune_work *work) {
+bool prec_has_rowid(lua_State *L, prec_record_write *work) {
     if (work->block->rowid < 0) return false;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     lua_rawgeti(L, -1, work->block->rowid + 1);
@@ -30,11 +30,11 @@ bool perilune_has_rowid(lua_State *L, perilune_work *work) {
     return has_rowid;
 }
 
-void perilune_insert_one(lua_State *L, perilune_insertion *insertion, lua_Integer position) {
-    perilune_work work = perilune_begin_element(L, insertion, position);
-    bool has_key = perilune_has_rowid(L, &work);
-    perilune_save_element(L, position, work.record);
-    perilune_insert_row(L, &work, 0);
+void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer position) {
+    prec_record_write work = prec_begin_element(L, insertion, position);
+    bool has_key = prec_has_rowid(L, &work);
+    prec_save_element(L, position, work.record);
+    prec_insert_row(L, &work, 0);
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
     bool is_next = insertion->in_sequence > 0 && rowid == insertion->last_rowid + 1;
     insertion->in_sequence = has_key ? 0 : is_next ? insertion->in_sequence + 1 : 1;
@@ -44,12 +44,12 @@ void perilune_insert_one(lua_State *L, perilune_insertion *insertion, lua_Intege
 
 /* In a transaction or savepoint. */
 static int insert_all_inside(lua_State *L) {
-    perilune_insertion *insertion = lua_touserdata(L, INSERTION);
+    prec_insertion *insertion = lua_touserdata(L, INSERTION);
     lua_settop(L, TOP);
     insertion->database = pdb_resolve_database(L, 2, "insert_all", &insertion->access);
     insertion->count = (lua_Integer)lua_rawlen(L, LIST);
     insertion->access->is_taken = true; /* the guard is for all that is done in it */
-    for (lua_Integer i = 1; i <= insertion->count;) i += perilune_insert_some(L, insertion, i);
+    for (lua_Integer i = 1; i <= insertion->count;) i += prec_insert_some(L, insertion, i);
     insertion->position = 0;
     lua_settop(L, RESULT);
     return 1;
@@ -64,7 +64,7 @@ static int insert_all_guarded(lua_State *L) {
 /* Raises the error on top of the stack, which tells the element of the list that it is about. */
 static int raise_for_element(lua_State *L, lua_Integer position) {
     if (position > 0 && plua_is_error(L, -1)) {
-        perilune_push_record_function(L, "name_element");
+        prec_push_record_function(L, "name_element");
         lua_pushvalue(L, -2);
         lua_pushinteger(L, position);
         lua_call(L, 2, 0);
@@ -73,10 +73,10 @@ static int raise_for_element(lua_State *L, lua_Integer position) {
 }
 
 /* Stack: class, database or nil, list. Returns the list of records. */
-int perilune_insert_all(lua_State *L) {
-    perilune_insertion insertion = {.last_rowid = -1, .present = {.first = 1}};
+int prec_insert_all(lua_State *L) {
+    prec_insertion insertion = {.last_rowid = -1, .present = {.first = 1}};
     lua_settop(L, LIST);
-    if (perilune_model_at(L, CLASS) == NULL || !lua_istable(L, LIST)) {
+    if (prec_model_at(L, CLASS) == NULL || !lua_istable(L, LIST)) {
         return plua_argument_error(L, "insert_all", 1, "a list", LIST);
     }
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
@@ -87,6 +87,6 @@ int perilune_insert_all(lua_State *L) {
     lua_pushcfunction(L, insert_all_guarded);
     for (int i = CLASS; i <= INSERTION; i++) lua_pushvalue(L, i);
     if (plua_pcall(L, INSERTION, 1) == LUA_OK) return 1;
-    perilune_put_back(L, &insertion.present);
+    prec_put_back(L, &insertion.present);
     return raise_for_element(L, insertion.position);
 }

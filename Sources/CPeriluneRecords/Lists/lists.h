@@ -18,7 +18,7 @@ typedef struct {
     lua_Integer first, last;
     bool has_key;
     lua_Integer older; /* so many are in the list */
-} perilune_range;
+} prec_range;
 
 typedef struct {
     pdb_database *database;
@@ -29,36 +29,36 @@ typedef struct {
     int in_sequence;     /* so many row ids have followed each other */
     lua_Integer end;     /* a record for a statement of its own is here: batches end before it */
     lua_Integer singles; /* the records before this one are inserted one by one: some statement for many of them has failed */
-    perilune_range present; /* that is worked on */
-} perilune_insertion;
+    prec_range present; /* that is worked on */
+} prec_insertion;
 
 /* Pushes the record at a position of the list, which may be a plain table: a record is made of it then. */
-void perilune_push_element(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* Pushes the record at a position, its shape and its plan. */
-perilune_work perilune_begin_element(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+prec_record_write prec_begin_element(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* Whether the record has a value for the column that is the row id. */
-bool perilune_has_rowid(lua_State *L, perilune_work *work);
+bool prec_has_rowid(lua_State *L, prec_record_write *work);
 
 /* Inserts the record at a position. */
-void perilune_insert_one(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* Inserts the records from a position on that one statement can take; returns how many. */
-lua_Integer perilune_insert_some(lua_State *L, perilune_insertion *insertion, lua_Integer position);
+lua_Integer prec_insert_some(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* MARK: - What is put back if a later record fails */
 
 /* Keeps what the record is. */
-void perilune_save_element(lua_State *L, lua_Integer position, int record);
+void prec_save_element(lua_State *L, lua_Integer position, int record);
 
 /* Makes the range one that the record at a position can be added to. */
-void perilune_begin_range(lua_State *L, perilune_range *range, lua_Integer position, bool has_key);
+void prec_begin_range(lua_State *L, prec_range *range, lua_Integer position, bool has_key);
 
 /* Makes a record that was inserted with others what it was: its metatable is the one that it had, or that of its shape. */
-void perilune_put_back_one(lua_State *L, lua_Integer position, bool has_key);
+void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key);
 
 /* Makes all records what they were, from the last to the first: one may be in the list twice. */
-void perilune_put_back(lua_State *L, perilune_range *range);
+void prec_put_back(lua_State *L, prec_range *range);
 
 #endif

@@ -6,7 +6,7 @@ enum { SAVED_POSITION = 1, SAVED_RECORD, SAVED_COPY, SAVED_METATABLE, saved_size
 /* Has the snapshot that the record gets be in another chunk than the one it has, so that it finds that one again. */
 static void leave_chunk(lua_State *L, int record) {
     int top = lua_gettop(L), shape = top + 1;
-    perilune_push_shape_of(L, record);
+    prec_push_shape_of(L, record);
     lua_getmetatable(L, record);
     lua_getiuservalue(L, shape, SHAPE_OPEN);
     if (lua_rawequal(L, -1, -2)) {
@@ -16,7 +16,7 @@ static void leave_chunk(lua_State *L, int record) {
     lua_settop(L, top);
 }
 
-void perilune_save_element(lua_State *L, lua_Integer position, int record) {
+void prec_save_element(lua_State *L, lua_Integer position, int record) {
     lua_Integer count = (lua_Integer)lua_rawlen(L, SAVED);
     lua_newtable(L);
     for (lua_pushnil(L); lua_next(L, record);) {
@@ -55,10 +55,10 @@ static void put_back_saved(lua_State *L, lua_Integer count) {
     lua_settop(L, top);
 }
 
-void perilune_put_back_one(lua_State *L, lua_Integer position, bool has_key) {
+void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key) {
     int top = lua_gettop(L), record = top + 1, shape = top + 2;
     lua_rawgeti(L, RESULT, position);
-    perilune_shape *block = perilune_push_shape_of(L, record);
+    prec_shape *block = prec_push_shape_of(L, record);
     if (block) {
         if (!has_key && block->plan->rowid >= 0) {
             lua_getiuservalue(L, shape, SHAPE_PLAN);
@@ -74,7 +74,7 @@ void perilune_put_back_one(lua_State *L, lua_Integer position, bool has_key) {
 }
 
 /* Sets the range to the last one in the list, and takes it out. */
-static void take_range(lua_State *L, perilune_range *range) {
+static void take_range(lua_State *L, prec_range *range) {
     if (range->older == 0) return;
     lua_Integer at = --range->older * 3;
     for (int i = 1; i <= 3; i++) lua_rawgeti(L, RANGES, at + i);
@@ -84,11 +84,11 @@ static void take_range(lua_State *L, perilune_range *range) {
     lua_pop(L, 3);
 }
 
-void perilune_put_back(lua_State *L, perilune_range *range) {
+void prec_put_back(lua_State *L, prec_range *range) {
     lua_Integer saved = (lua_Integer)lua_rawlen(L, SAVED) / saved_size;
     for (lua_Integer position = (lua_Integer)lua_rawlen(L, LIST); position > 0; position--) {
         if (position < range->first) take_range(L, range);
-        if (position >= range->first && position <= range->last) perilune_put_back_one(L, position, range->has_key);
+        if (position >= range->first && position <= range->last) prec_put_back_one(L, position, range->has_key);
         lua_rawgeti(L, SAVED, (saved - 1) * saved_size + SAVED_POSITION);
         bool is_saved = saved > 0 && lua_tointeger(L, -1) == position;
         lua_pop(L, 1);
@@ -96,7 +96,7 @@ void perilune_put_back(lua_State *L, perilune_range *range) {
     }
 }
 
-void perilune_begin_range(lua_State *L, perilune_range *range, lua_Integer position, bool has_key) {
+void prec_begin_range(lua_State *L, prec_range *range, lua_Integer position, bool has_key) {
     bool is_empty = range->last < range->first;
     if (!is_empty && range->last == position - 1 && range->has_key == has_key) return;
     if (!is_empty) {

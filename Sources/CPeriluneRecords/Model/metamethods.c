@@ -51,7 +51,7 @@ static void keep_found(lua_State *L, int model) {
 ** __index: NULL columns, methods, and then what the Lua part knows (associations) or raises. Arguments: some table, the key.
 ** Upvalues: the model; the names of fields that are no columns, or nil.
 */
-int perilune_missing_field(lua_State *L) {
+int prec_missing_field(lua_State *L) {
     enum { model = lua_upvalueindex(1), extras = lua_upvalueindex(2) };
     lua_settop(L, 2);
     if (lua_type(L, 2) == LUA_TSTRING) {
@@ -59,7 +59,7 @@ int perilune_missing_field(lua_State *L) {
         lua_pushvalue(L, model);
         bool is_found = push_method(L);
         if (!is_found) {
-            perilune_push_record_verbs(L);
+            prec_push_record_verbs(L);
             lua_pushvalue(L, 2);
             is_found = lua_rawget(L, -2) != LUA_TNIL;
         }
@@ -68,7 +68,7 @@ int perilune_missing_field(lua_State *L) {
             return 1;
         }
     }
-    perilune_push_record_function(L, "missing");
+    prec_push_record_function(L, "missing");
     lua_getiuservalue(L, model, MODEL_CLASS);
     lua_pushvalue(L, 2);
     lua_call(L, 2, 1);
@@ -76,11 +76,11 @@ int perilune_missing_field(lua_State *L) {
 }
 
 /* __newindex. Arguments: record, key, value. The same upvalues. */
-int perilune_assign_field(lua_State *L) {
+int prec_assign_field(lua_State *L) {
     enum { model = lua_upvalueindex(1), extras = lua_upvalueindex(2) };
     lua_settop(L, 3);
     if (lua_type(L, 2) != LUA_TSTRING || !(has_key(L, extras) || is_known(L, model))) {
-        perilune_push_record_function(L, "assign");
+        prec_push_record_function(L, "assign");
         lua_getiuservalue(L, model, MODEL_CLASS);
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 2);
@@ -95,8 +95,8 @@ int perilune_assign_field(lua_State *L) {
 
 /* MARK: - Metamethods */
 
-int perilune_check_record(lua_State *L, int index) {
-    if (perilune_push_shape_of(L, index) == NULL) {
+int prec_check_record(lua_State *L, int index) {
+    if (prec_push_shape_of(L, index) == NULL) {
         return plua_raise(L, "argument", "expected a record, got %s", plua_type_name(L, index));
     }
     return lua_gettop(L);
@@ -125,8 +125,8 @@ static bool have_equal_columns(lua_State *L, int shape) {
 /* Records are equal if they are of one class and have the same values in their columns. */
 static int record_equal(lua_State *L) {
     lua_settop(L, 2);
-    perilune_shape *left = perilune_push_shape_of(L, 1);
-    perilune_shape *right = left ? perilune_push_shape_of(L, 2) : NULL;
+    prec_shape *left = prec_push_shape_of(L, 1);
+    prec_shape *right = left ? prec_push_shape_of(L, 2) : NULL;
     bool are_equal = left && right && left->plan->model == right->plan->model;
     if (are_equal) are_equal = have_equal_columns(L, 3);
     if (are_equal && left->plan != right->plan) are_equal = have_equal_columns(L, 4);
@@ -150,10 +150,10 @@ static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
 static int record_to_string(lua_State *L) {
     enum { shape = 2, names, value };
     lua_settop(L, 1);
-    perilune_check_record(L, 1);
+    prec_check_record(L, 1);
     lua_getiuservalue(L, shape, SHAPE_NAMES);
-    perilune_push_record_function(L, "name");
-    perilune_push_model_of(L, shape);
+    prec_push_record_function(L, "name");
+    prec_push_model_of(L, shape);
     lua_getiuservalue(L, -1, MODEL_CLASS);
     lua_remove(L, -2);
     lua_call(L, 1, 1);
@@ -226,12 +226,12 @@ static int next_field(lua_State *L) {
 
 static int record_pairs(lua_State *L) {
     lua_settop(L, 1);
-    perilune_check_record(L, 1);
+    prec_check_record(L, 1);
     lua_getiuservalue(L, 2, SHAPE_NAMES);
     lua_pushinteger(L, 0);
     lua_pushcclosure(L, next_field, 4);
     return 1;
 }
 
-const luaL_Reg perilune_record_metamethods[] = {
+const luaL_Reg prec_record_metamethods[] = {
     {"__eq", record_equal}, {"__tostring", record_to_string}, {"__pairs", record_pairs}, {NULL, NULL}};

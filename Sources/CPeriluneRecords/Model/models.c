@@ -63,7 +63,7 @@ static int with_access(lua_State *L) {
 
 /* MARK: - Functions of the Lua part */
 
-void perilune_push_record_function(lua_State *L, const char *name) {
+void prec_push_record_function(lua_State *L, const char *name) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &functions_key);
     lua_getfield(L, -1, name);
     lua_remove(L, -2);
@@ -78,23 +78,23 @@ static int set_record_functions(lua_State *L) {
 
 /* MARK: - Models */
 
-perilune_model *perilune_push_model(lua_State *L, int index) {
+prec_model *prec_push_model(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
     lua_rawgeti(L, -1, 1);
     lua_remove(L, -2);
-    perilune_model *model = pdb_to_userdata(L, -1, pdb_state_of(L)->model_metatable);
+    prec_model *model = pdb_to_userdata(L, -1, pdb_state_of(L)->model_metatable);
     if (model == NULL) lua_pop(L, 1);
     return model;
 }
 
-perilune_model *perilune_model_at(lua_State *L, int index) {
-    perilune_model *model = perilune_push_model(L, index);
+prec_model *prec_model_at(lua_State *L, int index) {
+    prec_model *model = prec_push_model(L, index);
     if (model) lua_pop(L, 1);
     return model;
 }
 
-perilune_model *perilune_check_model(lua_State *L, int index) {
-    perilune_model *model = pdb_to_userdata(L, index, pdb_state_of(L)->model_metatable);
+prec_model *prec_check_model(lua_State *L, int index) {
+    prec_model *model = pdb_to_userdata(L, index, pdb_state_of(L)->model_metatable);
     if (model == NULL) luaL_typeerror(L, index, "model");
     return model;
 }
@@ -102,9 +102,9 @@ perilune_model *perilune_check_model(lua_State *L, int index) {
 /* new_model(class, members, known, base model or nil, tracks changes) */
 static int new_model(lua_State *L) {
     lua_settop(L, 5);
-    perilune_model *base = lua_isnil(L, 4) ? NULL : perilune_check_model(L, 4);
-    perilune_model *model = lua_newuserdatauv(L, sizeof *model, MODEL_VALUES);
-    *model = (perilune_model){.base = base, .tracks_changes = lua_toboolean(L, 5)};
+    prec_model *base = lua_isnil(L, 4) ? NULL : prec_check_model(L, 4);
+    prec_model *model = lua_newuserdatauv(L, sizeof *model, MODEL_VALUES);
+    *model = (prec_model){.base = base, .tracks_changes = lua_toboolean(L, 5)};
     lua_rawgetp(L, LUA_REGISTRYINDEX, &model_metatable_key);
     lua_setmetatable(L, -2);
     static const int sources[] = {1, 2, 3, 0, 4};
@@ -113,14 +113,14 @@ static int new_model(lua_State *L) {
         else lua_newtable(L);
         lua_setiuservalue(L, 6, i + 1);
     }
-    perilune_push_found(L, 6);
+    prec_push_method_cache(L, 6);
     lua_setiuservalue(L, 6, MODEL_FOUND);
     return 1;
 }
 
 /* set_model(model, writes in Lua or nil, awakens or nil) */
 static int set_model(lua_State *L) {
-    perilune_model *model = perilune_check_model(L, 1);
+    prec_model *model = prec_check_model(L, 1);
     if (!lua_isnoneornil(L, 2)) model->writes_in_lua = lua_toboolean(L, 2);
     if (!lua_isnoneornil(L, 3)) model->awakens = lua_toboolean(L, 3);
     return 0;
@@ -128,16 +128,16 @@ static int set_model(lua_State *L) {
 
 /* Whether the Lua part has to see the writes of the class, or its fetches. */
 static int model_flags(lua_State *L) {
-    perilune_model *model = perilune_check_model(L, 1);
-    lua_pushboolean(L, perilune_writes_in_lua(model));
-    lua_pushboolean(L, perilune_awakens(model));
+    prec_model *model = prec_check_model(L, 1);
+    lua_pushboolean(L, prec_writes_in_lua(model));
+    lua_pushboolean(L, prec_decodes_in_lua(model));
     return 2;
 }
 
 /* The class of a record; nil for any other value. */
 static int class_of(lua_State *L) {
     lua_settop(L, 1);
-    if (perilune_push_shape_of(L, 1) == NULL) return 0;
+    if (prec_push_shape_of(L, 1) == NULL) return 0;
     lua_getiuservalue(L, -1, SHAPE_PLAN);
     lua_getiuservalue(L, -1, PLAN_MODEL);
     lua_getiuservalue(L, -1, MODEL_CLASS);
@@ -146,12 +146,12 @@ static int class_of(lua_State *L) {
 
 /* The model of a class; nil for any other value. */
 static int model_of(lua_State *L) {
-    return perilune_push_model(L, 1) != NULL;
+    return prec_push_model(L, 1) != NULL;
 }
 
 /* MARK: - Opening */
 
-void perilune_push_record_functions(lua_State *L) {
+void prec_push_record_functions(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"default_database", pdb_default_database},
         {"with_default_database", pdb_with_default_database},
@@ -168,25 +168,25 @@ void perilune_push_record_functions(lua_State *L) {
         {"model_flags", model_flags},
         {"model_of", model_of},
         {"class_of", class_of},
-        {"record_from", perilune_record_from},
-        {"snapshot", perilune_snapshot},
-        {"knows_row", perilune_knows_row},
-        {"changed_columns", perilune_changed_columns},
-        {"set_snapshot", perilune_set_snapshot},
+        {"record_from", prec_record_from},
+        {"snapshot", prec_snapshot},
+        {"knows_row", prec_knows_row},
+        {"changed_columns", prec_changed_columns},
+        {"set_snapshot", prec_set_snapshot},
         {NULL, NULL},
     };
     lua_createtable(L, 0, 48);
     luaL_setfuncs(L, functions, 0);
-    luaL_setfuncs(L, perilune_record_fetches, 0);
-    luaL_setfuncs(L, perilune_plan_functions, 0);
-    luaL_setfuncs(L, perilune_shape_functions, 0);
-    luaL_setfuncs(L, perilune_record_writes, 0);
-    luaL_setfuncs(L, perilune_request_functions, 0);
-    luaL_setfuncs(L, perilune_prefetch_functions, 0);
+    luaL_setfuncs(L, prec_record_fetches, 0);
+    luaL_setfuncs(L, prec_plan_functions, 0);
+    luaL_setfuncs(L, prec_shape_functions, 0);
+    luaL_setfuncs(L, prec_record_writes, 0);
+    luaL_setfuncs(L, prec_request_functions, 0);
+    luaL_setfuncs(L, prec_prefetch_functions, 0);
 }
 
-const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,
-    perilune_write_metatable_key;
+const char prec_plan_metatable_key, prec_shape_metatable_key, prec_layout_metatable_key,
+    prec_write_metatable_key;
 
 static const void *new_plain_metatable(lua_State *L, const void *key, const char *name) {
     const void *metatable = pdb_new_metatable(L, key, name, (luaL_Reg[]){{NULL, NULL}});
@@ -194,10 +194,10 @@ static const void *new_plain_metatable(lua_State *L, const void *key, const char
     return metatable;
 }
 
-void perilune_open_records(lua_State *L, pdb_state *rows) {
+void prec_open_records(lua_State *L, pdb_state *rows) {
     rows->model_metatable = new_plain_metatable(L, &model_metatable_key, "model");
-    rows->plan_metatable = new_plain_metatable(L, &perilune_plan_metatable_key, "plan");
-    rows->shape_metatable = new_plain_metatable(L, &perilune_shape_metatable_key, "shape");
-    rows->layout_metatable = new_plain_metatable(L, &perilune_layout_metatable_key, "layout");
-    rows->write_metatable = new_plain_metatable(L, &perilune_write_metatable_key, "write");
+    rows->plan_metatable = new_plain_metatable(L, &prec_plan_metatable_key, "plan");
+    rows->shape_metatable = new_plain_metatable(L, &prec_shape_metatable_key, "shape");
+    rows->layout_metatable = new_plain_metatable(L, &prec_layout_metatable_key, "layout");
+    rows->write_metatable = new_plain_metatable(L, &prec_write_metatable_key, "write");
 }

@@ -1,18 +1,18 @@
 /* Plans of record classes. */
 #include "CPeriluneRows/Queries/verbs.h"
 
-perilune_plan *perilune_push_plan(lua_State *L, int model_index, pdb_access *access) {
+prec_plan *prec_push_plan(lua_State *L, int model_index, pdb_access *access) {
     pdb_database *database = access->database;
     lua_getiuservalue(L, model_index, MODEL_PLANS);
     lua_rawgeti(L, -1, (lua_Integer)database->id);
-    perilune_plan *plan = lua_touserdata(L, -1);
+    prec_plan *plan = lua_touserdata(L, -1);
     if (plan && plan->generation == database->schema_generation) {
         lua_remove(L, -2);
         return plan;
     }
     lua_pop(L, 2);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_push_record_function(L, "plan");
+    prec_push_record_function(L, "plan");
     lua_getiuservalue(L, model_index, MODEL_CLASS);
     pdb_push_handle(L, access);
     lua_call(L, 2, 1);
@@ -30,13 +30,13 @@ static bool field_is_true(lua_State *L, const char *name) {
 }
 
 /* From the list of columns at `columns` fills the plan, and the names and positions, which are pushed. */
-static void read_columns(lua_State *L, perilune_plan *plan, int columns) {
+static void read_columns(lua_State *L, prec_plan *plan, int columns) {
     lua_createtable(L, plan->column_count, 0);
     lua_createtable(L, 0, plan->column_count * 2);
     int names = lua_gettop(L) - 1, positions = names + 1;
     for (int i = 0; i < plan->column_count; i++) {
         lua_rawgeti(L, columns, i + 1);
-        plan->columns[i] = (perilune_record_column){
+        plan->columns[i] = (prec_record_column){
             .is_blob = field_is_true(L, "is_blob"),
             .is_boolean = field_is_true(L, "is_boolean"),
             .is_date = field_is_true(L, "is_date"),
@@ -64,7 +64,7 @@ static void set_plan_text(lua_State *L, int plan, const char *field, int value) 
 }
 
 /* Fills in the key, from the list of positions in the description. */
-static void read_key(lua_State *L, perilune_plan *plan) {
+static void read_key(lua_State *L, prec_plan *plan) {
     lua_getfield(L, 3, "keys");
     for (int i = 0; i < plan->key_count; i++) {
         lua_rawgeti(L, -1, i + 1);
@@ -84,21 +84,21 @@ static lua_Integer integer_field(lua_State *L, const char *name, lua_Integer oth
 /* make_plan(model, database, description): the description is made by the Lua part. Without a database, the plan is one for records
 ** that are yet to be written to some table. */
 static int make_plan(lua_State *L) {
-    perilune_model *model = perilune_check_model(L, 1);
+    prec_model *model = prec_check_model(L, 1);
     uint64_t database = lua_isnil(L, 2) ? 0 : pdb_check_handle(L, pdb_state_of(L), 2, "make_plan")->database->id;
     lua_settop(L, 3);
     lua_getfield(L, 3, "columns");
     int count = (int)lua_rawlen(L, 4);
     int key_count = (int)integer_field(L, "key_count", 0);
-    size_t columns_size = (size_t)count * sizeof(perilune_record_column);
+    size_t columns_size = (size_t)count * sizeof(prec_record_column);
     columns_size = (columns_size + sizeof(int) - 1) / sizeof(int) * sizeof(int);
-    perilune_plan *plan = lua_newuserdatauv(L, sizeof *plan + columns_size + (size_t)key_count * sizeof(int), PLAN_VALUES);
+    prec_plan *plan = lua_newuserdatauv(L, sizeof *plan + columns_size + (size_t)key_count * sizeof(int), PLAN_VALUES);
     int plan_index = lua_gettop(L);
-    *plan = (perilune_plan){
+    *plan = (prec_plan){
         .model = model, .database = database, .generation = integer_field(L, "generation", 0),
         .column_count = count, .key_count = key_count, .keys = (int *)((char *)plan->columns + columns_size),
         .rowid = (int)integer_field(L, "rowid", 0) - 1};
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_plan_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_plan_metatable_key);
     lua_setmetatable(L, -2);
     lua_getfield(L, 3, "is_view");
     plan->is_view = lua_toboolean(L, -1);
@@ -121,15 +121,15 @@ static int make_plan(lua_State *L) {
     set_plan_text(L, plan_index, "find", PLAN_FIND_SQL);
     set_plan_text(L, plan_index, "delete", PLAN_DELETE_SQL);
     set_plan_text(L, plan_index, "exists", PLAN_EXISTS_SQL);
-    perilune_make_shape(L, plan_index, NULL, count, 0);
+    prec_make_shape(L, plan_index, NULL, count, 0);
     lua_setiuservalue(L, plan_index, PLAN_SHAPE);
     return 1;
 }
 
 /* keep_plan(model, plan): makes it the one of its database. keep_plan(model): forgets all. */
 static int keep_plan(lua_State *L) {
-    perilune_check_model(L, 1)->is_described = true;
-    perilune_plan *plan = pdb_to_userdata(L, 2, pdb_state_of(L)->plan_metatable);
+    prec_check_model(L, 1)->is_described = true;
+    prec_plan *plan = pdb_to_userdata(L, 2, pdb_state_of(L)->plan_metatable);
     if (plan == NULL) {
         lua_newtable(L);
         lua_setiuservalue(L, 1, MODEL_PLANS);
@@ -145,21 +145,21 @@ static int keep_plan(lua_State *L) {
 
 /* renew_plan(plan, generation): the schema has changed, but not for this table. */
 static int renew_plan(lua_State *L) {
-    perilune_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
+    prec_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
     if (plan) plan->generation = luaL_checkinteger(L, 2);
     return 0;
 }
 
 /* plans(model) -> table, id of the database -> plan; latest plan. plan_schema(plan) -> the description that it was made from. */
 static int plans(lua_State *L) {
-    perilune_check_model(L, 1);
+    prec_check_model(L, 1);
     lua_getiuservalue(L, 1, MODEL_PLANS);
     lua_getiuservalue(L, 1, MODEL_LATEST);
     return 2;
 }
 
 static int plan_generation(lua_State *L) {
-    perilune_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
+    prec_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
     if (plan == NULL) return 0;
     lua_pushinteger(L, plan->generation);
     return 1;
@@ -174,7 +174,7 @@ static int plan_schema(lua_State *L) {
 /* record_schema(record) -> the description of the table that it was made for, and the list of its fields; has it all columns? */
 static int record_schema(lua_State *L) {
     lua_settop(L, 1);
-    perilune_shape *shape = perilune_push_shape_of(L, 1);
+    prec_shape *shape = prec_push_shape_of(L, 1);
     if (shape == NULL) return 0;
     lua_getiuservalue(L, 2, SHAPE_PLAN);
     lua_getiuservalue(L, 3, PLAN_SCHEMA);
@@ -183,7 +183,7 @@ static int record_schema(lua_State *L) {
     return 3;
 }
 
-pdb_statement *perilune_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value) {
+pdb_statement *prec_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value) {
     lua_getiuservalue(L, holder, kept_value);
     pdb_statement *statement = lua_touserdata(L, -1);
     if (statement && statement->connection == access->connection && !statement->in_use) {
@@ -201,7 +201,7 @@ pdb_statement *perilune_compile_kept(lua_State *L, pdb_access *access, int holde
     return statement;
 }
 
-const luaL_Reg perilune_plan_functions[] = {
+const luaL_Reg prec_plan_functions[] = {
     {"make_plan", make_plan},
     {"keep_plan", keep_plan},
     {"renew_plan", renew_plan},

@@ -21,13 +21,13 @@ struct pdb_call;
 
 /* MARK: - Models */
 
-typedef struct perilune_model {
-    struct perilune_model *base; /* of the class that this one extends, or NULL */
+typedef struct prec_model {
+    struct prec_model *base; /* of the class that this one extends, or NULL */
     bool tracks_changes;
     bool writes_in_lua; /* hooks or converted columns: the Lua part must see every write */
     bool awakens;       /* the Lua part must see every record that was fetched */
     bool is_described;  /* a table has been read: the flags are known */
-} perilune_model;
+} prec_model;
 
 /* User values. */
 enum {
@@ -41,26 +41,26 @@ enum {
     MODEL_VALUES = MODEL_FOUND,
 };
 
-/* The model of the class at `index`, or NULL; perilune_push_model also pushes its userdata then. [-0, +(0|1), -] */
-perilune_model *perilune_model_at(lua_State *L, int index);
-perilune_model *perilune_push_model(lua_State *L, int index);
+/* The model of the class at `index`, or NULL; prec_push_model also pushes its userdata then. [-0, +(0|1), -] */
+prec_model *prec_model_at(lua_State *L, int index);
+prec_model *prec_push_model(lua_State *L, int index);
 
 /* Whether the class or one that it extends has the flag. */
-static inline bool perilune_writes_in_lua(const perilune_model *model) {
+static inline bool prec_writes_in_lua(const prec_model *model) {
     while (model && !model->writes_in_lua) model = model->base;
     return model != NULL;
 }
 
-static inline bool perilune_awakens(const perilune_model *model) {
+static inline bool prec_decodes_in_lua(const prec_model *model) {
     while (model && !model->awakens) model = model->base;
     return model != NULL;
 }
 
 /* The model that is the userdata at `index`; raises if it is none. */
-perilune_model *perilune_check_model(lua_State *L, int index);
+prec_model *prec_check_model(lua_State *L, int index);
 
 /* Pushes a function of the Lua part of records. [-0, +1, -] */
-void perilune_push_record_function(lua_State *L, const char *name);
+void prec_push_record_function(lua_State *L, const char *name);
 
 /* MARK: - Plans */
 
@@ -71,10 +71,10 @@ typedef struct {
     bool is_generated; /* never written */
     bool has_default;  /* other than NULL */
     bool is_key;
-} perilune_record_column;
+} prec_record_column;
 
 typedef struct {
-    perilune_model *model;
+    prec_model *model;
     uint64_t database;  /* its id */
     int64_t generation; /* of the schema that it is good for */
     int column_count;   /* all that SELECT * gives */
@@ -85,8 +85,8 @@ typedef struct {
     bool is_batched; /* many rows may be inserted by one statement */
     bool is_view; /* whether a row was changed is not known: triggers do it */
     bool has_generated;
-    perilune_record_column columns[];
-} perilune_plan;
+    prec_record_column columns[];
+} prec_plan;
 
 enum {
     PLAN_MODEL = 1,
@@ -110,20 +110,20 @@ enum {
 };
 
 /* Pushes the plan of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1] */
-perilune_plan *perilune_push_plan(lua_State *L, int model_index, pdb_access *access);
+prec_plan *prec_push_plan(lua_State *L, int model_index, pdb_access *access);
 
 /* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another. [-0, +1] */
-pdb_statement *perilune_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value);
+pdb_statement *prec_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value);
 
 /* MARK: - Shapes */
 
 typedef struct {
-    perilune_plan *plan;
+    prec_plan *plan;
     bool has_all; /* the columns of the plan, in their order */
     size_t next_capacity; /* of the next chunk for single records */
     int count;    /* of the columns that it has of the plan */
     int order[];  /* their positions in the plan, from 0, in the order in which chunks keep them */
-} perilune_shape;
+} prec_shape;
 
 enum {
     SHAPE_PLAN = 1,
@@ -135,17 +135,17 @@ enum {
 };
 
 /* The shape of the record at `index`, or NULL if the value is none. Pushes it, unless it is NULL. [-0, +(0|1), -] */
-perilune_shape *perilune_push_shape_of(lua_State *L, int index);
-perilune_shape *perilune_shape_at(lua_State *L, int index);
+prec_shape *prec_push_shape_of(lua_State *L, int index);
+prec_shape *prec_shape_at(lua_State *L, int index);
 
 /*
 ** Where many records are written, what takes most time is that they are not in the processor's cache. These ask for them early: for
 ** the table itself, and, once that is there, for its fields. The address of the fields is where every Lua 5.4 keeps it; elsewhere
 ** some other memory would be asked for, which does no harm.
 */
-static inline void perilune_prefetch_table(const void *table) { __builtin_prefetch(table); }
+static inline void prec_prefetch_table(const void *table) { __builtin_prefetch(table); }
 
-static inline void perilune_prefetch_fields(const void *table) {
+static inline void prec_prefetch_fields(const void *table) {
     enum { address_of_fields = 24, line = 64, most = 192 };
     const char *fields;
     if (table == NULL) return;
@@ -156,41 +156,41 @@ static inline void perilune_prefetch_fields(const void *table) {
 
 /* Pushes a new shape for the plan at `plan`: names are in the list on top of the stack, which is popped; `extras` is the index of a
 ** table or 0. [-1, +1, m] */
-perilune_shape *perilune_make_shape(lua_State *L, int plan, const int *order, int count, int extras);
+prec_shape *prec_make_shape(lua_State *L, int plan, const int *order, int count, int extras);
 
 /* Pushes an empty table for the methods of records of the model at `model`, which finds them when they are asked for. [-0, +1, m] */
-void perilune_push_found(lua_State *L, int model);
+void prec_push_method_cache(lua_State *L, int model);
 
 /* Pushes the model of the shape at `shape`. [-0, +1, -] */
-void perilune_push_model_of(lua_State *L, int shape);
+void prec_push_model_of(lua_State *L, int shape);
 
 /* Pushes the table of the methods that every record has. [-0, +1, -] */
-void perilune_push_record_verbs(lua_State *L);
+void prec_push_record_verbs(lua_State *L);
 
 /* Pushes the shape of the record at `index`, which is the next value then; raises if it is none. Returns its index. [-0, +1] */
-int perilune_check_record(lua_State *L, int index);
+int prec_check_record(lua_State *L, int index);
 
 /* __index for what is not found, with the model and the extras (or nil) as upvalues; __newindex, with the model. */
-int perilune_missing_field(lua_State *L);
-int perilune_assign_field(lua_State *L);
+int prec_missing_field(lua_State *L);
+int prec_assign_field(lua_State *L);
 
-extern const luaL_Reg perilune_record_metamethods[], perilune_shape_functions[];
+extern const luaL_Reg prec_record_metamethods[], prec_shape_functions[];
 
 /* MARK: - Chunks */
 
-typedef struct perilune_chunk perilune_chunk;
+typedef struct prec_chunk prec_chunk;
 
 /* Keeps the values in the table at `values` as those of the record at `record`, of the shape at `shape`. [-0, +0] */
-void perilune_take_snapshot(lua_State *L, int shape, int record, int values);
+void prec_take_snapshot(lua_State *L, int shape, int record, int values);
 
 /* Gives a record the snapshot of another one, of the same shape. [-0, +0, m] */
-void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy);
+void prec_copy_snapshot(lua_State *L, int shape, int record, int copy);
 
 /* For the Lua part: see there. */
-int perilune_snapshot(lua_State *L);
-int perilune_knows_row(lua_State *L);
-int perilune_changed_columns(lua_State *L);
-int perilune_set_snapshot(lua_State *L);
+int prec_snapshot(lua_State *L);
+int prec_knows_row(lua_State *L);
+int prec_changed_columns(lua_State *L);
+int prec_set_snapshot(lua_State *L);
 
 /* MARK: - Dates */
 
@@ -207,29 +207,29 @@ enum { NOT_IN_PLAN = -1, NOT_TAKEN = -2 };
 
 /* Pushes the key under which a column of a result is kept, and returns its position in the plan, from 0, or one of these.
 ** `positions` and `names` are the plan's, `taken` a table of keys. [-0, +1, m] */
-int perilune_push_record_key(lua_State *L, const char *name, int positions, int names, int taken);
+int prec_push_record_key(lua_State *L, const char *name, int positions, int names, int taken);
 
 /* Pushes the shape for the list of names on top of the stack, which is popped: one that there is, or a new one. [-1, +1, m] */
-perilune_shape *perilune_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras);
+prec_shape *prec_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras);
 
 typedef struct {
-    perilune_shape *shape;
+    prec_shape *shape;
     int first, count; /* columns of the result, from 0 */
     int parent;       /* the segment whose records hold those of this one; -1 for the root */
     bool is_optional; /* all NULL: there is no record */
     bool tracks_changes;
-} perilune_segment;
+} prec_segment;
 
 /* Depth first: a parent comes before its children. */
-struct perilune_layout {
+struct prec_layout {
     const void *source; /* the class or the list of segments that it was made for */
     int64_t generation;
     int prepare_count;
     int column_count, segment_count;
     int *positions; /* of each column of the result: in the plan from 0; or NOT_IN_PLAN, for a field; or NOT_TAKEN */
-    perilune_segment segments[];
+    prec_segment segments[];
 };
-typedef struct perilune_layout perilune_layout;
+typedef struct prec_layout prec_layout;
 
 enum {
     LAYOUT_KEYS = 1, /* list: the key of each column of the result; false for nothing */
@@ -240,41 +240,41 @@ enum {
 };
 
 /* Pushes the layout for the rows of the call's statement, which stands on a row or has not run. [-0, +1] */
-perilune_layout *perilune_push_layout(lua_State *L, struct pdb_call *call);
+prec_layout *prec_push_layout(lua_State *L, struct pdb_call *call);
 
 /* A loop that makes records. */
 typedef struct {
-    perilune_layout *layout;
+    prec_layout *layout;
     int layout_index, keys, metatables; /* on the stack; of each segment its metatable and its chunk */
-} perilune_decoder;
+} prec_decoder;
 
 /* Pushes what decoding needs on the stack. [-0, +n, m] */
-perilune_decoder perilune_begin_records(lua_State *L, int layout_index);
+prec_decoder prec_begin_records(lua_State *L, int layout_index);
 
 /* Pushes the record of the row that the statement stands on. [-0, +1, m] */
-void perilune_decode(lua_State *L, pdb_statement *statement, perilune_decoder *decoder);
+void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder);
 
 /* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the layout. */
-bool perilune_push_record(lua_State *L, pdb_statement *statement, int layout_index);
+bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index);
 
 /* Raises for a record, or a list of them, on top of the stack that has a value which is none of its column's, unless the class takes
 ** it: if there may be one, which is known from making them. [-0, +0] */
-void perilune_raise_misfit(lua_State *L);
+void prec_raise_type_mismatch(lua_State *L);
 
-static inline void perilune_check_fit(lua_State *L, const pdb_state *rows) {
-    if (rows->has_misfit) perilune_raise_misfit(L);
+static inline void prec_check_types(lua_State *L, const pdb_state *rows) {
+    if (rows->has_misfit) prec_raise_type_mismatch(L);
 }
 
 /* For the Lua part: see there. */
-int perilune_record_from(lua_State *L);
+int prec_record_from(lua_State *L);
 
 /* Raises what is to be said then. */
-int perilune_raise_stale(lua_State *L, struct pdb_call *call);
+int prec_raise_stale(lua_State *L, struct pdb_call *call);
 
 /* MARK: - Verbs */
 
-extern const luaL_Reg perilune_plan_functions[], perilune_record_fetches[], perilune_record_writes[], perilune_request_functions[],
-    perilune_prefetch_functions[];
+extern const luaL_Reg prec_plan_functions[], prec_record_fetches[], prec_record_writes[], prec_request_functions[],
+    prec_prefetch_functions[];
 
 /* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost
 ** access; else the default one. Sets the access that is open to it, or NULL. */
@@ -286,7 +286,7 @@ pdb_database *pdb_implied_database(const pdb_state *rows);
 int pdb_default_database(lua_State *L);
 int pdb_with_default_database(lua_State *L);
 
-extern const char perilune_plan_metatable_key, perilune_shape_metatable_key, perilune_layout_metatable_key,
-    perilune_write_metatable_key;
+extern const char prec_plan_metatable_key, prec_shape_metatable_key, prec_layout_metatable_key,
+    prec_write_metatable_key;
 
 #endif

@@ -6,28 +6,28 @@ static const char shape_key; /* in metatables of records: the shape. No script h
 
 /* MARK: - Finding */
 
-perilune_shape *perilune_push_shape_of(lua_State *L, int index) {
+prec_shape *prec_push_shape_of(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
     lua_rawgetp(L, -1, &shape_key);
     lua_replace(L, -2);
-    perilune_shape *shape = lua_touserdata(L, -1);
+    prec_shape *shape = lua_touserdata(L, -1);
     if (shape == NULL) lua_pop(L, 1);
     return shape;
 }
 
-perilune_shape *perilune_shape_at(lua_State *L, int index) {
-    perilune_shape *shape = perilune_push_shape_of(L, index);
+prec_shape *prec_shape_at(lua_State *L, int index) {
+    prec_shape *shape = prec_push_shape_of(L, index);
     if (shape) lua_pop(L, 1);
     return shape;
 }
 
-void perilune_push_model_of(lua_State *L, int shape) {
+void prec_push_model_of(lua_State *L, int shape) {
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, -1, PLAN_MODEL);
     lua_remove(L, -2);
 }
 
-void perilune_push_record_verbs(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &verbs_key); }
+void prec_push_record_verbs(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &verbs_key); }
 
 /* MARK: - Making shapes */
 
@@ -39,13 +39,13 @@ static void push_index(lua_State *L, int model, int extras) {
     }
     lua_pushvalue(L, model);
     lua_pushvalue(L, extras);
-    lua_pushcclosure(L, perilune_missing_field, 2);
+    lua_pushcclosure(L, prec_missing_field, 2);
 }
 
 /* Pushes the metatable of records without a chunk. */
 static void push_metatable(lua_State *L, int shape, int model, int extras) {
     lua_createtable(L, 1, 8);
-    luaL_setfuncs(L, perilune_record_metamethods, 0);
+    luaL_setfuncs(L, prec_record_metamethods, 0);
     lua_pushvalue(L, shape);
     lua_rawsetp(L, -2, &shape_key);
     push_index(L, model, extras);
@@ -53,7 +53,7 @@ static void push_metatable(lua_State *L, int shape, int model, int extras) {
     lua_pushvalue(L, model);
     if (extras) lua_pushvalue(L, extras);
     else lua_pushnil(L);
-    lua_pushcclosure(L, perilune_assign_field, 2);
+    lua_pushcclosure(L, prec_assign_field, 2);
     lua_setfield(L, -2, "__newindex");
     lua_pushliteral(L, "record");
     lua_setfield(L, -2, "__name");
@@ -61,18 +61,18 @@ static void push_metatable(lua_State *L, int shape, int model, int extras) {
     lua_setfield(L, -2, "__metatable");
 }
 
-perilune_shape *perilune_make_shape(lua_State *L, int plan_index, const int *order, int count, int extras) {
-    perilune_plan *plan = lua_touserdata(L, plan_index);
+prec_shape *prec_make_shape(lua_State *L, int plan_index, const int *order, int count, int extras) {
+    prec_plan *plan = lua_touserdata(L, plan_index);
     int names = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_shape *shape = lua_newuserdatauv(L, sizeof *shape + (size_t)count * sizeof(int), SHAPE_VALUES);
+    prec_shape *shape = lua_newuserdatauv(L, sizeof *shape + (size_t)count * sizeof(int), SHAPE_VALUES);
     int index = lua_gettop(L);
-    *shape = (perilune_shape){.plan = plan, .count = count, .has_all = count == plan->column_count};
+    *shape = (prec_shape){.plan = plan, .count = count, .has_all = count == plan->column_count};
     for (int i = 0; i < count; i++) {
         shape->order[i] = order ? order[i] : i;
         if (shape->order[i] != i) shape->has_all = false;
     }
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_shape_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_shape_metatable_key);
     lua_setmetatable(L, -2);
     lua_pushvalue(L, plan_index);
     lua_setiuservalue(L, index, SHAPE_PLAN);
@@ -91,12 +91,12 @@ perilune_shape *perilune_make_shape(lua_State *L, int plan_index, const int *ord
 
 /* MARK: - For the Lua part */
 
-void perilune_push_found(lua_State *L, int model) {
+void prec_push_method_cache(lua_State *L, int model) {
     lua_newtable(L);
     lua_createtable(L, 0, 1);
     lua_pushvalue(L, model);
     lua_pushnil(L);
-    lua_pushcclosure(L, perilune_missing_field, 2);
+    lua_pushcclosure(L, prec_missing_field, 2);
     lua_setfield(L, -2, "__index");
     lua_setmetatable(L, -2);
 }
@@ -130,7 +130,7 @@ static void push_present_plan(lua_State *L, int model) {
     lua_getiuservalue(L, model, MODEL_PLANS);
     lua_rawgeti(L, -1, database ? (lua_Integer)database->id : 0);
     lua_remove(L, -2);
-    perilune_plan *plan = lua_touserdata(L, -1);
+    prec_plan *plan = lua_touserdata(L, -1);
     if (plan && plan->generation == database->schema_generation) return;
     lua_pop(L, 1);
     lua_pushnil(L);
@@ -145,12 +145,12 @@ static int new_record(lua_State *L) {
     enum { model = 3, plan, known, record };
     bool takes_any = lua_toboolean(L, 3);
     lua_settop(L, 2);
-    if (perilune_push_model(L, 1) == NULL) return 0;
+    if (prec_push_model(L, 1) == NULL) return 0;
     if (takes_any) lua_getiuservalue(L, model, MODEL_LATEST);
     else push_present_plan(L, model);
     if (lua_isnil(L, plan)) return 0;
     lua_getiuservalue(L, model, MODEL_KNOWN);
-    lua_createtable(L, 0, ((perilune_plan *)lua_touserdata(L, plan))->column_count);
+    lua_createtable(L, 0, ((prec_plan *)lua_touserdata(L, plan))->column_count);
     if (lua_type(L, 2) == LUA_TTABLE) {
         for (lua_pushnil(L); lua_next(L, 2);) {
             lua_pushvalue(L, -2);
@@ -171,8 +171,8 @@ static int new_record(lua_State *L) {
 /* copy_record(record): another table of the same shape with the same fields, which knows the same of the row. */
 static int copy_record(lua_State *L) {
     lua_settop(L, 1);
-    perilune_check_record(L, 1);
-    perilune_shape *shape = lua_touserdata(L, 2);
+    prec_check_record(L, 1);
+    prec_shape *shape = lua_touserdata(L, 2);
     lua_createtable(L, 0, shape->count);
     for (lua_pushnil(L); lua_next(L, 1);) {
         lua_pushvalue(L, -2);
@@ -181,7 +181,7 @@ static int copy_record(lua_State *L) {
     }
     lua_getiuservalue(L, 2, SHAPE_METATABLE);
     lua_setmetatable(L, 3);
-    perilune_copy_snapshot(L, 2, 1, 3);
+    prec_copy_snapshot(L, 2, 1, 3);
     lua_settop(L, 3);
     return 1;
 }
@@ -190,16 +190,16 @@ static int copy_record(lua_State *L) {
 static int adopt_shape(lua_State *L) {
     enum { record = 1, other, shape };
     lua_settop(L, other);
-    perilune_check_record(L, record);
+    prec_check_record(L, record);
     lua_settop(L, other);
-    perilune_check_record(L, other);
+    prec_check_record(L, other);
     lua_getiuservalue(L, shape, SHAPE_METATABLE);
     lua_setmetatable(L, record);
-    perilune_copy_snapshot(L, shape, other, record);
+    prec_copy_snapshot(L, shape, other, record);
     return 0;
 }
 
-const luaL_Reg perilune_shape_functions[] = {
+const luaL_Reg prec_shape_functions[] = {
     {"forget_found", forget_found},
     {"set_record_verbs", set_record_verbs},
     {"new_record", new_record},

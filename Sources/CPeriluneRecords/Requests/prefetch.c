@@ -176,7 +176,7 @@ static int prefetch_lists(lua_State *L) {
     return 0;
 }
 
-const luaL_Reg perilune_prefetch_functions[] = {
+const luaL_Reg prec_prefetch_functions[] = {
     {"prefetch_keys", prefetch_keys},
     {"prefetch_lists", prefetch_lists},
     {NULL, NULL},

@@ -8,7 +8,7 @@
 #include "CPeriluneRows/Queries/verbs.h"
 
 typedef struct {
-    perilune_model *model;
+    prec_model *model;
     int64_t generation; /* of the schema that it was compiled for */
     int count;          /* of the parameters of its SQL */
     int slots[];        /* for each parameter the position of its value in the request; 0 for a constant */
@@ -28,7 +28,7 @@ static void push_metatable(lua_State *L) {
 static int make_compiled_request(lua_State *L) {
     lua_settop(L, 5);
     luaL_checktype(L, 1, LUA_TSTRING);
-    perilune_model *model = perilune_model_at(L, 2);
+    prec_model *model = prec_model_at(L, 2);
     if (model == NULL) luaL_typeerror(L, 2, "record class");
     luaL_checktype(L, 4, LUA_TTABLE);
     luaL_checktype(L, 5, LUA_TTABLE);
@@ -75,7 +75,7 @@ static bool has_usual_arguments(lua_State *L, int count) {
 ** alone may have to be another one for this statement. */
 static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
     return access && access->mode != PDB_READ_STATEMENT && request->generation == database->schema_generation &&
-           !perilune_awakens(request->model);
+           !prec_decodes_in_lua(request->model);
 }
 
 static int finish(lua_State *L, int status, lua_KContext context) {
@@ -120,13 +120,13 @@ static int fetch_request(lua_State *L, int (*fetch)(lua_State *, pdb_call *)) {
     push_values(L, request, index);
     call.arguments = (pdb_arguments){
         .verb = name, .first = index + 2, .count = request->count, .list_count = request->count};
-    call.statement = perilune_compile_kept(L, access, index, REQUEST_SQL, REQUEST_STATEMENT);
+    call.statement = prec_compile_kept(L, access, index, REQUEST_SQL, REQUEST_STATEMENT);
     call.statement_index = lua_gettop(L);
     return fetch(L, &call);
 }
 
-static int fetch_all(lua_State *L) { return fetch_request(L, perilune_fetch_records); }
-static int fetch_one(lua_State *L) { return fetch_request(L, perilune_fetch_record); }
+static int fetch_all(lua_State *L) { return fetch_request(L, prec_fetch_records); }
+static int fetch_one(lua_State *L) { return fetch_request(L, prec_fetch_record); }
 
 /* request_verb(name, function): `fetch_all` or `fetch_one`, which calls the function for requests that are not compiled. */
 static int make_verb(lua_State *L) {
@@ -150,7 +150,7 @@ static int current_generation(lua_State *L) {
     return 1;
 }
 
-const luaL_Reg perilune_request_functions[] = {
+const luaL_Reg prec_request_functions[] = {
     {"compiled_request", make_compiled_request},
     {"request_verb", make_verb},
     {"current_generation", current_generation},

@@ -4,11 +4,11 @@
 /* MARK: - Making chunks */
 
 /* Pushes a chunk that holds nothing. */
-static perilune_chunk *push_empty(lua_State *L, size_t capacity) {
-    size_t unit = sizeof(perilune_entry_of_chunk);
+static prec_chunk *push_empty(lua_State *L, size_t capacity) {
+    size_t unit = sizeof(prec_snapshot_entry);
     capacity = (capacity + unit - 1) / unit * unit;
-    perilune_chunk *chunk = lua_newuserdatauv(L, sizeof *chunk + capacity, 1);
-    *chunk = (perilune_chunk){.capacity = capacity, .found = -1};
+    prec_chunk *chunk = lua_newuserdatauv(L, sizeof *chunk + capacity, 1);
+    *chunk = (prec_chunk){.capacity = capacity, .found = -1};
     return chunk;
 }
 
@@ -25,61 +25,61 @@ static void push_metatable(lua_State *L, int shape) {
     lua_settop(L, metatable);
 }
 
-void perilune_push_chunk(lua_State *L, int shape, size_t capacity) {
+void prec_push_chunk(lua_State *L, int shape, size_t capacity) {
     shape = lua_absindex(L, shape);
-    size_t least = perilune_most_packed(((perilune_shape *)lua_touserdata(L, shape))->count);
+    size_t least = prec_most_packed(((prec_shape *)lua_touserdata(L, shape))->count);
     push_metatable(L, shape);
     push_empty(L, capacity < least ? least : capacity);
     lua_pushvalue(L, -1);
     lua_rawseti(L, -3, 1);
 }
 
-perilune_chunk *perilune_push_draft(lua_State *L, int records, int count) {
-    return push_empty(L, (size_t)records * perilune_most_packed(count));
+prec_chunk *prec_push_draft(lua_State *L, int records, int count) {
+    return push_empty(L, (size_t)records * prec_most_packed(count));
 }
 
-void perilune_clear_draft(lua_State *L, int index) {
-    perilune_chunk *chunk = lua_touserdata(L, index);
-    *chunk = (perilune_chunk){.capacity = chunk->capacity, .found = -1};
+void prec_clear_draft(lua_State *L, int index) {
+    prec_chunk *chunk = lua_touserdata(L, index);
+    *chunk = (prec_chunk){.capacity = chunk->capacity, .found = -1};
     lua_pushnil(L);
     lua_setiuservalue(L, index, 1);
 }
 
-void perilune_push_metatable_of_draft(lua_State *L, int shape, int index) {
-    perilune_chunk *draft = lua_touserdata(L, index);
-    size_t entries = (size_t)draft->count * sizeof(perilune_entry_of_chunk);
+void prec_push_metatable_of_draft(lua_State *L, int shape, int index) {
+    prec_chunk *draft = lua_touserdata(L, index);
+    size_t entries = (size_t)draft->count * sizeof(prec_snapshot_entry);
     push_metatable(L, shape);
-    perilune_chunk *chunk = push_empty(L, draft->used + entries);
+    prec_chunk *chunk = push_empty(L, draft->used + entries);
     chunk->used = draft->used;
     chunk->count = draft->count;
     chunk->long_count = draft->long_count;
     memcpy(chunk->bytes, draft->bytes, draft->used);
-    memcpy(perilune_chunk_entry(chunk, chunk->count - 1), perilune_chunk_entry(draft, draft->count - 1), entries);
+    memcpy(prec_chunk_entry(chunk, chunk->count - 1), prec_chunk_entry(draft, draft->count - 1), entries);
     lua_getiuservalue(L, index, 1);
     lua_setiuservalue(L, -2, 1);
     lua_rawseti(L, -2, 1);
 }
 
-void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer) {
-    perilune_shape *block = lua_touserdata(L, shape);
+void prec_push_open_chunk(lua_State *L, int shape, prec_packer *packer) {
+    prec_shape *block = lua_touserdata(L, shape);
     if (lua_getiuservalue(L, shape, SHAPE_OPEN) == LUA_TTABLE) {
         lua_rawgeti(L, -1, 1);
-        perilune_chunk *chunk = lua_touserdata(L, -1);
-        if (perilune_begin_packing(packer, chunk, lua_gettop(L), block->count)) return;
+        prec_chunk *chunk = lua_touserdata(L, -1);
+        if (prec_begin_packing(packer, chunk, lua_gettop(L), block->count)) return;
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
     /* Small at first: one record that is kept keeps those that were read or written near it. */
-    if (block->next_capacity == 0) block->next_capacity = perilune_first_chunk;
-    else if (block->next_capacity < perilune_next_chunk) block->next_capacity *= 2;
-    perilune_push_chunk(L, shape, block->next_capacity);
+    if (block->next_capacity == 0) block->next_capacity = prec_first_chunk;
+    else if (block->next_capacity < prec_next_chunk) block->next_capacity *= 2;
+    prec_push_chunk(L, shape, block->next_capacity);
     lua_pushvalue(L, -2);
     lua_setiuservalue(L, shape, SHAPE_OPEN);
-    perilune_chunk *chunk = lua_touserdata(L, -1);
-    perilune_begin_packing(packer, chunk, lua_gettop(L), block->count);
+    prec_chunk *chunk = lua_touserdata(L, -1);
+    prec_begin_packing(packer, chunk, lua_gettop(L), block->count);
 }
 
-void perilune_pack_long(lua_State *L, perilune_packer *packer) {
+void prec_pack_long(lua_State *L, prec_packer *packer) {
     int string = lua_gettop(L);
     if (lua_getiuservalue(L, packer->index, 1) != LUA_TTABLE) {
         lua_pop(L, 1);
@@ -92,12 +92,12 @@ void perilune_pack_long(lua_State *L, perilune_packer *packer) {
     lua_rawseti(L, -2, position);
     packer->chunk->long_count = position;
     lua_settop(L, string);
-    perilune_pack_word(packer, TAG_LONG, &position);
+    prec_pack_word(packer, TAG_LONG, &position);
 }
 
 /* MARK: - Taking snapshots */
 
-void perilune_make_plain(lua_State *L) {
+void prec_make_plain(lua_State *L) {
     int type = lua_type(L, -1);
     if (type != LUA_TUSERDATA && type != LUA_TTABLE) return;
     pdb_push_plain(L, lua_gettop(L));
@@ -113,7 +113,7 @@ void perilune_make_plain(lua_State *L) {
 
 /* Pushes the plain values of a record of that shape: one after the other. */
 static void push_values(lua_State *L, int shape, int values) {
-    perilune_shape *block = lua_touserdata(L, shape);
+    prec_shape *block = lua_touserdata(L, shape);
     luaL_checkstack(L, block->count + LUA_MINSTACK, "too many columns");
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, -1, PLAN_NAMES);
@@ -122,16 +122,16 @@ static void push_values(lua_State *L, int shape, int values) {
     for (int i = 0; i < block->count; i++) {
         lua_rawgeti(L, names, block->order[i] + 1);
         lua_rawget(L, values);
-        perilune_make_plain(L);
+        prec_make_plain(L);
     }
     lua_remove(L, names);
 }
 
 /* Packs the fields as they are. Returns false, with nothing kept, if one of them has to be converted. */
-static bool pack_fields(lua_State *L, perilune_shape *block, int names, int values, perilune_packer *packer) {
+static bool pack_fields(lua_State *L, prec_shape *block, int names, int values, prec_packer *packer) {
     for (int i = 0; i < block->count; i++) {
         lua_rawgeti(L, names, block->order[i] + 1);
-        if (!perilune_pack_value(L, packer, lua_rawget(L, values))) return false;
+        if (!prec_pack_value(L, packer, lua_rawget(L, values))) return false;
         lua_settop(L, names);
     }
     return true;
@@ -140,41 +140,41 @@ static bool pack_fields(lua_State *L, perilune_shape *block, int names, int valu
 /* The usual case of a snapshot: plain values. */
 static bool take_plain_snapshot(lua_State *L, int shape, int record, int values) {
     int top = lua_gettop(L), names = top + 4;
-    perilune_packer packer;
-    perilune_push_open_chunk(L, shape, &packer);
+    prec_packer packer;
+    prec_push_open_chunk(L, shape, &packer);
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, -1, PLAN_NAMES);
     bool is_plain = pack_fields(L, lua_touserdata(L, shape), names, values, &packer);
     if (is_plain) {
-        perilune_end_packing(&packer, lua_topointer(L, record));
+        prec_end_packing(&packer, lua_topointer(L, record));
         lua_settop(L, top + 1);
         lua_setmetatable(L, record);
     } else {
-        perilune_drop_packing(&packer);
+        prec_drop_packing(&packer);
     }
     lua_settop(L, top);
     return is_plain;
 }
 
-void perilune_keep_values(lua_State *L, int shape, int record, int first) {
-    int count = ((perilune_shape *)lua_touserdata(L, shape))->count;
-    perilune_packer packer;
-    perilune_push_open_chunk(L, shape, &packer);
+void prec_keep_values(lua_State *L, int shape, int record, int first) {
+    int count = ((prec_shape *)lua_touserdata(L, shape))->count;
+    prec_packer packer;
+    prec_push_open_chunk(L, shape, &packer);
     int metatable = lua_gettop(L) - 1;
     for (int i = 0; i < count; i++) {
         lua_pushvalue(L, first + i);
-        if (!perilune_pack_value(L, &packer, lua_type(L, -1))) perilune_pack_null(&packer);
+        if (!prec_pack_value(L, &packer, lua_type(L, -1))) prec_pack_null(&packer);
         lua_pop(L, 1);
     }
-    perilune_end_packing(&packer, lua_topointer(L, record));
+    prec_end_packing(&packer, lua_topointer(L, record));
     lua_pushvalue(L, metatable);
     lua_setmetatable(L, record);
 }
 
-void perilune_take_snapshot(lua_State *L, int shape, int record, int values) {
+void prec_take_snapshot(lua_State *L, int shape, int record, int values) {
     if (take_plain_snapshot(L, shape, record, values)) return;
     int top = lua_gettop(L);
     push_values(L, shape, values);
-    perilune_keep_values(L, shape, record, top + 1);
+    prec_keep_values(L, shape, record, top + 1);
     lua_settop(L, top);
 }

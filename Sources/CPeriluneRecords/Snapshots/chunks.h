@@ -11,7 +11,7 @@
 
 #include "CPeriluneRecords/Writing/writing.h"
 
-struct perilune_chunk {
+struct prec_chunk {
     size_t capacity, used; /* in bytes; the capacity is a multiple of the size of an entry */
     lua_Integer long_count;
     int count;       /* of entries */
@@ -23,65 +23,65 @@ struct perilune_chunk {
 typedef struct {
     const void *record;
     uint32_t start, size;
-} perilune_entry_of_chunk;
+} prec_snapshot_entry;
 
 enum { TAG_NULL, TAG_INTEGER, TAG_NUMBER, TAG_FALSE, TAG_TRUE, TAG_SHORT, TAG_LONG };
 
-enum { perilune_longest_short = 40, perilune_largest_value = perilune_longest_short + 2 };
+enum { prec_longest_short = 40, prec_largest_value = prec_longest_short + 2 };
 
 /* The entry with a number from 0, the oldest one. */
-static inline perilune_entry_of_chunk *perilune_chunk_entry(perilune_chunk *chunk, int number) {
-    return (perilune_entry_of_chunk *)(void *)(chunk->bytes + chunk->capacity) - number - 1;
+static inline prec_snapshot_entry *prec_chunk_entry(prec_chunk *chunk, int number) {
+    return (prec_snapshot_entry *)(void *)(chunk->bytes + chunk->capacity) - number - 1;
 }
 
 /* What a record of so many columns may need. */
-static inline size_t perilune_most_packed(int count) {
-    return sizeof(perilune_entry_of_chunk) + (size_t)count * perilune_largest_value;
+static inline size_t prec_most_packed(int count) {
+    return sizeof(prec_snapshot_entry) + (size_t)count * prec_largest_value;
 }
 
 /* MARK: - Packing */
 
 /* Where values of a record are written to. */
 typedef struct {
-    perilune_chunk *chunk;
+    prec_chunk *chunk;
     char *next;
     int index; /* the chunk on the stack */
-} perilune_packer;
+} prec_packer;
 
 /* Begins a record; returns false if the chunk may be too small for it, or is being written to. */
-static inline bool perilune_begin_packing(perilune_packer *packer, perilune_chunk *chunk, int index, int count) {
-    size_t left = chunk->capacity - chunk->used - (size_t)chunk->count * sizeof(perilune_entry_of_chunk);
-    if (chunk->is_packing || left < perilune_most_packed(count)) return false;
+static inline bool prec_begin_packing(prec_packer *packer, prec_chunk *chunk, int index, int count) {
+    size_t left = chunk->capacity - chunk->used - (size_t)chunk->count * sizeof(prec_snapshot_entry);
+    if (chunk->is_packing || left < prec_most_packed(count)) return false;
     chunk->is_packing = true;
-    *packer = (perilune_packer){chunk, chunk->bytes + chunk->used, index};
+    *packer = (prec_packer){chunk, chunk->bytes + chunk->used, index};
     return true;
 }
 
-static inline void perilune_pack_null(perilune_packer *packer) { *packer->next++ = TAG_NULL; }
+static inline void prec_pack_null(prec_packer *packer) { *packer->next++ = TAG_NULL; }
 
-static inline void perilune_pack_word(perilune_packer *packer, char tag, const void *word) {
+static inline void prec_pack_word(prec_packer *packer, char tag, const void *word) {
     *packer->next = tag;
     memcpy(packer->next + 1, word, 8);
     packer->next += 9;
 }
 
-static inline void perilune_pack_integer(perilune_packer *packer, lua_Integer value) {
-    perilune_pack_word(packer, TAG_INTEGER, &value);
+static inline void prec_pack_integer(prec_packer *packer, lua_Integer value) {
+    prec_pack_word(packer, TAG_INTEGER, &value);
 }
 
-static inline void perilune_pack_number(perilune_packer *packer, lua_Number value) {
-    perilune_pack_word(packer, TAG_NUMBER, &value);
+static inline void prec_pack_number(prec_packer *packer, lua_Number value) {
+    prec_pack_word(packer, TAG_NUMBER, &value);
 }
 
-static inline void perilune_pack_boolean(perilune_packer *packer, bool value) { *packer->next++ = value ? TAG_TRUE : TAG_FALSE; }
+static inline void prec_pack_boolean(prec_packer *packer, bool value) { *packer->next++ = value ? TAG_TRUE : TAG_FALSE; }
 
 /* The same for the string on top of the stack, which goes into the list of the chunk. [-0, +0, m] */
-void perilune_pack_long(lua_State *L, perilune_packer *packer);
+void prec_pack_long(lua_State *L, prec_packer *packer);
 
 /* The string is on top of the stack. [-0, +0, m] */
-static inline void perilune_pack_string(lua_State *L, perilune_packer *packer, const char *bytes, size_t length) {
-    if (length > perilune_longest_short) {
-        perilune_pack_long(L, packer);
+static inline void prec_pack_string(lua_State *L, prec_packer *packer, const char *bytes, size_t length) {
+    if (length > prec_longest_short) {
+        prec_pack_long(L, packer);
         return;
     }
     *packer->next++ = TAG_SHORT;
@@ -92,18 +92,18 @@ static inline void perilune_pack_string(lua_State *L, perilune_packer *packer, c
 
 /* Packs the value on top of the stack, whose type is known, as the database has it. Returns false if it is none of the
 ** database's. [-0, +0, m] */
-static inline bool perilune_pack_value(lua_State *L, perilune_packer *packer, int type) {
+static inline bool prec_pack_value(lua_State *L, prec_packer *packer, int type) {
     switch (type) {
-        case LUA_TNIL: perilune_pack_null(packer); return true;
-        case LUA_TBOOLEAN: perilune_pack_boolean(packer, lua_toboolean(L, -1)); return true;
+        case LUA_TNIL: prec_pack_null(packer); return true;
+        case LUA_TBOOLEAN: prec_pack_boolean(packer, lua_toboolean(L, -1)); return true;
         case LUA_TNUMBER:
-            if (lua_isinteger(L, -1)) perilune_pack_integer(packer, lua_tointeger(L, -1));
-            else perilune_pack_number(packer, lua_tonumber(L, -1));
+            if (lua_isinteger(L, -1)) prec_pack_integer(packer, lua_tointeger(L, -1));
+            else prec_pack_number(packer, lua_tonumber(L, -1));
             return true;
         case LUA_TSTRING: {
             size_t length;
             const char *bytes = lua_tolstring(L, -1, &length);
-            perilune_pack_string(L, packer, bytes, length);
+            prec_pack_string(L, packer, bytes, length);
             return true;
         }
         default: return false;
@@ -111,64 +111,64 @@ static inline bool perilune_pack_value(lua_State *L, perilune_packer *packer, in
 }
 
 /* Ends the record: what was packed is what it was. */
-static inline void perilune_end_packing(perilune_packer *packer, const void *record) {
-    perilune_chunk *chunk = packer->chunk;
-    perilune_entry_of_chunk *entry = perilune_chunk_entry(chunk, chunk->count++);
+static inline void prec_end_packing(prec_packer *packer, const void *record) {
+    prec_chunk *chunk = packer->chunk;
+    prec_snapshot_entry *entry = prec_chunk_entry(chunk, chunk->count++);
     size_t end = (size_t)(packer->next - chunk->bytes);
-    *entry = (perilune_entry_of_chunk){record, (uint32_t)chunk->used, (uint32_t)(end - chunk->used)};
+    *entry = (prec_snapshot_entry){record, (uint32_t)chunk->used, (uint32_t)(end - chunk->used)};
     chunk->used = end;
     chunk->found = -1;
     chunk->is_packing = false;
 }
 
 /* Forgets what was packed of a record. */
-static inline void perilune_drop_packing(perilune_packer *packer) { packer->chunk->is_packing = false; }
+static inline void prec_drop_packing(prec_packer *packer) { packer->chunk->is_packing = false; }
 
 /* MARK: - Chunks */
 
-enum { perilune_first_chunk = 512, perilune_next_chunk = 4096 };
+enum { prec_first_chunk = 512, prec_next_chunk = 4096 };
 
 /* Pushes a metatable for records of the shape at `shape`, and the new chunk in it, which has room for a record at least.
 ** [-0, +2, m] */
-void perilune_push_chunk(lua_State *L, int shape, size_t capacity);
+void prec_push_chunk(lua_State *L, int shape, size_t capacity);
 
 /* Pushes a chunk without a metatable, to pack so many records of so many columns into. [-0, +1, m] */
-perilune_chunk *perilune_push_draft(lua_State *L, int records, int count);
+prec_chunk *prec_push_draft(lua_State *L, int records, int count);
 
 /* Empties the draft at `index`. */
-void perilune_clear_draft(lua_State *L, int index);
+void prec_clear_draft(lua_State *L, int index);
 
 /* Pushes a metatable for records of the shape at `shape` with a chunk that has what the draft at `index` has. [-0, +1, m] */
-void perilune_push_metatable_of_draft(lua_State *L, int shape, int index);
+void prec_push_metatable_of_draft(lua_State *L, int shape, int index);
 
 /* Pushes the metatable of the shape at `shape` with the chunk for single records, and the chunk, and begins a record. [-0, +2, m] */
-void perilune_push_open_chunk(lua_State *L, int shape, perilune_packer *packer);
+void prec_push_open_chunk(lua_State *L, int shape, prec_packer *packer);
 
 /* MARK: - What differs */
 
 /* Whether the record has an entry. Never fails. */
-bool perilune_has_snapshot(lua_State *L, int record);
+bool prec_has_snapshot(lua_State *L, int record);
 
 /* What the entry of a record will be once its row has been written. */
 typedef struct {
-    perilune_entry_of_chunk *entry;
+    prec_snapshot_entry *entry;
     int chunk; /* on the stack */
     size_t size;
     bool is_whole; /* all of it has found room here */
     char bytes[512];
-} perilune_patch;
+} prec_patch;
 
 /* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with anything pushed, if that
 ** needs more than a comparison, or the record does not know its row. [-0, +n, m] */
-bool perilune_mark_changed(lua_State *L, const perilune_work *work, perilune_mask *mask, perilune_patch *patch);
+bool prec_mark_changed(lua_State *L, const prec_record_write *work, prec_mask *mask, prec_patch *patch);
 
 /* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room. */
-bool perilune_apply_patch(lua_State *L, const perilune_patch *patch);
+bool prec_apply_patch(lua_State *L, const prec_patch *patch);
 
 /* Puts the value on top of the stack in the form that the database has: nil for NULL, the bytes of a blob. */
-void perilune_make_plain(lua_State *L);
+void prec_make_plain(lua_State *L);
 
 /* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack. */
-void perilune_keep_values(lua_State *L, int shape, int record, int first);
+void prec_keep_values(lua_State *L, int shape, int record, int first);
 
 #endif

@@ -4,12 +4,12 @@
 /* MARK: - Reading */
 
 /* The last entry of the record; NULL if there is none. */
-static perilune_entry_of_chunk *search(perilune_chunk *chunk, const void *record) {
-    if (chunk->found >= 0 && perilune_chunk_entry(chunk, chunk->found)->record == record) {
-        return perilune_chunk_entry(chunk, chunk->found);
+static prec_snapshot_entry *search(prec_chunk *chunk, const void *record) {
+    if (chunk->found >= 0 && prec_chunk_entry(chunk, chunk->found)->record == record) {
+        return prec_chunk_entry(chunk, chunk->found);
     }
     for (int i = chunk->count - 1; i >= 0; i--) {
-        perilune_entry_of_chunk *entry = perilune_chunk_entry(chunk, i);
+        prec_snapshot_entry *entry = prec_chunk_entry(chunk, i);
         if (entry->record != record) continue;
         chunk->found = i;
         return entry;
@@ -18,17 +18,17 @@ static perilune_entry_of_chunk *search(perilune_chunk *chunk, const void *record
 }
 
 /* Pushes the chunk of a record and finds its entry; NULL, with nothing pushed, if there is none. */
-static perilune_entry_of_chunk *find_entry(lua_State *L, int record) {
+static prec_snapshot_entry *find_entry(lua_State *L, int record) {
     if (!lua_getmetatable(L, record)) return NULL;
     lua_rawgeti(L, -1, 1);
     lua_replace(L, -2);
-    perilune_chunk *chunk = lua_touserdata(L, -1);
-    perilune_entry_of_chunk *entry = chunk ? search(chunk, lua_topointer(L, record)) : NULL;
+    prec_chunk *chunk = lua_touserdata(L, -1);
+    prec_snapshot_entry *entry = chunk ? search(chunk, lua_topointer(L, record)) : NULL;
     if (entry == NULL) lua_pop(L, 1);
     return entry;
 }
 
-bool perilune_has_snapshot(lua_State *L, int record) {
+bool prec_has_snapshot(lua_State *L, int record) {
     bool has_snapshot = find_entry(L, record) != NULL;
     if (has_snapshot) lua_pop(L, 1);
     return has_snapshot;
@@ -36,9 +36,9 @@ bool perilune_has_snapshot(lua_State *L, int record) {
 
 /* The same for its packed values, of which it pushes a copy behind the chunk: whatever runs while they are read may change them. */
 static const char *find_packed(lua_State *L, int record) {
-    perilune_entry_of_chunk *entry = find_entry(L, record);
+    prec_snapshot_entry *entry = find_entry(L, record);
     if (entry == NULL) return NULL;
-    perilune_chunk *chunk = lua_touserdata(L, -1);
+    prec_chunk *chunk = lua_touserdata(L, -1);
     return lua_pushlstring(L, chunk->bytes + entry->start, entry->size);
 }
 
@@ -73,10 +73,10 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
 }
 
 /* snapshot(record) -> the values by column, the list of the columns that it has; nothing if there is no snapshot. */
-int perilune_snapshot(lua_State *L) {
+int prec_snapshot(lua_State *L) {
     enum { shape = 2, chunk, packed, plan, names, values, columns };
     lua_settop(L, 1);
-    perilune_shape *block = perilune_push_shape_of(L, 1);
+    prec_shape *block = prec_push_shape_of(L, 1);
     if (block == NULL) return 0;
     const char *at = find_packed(L, 1);
     if (at == NULL) return 0;
@@ -96,9 +96,9 @@ int perilune_snapshot(lua_State *L) {
 }
 
 /* knows_row(record) -> whether there is a snapshot. */
-int perilune_knows_row(lua_State *L) {
+int prec_knows_row(lua_State *L) {
     lua_settop(L, 1);
-    bool knows_row = perilune_shape_at(L, 1) && perilune_has_snapshot(L, 1);
+    bool knows_row = prec_shape_at(L, 1) && prec_has_snapshot(L, 1);
     lua_pushboolean(L, knows_row);
     return 1;
 }
@@ -155,32 +155,32 @@ static comparison compare(lua_State *L, const char *at, int chunk) {
 }
 
 /* Adds to the patch what the value on top of the stack is packed as: `at`, if it is the same as before. */
-static void add_to_patch(lua_State *L, perilune_patch *patch, const char *at, comparison comparison) {
-    bool is_long = comparison == IS_OTHER && lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > perilune_longest_short;
-    if (is_long || patch->size + perilune_largest_value > sizeof patch->bytes) patch->is_whole = false;
+static void add_to_patch(lua_State *L, prec_patch *patch, const char *at, comparison comparison) {
+    bool is_long = comparison == IS_OTHER && lua_type(L, -1) == LUA_TSTRING && lua_rawlen(L, -1) > prec_longest_short;
+    if (is_long || patch->size + prec_largest_value > sizeof patch->bytes) patch->is_whole = false;
     if (!patch->is_whole) return;
-    perilune_packer packer = {.next = patch->bytes + patch->size};
+    prec_packer packer = {.next = patch->bytes + patch->size};
     if (comparison == IS_SAME) {
         size_t size = packed_size(at);
         memcpy(packer.next, at, size);
         packer.next += size;
     } else {
-        perilune_pack_value(L, &packer, lua_type(L, -1));
+        prec_pack_value(L, &packer, lua_type(L, -1));
     }
     patch->size = (size_t)(packer.next - patch->bytes);
 }
 
-bool perilune_mark_changed(lua_State *L, const perilune_work *work, perilune_mask *mask, perilune_patch *patch) {
-    perilune_shape *shape = work->shape_block;
-    perilune_plan *plan = work->block;
+bool prec_mark_changed(lua_State *L, const prec_record_write *work, prec_mask *mask, prec_patch *patch) {
+    prec_shape *shape = work->shape_block;
+    prec_plan *plan = work->block;
     patch->entry = find_entry(L, work->record);
     /* Columns that were not fetched may have got values. */
     if (patch->entry == NULL || shape->plan != plan || shape->count < plan->column_count) return false;
     patch->chunk = lua_gettop(L);
     patch->size = 0;
     patch->is_whole = true;
-    perilune_begin_mask(mask, plan->column_count);
-    const char *at = ((perilune_chunk *)lua_touserdata(L, patch->chunk))->bytes + patch->entry->start;
+    prec_begin_mask(mask, plan->column_count);
+    const char *at = ((prec_chunk *)lua_touserdata(L, patch->chunk))->bytes + patch->entry->start;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     int names = lua_gettop(L);
     for (int i = 0; i < shape->count; i++, at += packed_size(at)) {
@@ -189,7 +189,7 @@ bool perilune_mark_changed(lua_State *L, const perilune_work *work, perilune_mas
         lua_rawget(L, work->record);
         comparison comparison = compare(L, at, patch->chunk);
         if (comparison == IS_UNCLEAR || (comparison == IS_OTHER && plan->columns[column].is_generated)) return false;
-        if (comparison == IS_OTHER) perilune_add_to_mask(mask, column);
+        if (comparison == IS_OTHER) prec_add_to_mask(mask, column);
         add_to_patch(L, patch, at, comparison);
         lua_settop(L, names);
     }
@@ -197,15 +197,15 @@ bool perilune_mark_changed(lua_State *L, const perilune_work *work, perilune_mas
     return true;
 }
 
-bool perilune_apply_patch(lua_State *L, const perilune_patch *patch) {
+bool prec_apply_patch(lua_State *L, const prec_patch *patch) {
     if (!patch->is_whole || patch->size > patch->entry->size) return false;
-    perilune_chunk *chunk = lua_touserdata(L, patch->chunk);
+    prec_chunk *chunk = lua_touserdata(L, patch->chunk);
     memcpy(chunk->bytes + patch->entry->start, patch->bytes, patch->size);
     return true;
 }
 
 /* changed_columns(record[, values]) -> list of the columns whose values are others than in the snapshot; nil if there is none. */
-int perilune_changed_columns(lua_State *L) {
+int prec_changed_columns(lua_State *L) {
     enum { values = 2, shape, chunk, packed, plan, names, columns, name, old, new };
     lua_settop(L, 2);
     if (lua_isnil(L, values)) {
@@ -213,7 +213,7 @@ int perilune_changed_columns(lua_State *L) {
         lua_replace(L, values);
     }
     luaL_checktype(L, values, LUA_TTABLE);
-    perilune_shape *block = perilune_push_shape_of(L, 1);
+    prec_shape *block = prec_push_shape_of(L, 1);
     if (block == NULL) return 0;
     const char *at = find_packed(L, 1);
     if (at == NULL) return 0;
@@ -225,7 +225,7 @@ int perilune_changed_columns(lua_State *L) {
         at = push_packed(L, at, chunk);
         lua_pushvalue(L, name);
         lua_rawget(L, values);
-        perilune_make_plain(L);
+        prec_make_plain(L);
         if (!are_same(L, old, new)) {
             lua_pushvalue(L, name);
             lua_rawseti(L, columns, (lua_Integer)lua_rawlen(L, columns) + 1);
@@ -236,11 +236,11 @@ int perilune_changed_columns(lua_State *L) {
 }
 
 /* set_snapshot(record, values or nil): takes the values as those of the row; without values the record has no snapshot any more. */
-int perilune_set_snapshot(lua_State *L) {
+int prec_set_snapshot(lua_State *L) {
     lua_settop(L, 2);
-    if (perilune_push_shape_of(L, 1) == NULL) return 0;
+    if (prec_push_shape_of(L, 1) == NULL) return 0;
     if (lua_type(L, 2) == LUA_TTABLE) {
-        perilune_take_snapshot(L, 3, 1, 2);
+        prec_take_snapshot(L, 3, 1, 2);
         return 0;
     }
     lua_getiuservalue(L, 3, SHAPE_METATABLE);
@@ -249,13 +249,13 @@ int perilune_set_snapshot(lua_State *L) {
 }
 
 /* Gives the record at `copy` the snapshot of another one of the shape at `shape`. */
-void perilune_copy_snapshot(lua_State *L, int shape, int record, int copy) {
-    int top = lua_gettop(L), count = ((perilune_shape *)lua_touserdata(L, shape))->count;
+void prec_copy_snapshot(lua_State *L, int shape, int record, int copy) {
+    int top = lua_gettop(L), count = ((prec_shape *)lua_touserdata(L, shape))->count;
     const char *at = find_packed(L, record);
     if (at == NULL) return;
     int packed = lua_gettop(L), chunk = packed - 1;
     luaL_checkstack(L, count + LUA_MINSTACK, "too many columns");
     for (int i = 0; i < count; i++) at = push_packed(L, at, chunk);
-    perilune_keep_values(L, shape, copy, packed + 1);
+    prec_keep_values(L, shape, copy, packed + 1);
     lua_settop(L, top);
 }

@@ -3,18 +3,18 @@
 
 /* The snapshot of a record that is inserted, packed as its values are read. */
 typedef struct {
-    perilune_packer packer;
+    prec_packer packer;
     int metatable; /* on the stack, 0 if nothing is packed */
     char *rowid;   /* where the row id is to be, or NULL */
 } insertion_packing;
 
 /* Pushes the metatable and the chunk for a record of the usual kind, and begins to pack it; pushes two values in any case. */
-static insertion_packing begin_packing(lua_State *L, perilune_work *work) {
+static insertion_packing begin_packing(lua_State *L, prec_record_write *work) {
     insertion_packing packing = {.metatable = 0};
     bool is_usual = work->block->model->tracks_changes && work->shape_block->plan == work->block && work->shape_block->has_all &&
                     work->values == work->record;
     if (is_usual) {
-        perilune_push_open_chunk(L, work->shape, &packing.packer);
+        prec_push_open_chunk(L, work->shape, &packing.packer);
         packing.metatable = lua_gettop(L) - 1;
     } else {
         lua_pushnil(L);
@@ -24,29 +24,29 @@ static insertion_packing begin_packing(lua_State *L, perilune_work *work) {
 }
 
 static void drop_packing(insertion_packing *packing) {
-    if (packing->metatable) perilune_drop_packing(&packing->packer);
+    if (packing->metatable) prec_drop_packing(&packing->packer);
     packing->metatable = 0;
 }
 
 /* Packs the value on top of the stack. What has to be converted, or comes from the database, ends it. */
-static inline void pack_present(lua_State *L, const perilune_plan *plan, int column, int type, insertion_packing *packing) {
+static inline void pack_present(lua_State *L, const prec_plan *plan, int column, int type, insertion_packing *packing) {
     if (packing->metatable == 0) return;
     bool is_rowid = column == plan->rowid;
     if (is_rowid && type == LUA_TNIL) {
         packing->rowid = packing->packer.next;
-        perilune_pack_integer(&packing->packer, 0);
+        prec_pack_integer(&packing->packer, 0);
         return;
     }
     bool is_filled = plan->columns[column].is_generated || (type == LUA_TNIL && plan->columns[column].has_default) ||
                      (is_rowid && !lua_isinteger(L, -1));
-    if (is_filled || !perilune_pack_value(L, &packing->packer, type)) drop_packing(packing);
+    if (is_filled || !prec_pack_value(L, &packing->packer, type)) drop_packing(packing);
 }
 
 /* Pushes the values that the record has, and marks their columns. */
-static void push_present(lua_State *L, perilune_work *work, int names, perilune_mask *mask, insertion_packing *packing) {
-    perilune_plan *plan = work->block;
+static void push_present(lua_State *L, prec_record_write *work, int names, prec_mask *mask, insertion_packing *packing) {
+    prec_plan *plan = work->block;
     luaL_checkstack(L, plan->column_count * 2 + LUA_MINSTACK, "too many columns");
-    perilune_begin_mask(mask, plan->column_count);
+    prec_begin_mask(mask, plan->column_count);
     for (int i = 0; i < plan->column_count; i++) {
         lua_rawgeti(L, names, i + 1);
         int type = plan->columns[i].is_generated ? LUA_TNIL : lua_rawget(L, work->values);
@@ -56,28 +56,28 @@ static void push_present(lua_State *L, perilune_work *work, int names, perilune_
             continue;
         }
         if (type == LUA_TUSERDATA || type == LUA_TTABLE) work->has_objects = true;
-        perilune_add_to_mask(mask, i);
+        prec_add_to_mask(mask, i);
     }
 }
 
 /* The record is what its row is. */
-static void keep_packed(lua_State *L, perilune_work *work, insertion_packing *packing) {
+static void keep_packed(lua_State *L, prec_record_write *work, insertion_packing *packing) {
     if (packing->metatable == 0) {
-        perilune_keep_snapshot(L, work, true);
+        prec_keep_snapshot(L, work, true);
         return;
     }
     if (packing->rowid) {
-        perilune_packer rowid = {.next = packing->rowid};
-        perilune_pack_integer(&rowid, sqlite3_last_insert_rowid(work->call.access->connection->handle));
+        prec_packer rowid = {.next = packing->rowid};
+        prec_pack_integer(&rowid, sqlite3_last_insert_rowid(work->call.access->connection->handle));
     }
-    perilune_end_packing(&packing->packer, lua_topointer(L, work->record));
+    prec_end_packing(&packing->packer, lua_topointer(L, work->record));
     lua_pushvalue(L, packing->metatable);
     lua_setmetatable(L, work->record);
 }
 
 /* Takes what the database has put in: the row id, and the columns of RETURNING, whose list is on top of the stack, if any. */
-static void take_inserted(lua_State *L, perilune_work *work, int names, const perilune_write *write, int rows) {
-    perilune_plan *plan = work->block;
+static void take_inserted(lua_State *L, prec_record_write *work, int names, const prec_write *write, int rows) {
+    prec_plan *plan = work->block;
     if (plan->rowid >= 0 && work->call.has_inserted) {
         lua_rawgeti(L, names, plan->rowid + 1);
         int type = lua_rawget(L, work->record);
@@ -85,7 +85,7 @@ static void take_inserted(lua_State *L, perilune_work *work, int names, const pe
         lua_pop(L, 1);
         if (!has_key || (work->values == work->record && !has_integer)) {
             lua_pushinteger(L, sqlite3_last_insert_rowid(work->call.access->connection->handle));
-            perilune_set_column(L, work, names, plan->rowid);
+            prec_set_column(L, work, names, plan->rowid);
         }
     }
     if (rows == 0) return;
@@ -93,31 +93,31 @@ static void take_inserted(lua_State *L, perilune_work *work, int names, const pe
     int row = lua_gettop(L);
     for (int i = 0; lua_istable(L, row) && i < write->returning_count; i++) {
         lua_rawgeti(L, row, i + 1);
-        perilune_set_column(L, work, names, write->returning[i]);
+        prec_set_column(L, work, names, write->returning[i]);
     }
 }
 
 /* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
-lua_Integer perilune_insert_row(lua_State *L, perilune_work *work, int conflict) {
-    perilune_check_fields(L, work);
+lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict) {
+    prec_check_fields(L, work);
     int names = lua_gettop(L) + 1, slot = names + 1, first_value = slot + 3;
-    perilune_mask mask;
+    prec_mask mask;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     lua_pushnil(L);
     insertion_packing packing = begin_packing(L, work);
     push_present(L, work, names, &mask, &packing);
-    perilune_write *write = perilune_push_write(L, work, &mask, "i", conflict, PLAN_LAST_INSERT, 1);
+    prec_write *write = prec_push_write(L, work, &mask, "i", conflict, PLAN_LAST_INSERT, 1);
     lua_replace(L, slot);
-    pdb_statement *statement = perilune_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
-    perilune_begin_write(L, work, statement);
-    for (int i = 0; i < write->parameter_count; i++) perilune_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
+    pdb_statement *statement = prec_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
+    prec_begin_write(L, work, statement);
+    for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
     pdb_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
-    perilune_run_write(L, work, has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
+    prec_run_write(L, work, has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
     if (has_rows || work->call.changes == 0 || (packing.rowid && !work->call.has_inserted)) drop_packing(&packing);
     if (work->call.changes == 0) return work->block->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;
-    if (work->has_objects) perilune_drop_nulls(L, work, names, write, first_value);
+    if (work->has_objects) prec_drop_nulls(L, work, names, write, first_value);
     bool is_as_written = packing.metatable && packing.rowid == NULL;
     if (!is_as_written) take_inserted(L, work, names, write, rows);
     keep_packed(L, work, &packing);

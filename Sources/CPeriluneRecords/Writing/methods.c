@@ -9,7 +9,7 @@
 */
 typedef struct {
     const char *name;
-    int (*run)(lua_State *L, perilune_work *work); /* in an access */
+    int (*run)(lua_State *L, prec_record_write *work); /* in an access */
     lua_CFunction body; /* the same for a function of its own. Stack: record or class, database or nothing, ... */
     bool is_read;
 } record_verb;
@@ -26,7 +26,7 @@ static int run_body(lua_State *L, const record_verb *verb, pdb_database *databas
 static int call_in_lua(lua_State *L, const char *name) {
     int count = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_push_record_function(L, name);
+    prec_push_record_function(L, name);
     lua_insert(L, 1);
     lua_call(L, count, LUA_MULTRET);
     return lua_gettop(L);
@@ -34,9 +34,9 @@ static int call_in_lua(lua_State *L, const char *name) {
 
 static int call_record_verb(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
-    perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
-    if (shape) perilune_prefetch_fields(lua_topointer(L, 1));
-    bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
+    prec_shape *shape = count == 1 || count == 2 ? prec_push_shape_of(L, 1) : NULL;
+    if (shape) prec_prefetch_fields(lua_topointer(L, 1));
+    bool is_fast = shape && shape->plan->model->is_described && !prec_writes_in_lua(shape->plan->model) &&
                    (count == 1 || lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) {
         lua_settop(L, count);
@@ -45,7 +45,7 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
     if (access && !database->has_collations) {
-        perilune_work work = perilune_begin_work(L, database, access, verb->name, 1);
+        prec_record_write work = prec_begin_work(L, database, access, verb->name, 1);
         return verb->run(L, &work);
     }
     lua_settop(L, count);
@@ -56,8 +56,8 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
 static int run_inside(lua_State *L, const record_verb *verb) {
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, lua_gettop(L) >= 2 ? 2 : 0, verb->name, &access);
-    perilune_push_shape_of(L, 1);
-    perilune_work work = perilune_begin_work(L, database, access, verb->name, 1);
+    prec_push_shape_of(L, 1);
+    prec_record_write work = prec_begin_work(L, database, access, verb->name, 1);
     return verb->run(L, &work);
 }
 
@@ -68,44 +68,44 @@ static int push_written(lua_State *L, bool is_written) {
     return 1;
 }
 
-static int run_insert(lua_State *L, perilune_work *work) {
-    return push_written(L, perilune_insert_row(L, work, 0) > 0);
+static int run_insert(lua_State *L, prec_record_write *work) {
+    return push_written(L, prec_insert_row(L, work, 0) > 0);
 }
 
-static int run_update(lua_State *L, perilune_work *work) {
-    bool is_written = perilune_update_row(L, work, 0, 0);
-    if (!is_written && !perilune_row_exists(L, work)) perilune_raise_row_not_found(L, work);
+static int run_update(lua_State *L, prec_record_write *work) {
+    bool is_written = prec_update_row(L, work, 0, 0);
+    if (!is_written && !prec_row_exists(L, work)) prec_raise_row_not_found(L, work);
     return push_written(L, is_written);
 }
 
-static int run_save(lua_State *L, perilune_work *work) {
-    return push_written(L, perilune_save_row(L, work));
+static int run_save(lua_State *L, prec_record_write *work) {
+    return push_written(L, prec_save_row(L, work));
 }
 
-static int run_delete(lua_State *L, perilune_work *work) {
-    lua_pushboolean(L, perilune_delete_row(L, work));
-    perilune_forget_row(L, work);
+static int run_delete(lua_State *L, prec_record_write *work) {
+    lua_pushboolean(L, prec_delete_row(L, work));
+    prec_forget_row(L, work);
     return 1;
 }
 
-static int run_exists(lua_State *L, perilune_work *work) {
-    lua_pushboolean(L, perilune_row_exists(L, work));
+static int run_exists(lua_State *L, prec_record_write *work) {
+    lua_pushboolean(L, prec_row_exists(L, work));
     return 1;
 }
 
 /* Writes what differs from the row of a record that knows it: pushes whether anything did. */
-static int run_write_changes(lua_State *L, perilune_work *work) {
-    perilune_mask mask;
-    perilune_patch patch;
-    if (!perilune_mark_changed(L, work, &mask, &patch)) {
+static int run_write_changes(lua_State *L, prec_record_write *work) {
+    prec_mask mask;
+    prec_patch patch;
+    if (!prec_mark_changed(L, work, &mask, &patch)) {
         lua_settop(L, 1);
         return call_in_lua(L, "write_changes");
     }
     bool is_written = false;
     if (mask.count > 0) {
-        is_written = perilune_update_columns(L, work, &mask, 0);
-        if (!is_written && !perilune_row_exists(L, work)) perilune_raise_row_not_found(L, work);
-        if (is_written && (work->has_rows || !perilune_apply_patch(L, &patch))) perilune_keep_snapshot(L, work, false);
+        is_written = prec_update_columns(L, work, &mask, 0);
+        if (!is_written && !prec_row_exists(L, work)) prec_raise_row_not_found(L, work);
+        if (is_written && (work->has_rows || !prec_apply_patch(L, &patch))) prec_keep_snapshot(L, work, false);
     }
     lua_pushboolean(L, is_written);
     return 1;
@@ -121,12 +121,12 @@ static int run_raw(lua_State *L, const record_verb *verb) {
 }
 
 /* Takes the arguments beyond the database. */
-static perilune_work begin_raw(lua_State *L, const char *verb, int *conflict, int *columns) {
+static prec_record_write begin_raw(lua_State *L, const char *verb, int *conflict, int *columns) {
     pdb_access *access;
     lua_settop(L, 5);
     pdb_database *database = pdb_resolve_database(L, 2, verb, &access);
-    if (perilune_push_shape_of(L, 1) == NULL) plua_argument_error(L, verb, 1, "a record", 1);
-    perilune_work work = perilune_begin_work(L, database, access, verb, 1);
+    if (prec_push_shape_of(L, 1) == NULL) plua_argument_error(L, verb, 1, "a record", 1);
+    prec_record_write work = prec_begin_work(L, database, access, verb, 1);
     if (lua_istable(L, 3)) work.values = 3;
     *conflict = lua_type(L, 4) == LUA_TSTRING ? 4 : 0;
     *columns = lua_istable(L, 5) ? 5 : 0;
@@ -135,29 +135,29 @@ static perilune_work begin_raw(lua_State *L, const char *verb, int *conflict, in
 
 static int insert_raw_body(lua_State *L) {
     int conflict, columns;
-    perilune_work work = begin_raw(L, "insert", &conflict, &columns);
-    lua_pushinteger(L, perilune_insert_row(L, &work, conflict));
+    prec_record_write work = begin_raw(L, "insert", &conflict, &columns);
+    lua_pushinteger(L, prec_insert_row(L, &work, conflict));
     return 1;
 }
 
 static int update_raw_body(lua_State *L) {
     int conflict, columns;
-    perilune_work work = begin_raw(L, "update", &conflict, &columns);
-    lua_pushboolean(L, perilune_update_row(L, &work, columns, conflict));
+    prec_record_write work = begin_raw(L, "update", &conflict, &columns);
+    lua_pushboolean(L, prec_update_row(L, &work, columns, conflict));
     return 1;
 }
 
 static int delete_raw_body(lua_State *L) {
     int conflict, columns;
-    perilune_work work = begin_raw(L, "delete", &conflict, &columns);
-    lua_pushboolean(L, perilune_delete_row(L, &work));
+    prec_record_write work = begin_raw(L, "delete", &conflict, &columns);
+    lua_pushboolean(L, prec_delete_row(L, &work));
     return 1;
 }
 
 static int exists_raw_body(lua_State *L) {
     int conflict, columns;
-    perilune_work work = begin_raw(L, "exists", &conflict, &columns);
-    lua_pushboolean(L, perilune_row_exists(L, &work));
+    prec_record_write work = begin_raw(L, "exists", &conflict, &columns);
+    lua_pushboolean(L, prec_row_exists(L, &work));
     return 1;
 }
 
@@ -167,38 +167,38 @@ static int exists_raw_body(lua_State *L) {
 static int find_with(lua_State *L, const char *verb, bool is_required) {
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, 2, verb, &access);
-    perilune_work work = {.call = {.rows = database->rows, .database = database, .access = access, .class_index = 1}, .verb = verb};
+    prec_record_write work = {.call = {.rows = database->rows, .database = database, .access = access, .class_index = 1}, .verb = verb};
     work.call.arguments.verb = verb;
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
-    perilune_push_model(L, 1);
-    work.block = perilune_push_plan(L, lua_gettop(L), access);
+    prec_push_model(L, 1);
+    work.block = prec_push_plan(L, lua_gettop(L), access);
     work.plan = lua_gettop(L);
     if (work.block->key_count != 1) {
         lua_settop(L, 3);
         if (lua_isnil(L, 2)) lua_remove(L, 2);
         return call_in_lua(L, verb);
     }
-    perilune_begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);
+    prec_begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);
     bool is_there = pdb_step(L, &work.call);
     if (is_there) {
         pdb_check_columns(work.call.statement);
-        perilune_push_layout(L, &work.call);
-        perilune_push_record(L, work.call.statement, lua_gettop(L));
+        prec_push_layout(L, &work.call);
+        prec_push_record(L, work.call.statement, lua_gettop(L));
         if (work.call.rows->has_pending_error) pdb_raise_failure(L, work.call.statement);
     }
     pdb_end_run(work.call.statement);
     if (is_there) {
-        perilune_check_fit(L, work.call.rows);
+        prec_check_types(L, work.call.rows);
         return 1;
     }
     if (lua_type(L, 3) == LUA_TSTRING) {
-        perilune_push_record_function(L, "check_key");
+        prec_push_record_function(L, "check_key");
         lua_pushstring(L, verb);
         lua_pushvalue(L, 3);
         lua_call(L, 2, 0);
     }
     if (!is_required) return 0;
-    perilune_push_record_function(L, "raise_key_not_found");
+    prec_push_record_function(L, "raise_key_not_found");
     lua_getiuservalue(L, work.plan, PLAN_SCHEMA);
     lua_pushvalue(L, 3);
     lua_call(L, 2, 0);
@@ -213,9 +213,9 @@ static const record_verb find_verb = {"find", NULL, find_body, true}, fetch_one_
 /* Stack: class, key; or class, database, key. */
 static int call_find(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
-    perilune_model *model = count == 2 || count == 3 ? perilune_model_at(L, 1) : NULL;
+    prec_model *model = count == 2 || count == 3 ? prec_model_at(L, 1) : NULL;
     int type = model ? lua_type(L, count) : LUA_TNONE;
-    bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && model->is_described && !perilune_awakens(model) &&
+    bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && model->is_described && !prec_decodes_in_lua(model) &&
                    (count == 2 || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) return call_in_lua(L, verb->name);
     if (count == 2) {
@@ -288,9 +288,9 @@ static void set_fields(lua_State *L) {
 /* Stack: record, change. Anything that is not usual is for the Lua part. */
 static int record_update_changes(lua_State *L) {
     int count = lua_gettop(L), type = lua_type(L, 2);
-    perilune_shape *shape = count == 1 || count == 2 ? perilune_push_shape_of(L, 1) : NULL;
-    bool is_fast = shape && shape->plan->model->is_described && !perilune_writes_in_lua(shape->plan->model) &&
-                   perilune_has_snapshot(L, 1) &&
+    prec_shape *shape = count == 1 || count == 2 ? prec_push_shape_of(L, 1) : NULL;
+    bool is_fast = shape && shape->plan->model->is_described && !prec_writes_in_lua(shape->plan->model) &&
+                   prec_has_snapshot(L, 1) &&
                    (count == 1 || type == LUA_TNIL || (type == LUA_TTABLE && are_fields(L, count + 1)));
     if (!is_fast) {
         lua_settop(L, count);
@@ -304,7 +304,7 @@ static int record_update_changes(lua_State *L) {
 static int class_find(lua_State *L) { return call_find(L, &find_verb); }
 static int class_fetch_one(lua_State *L) { return call_find(L, &fetch_one_verb); }
 
-const luaL_Reg perilune_record_writes[] = {
+const luaL_Reg prec_record_writes[] = {
     {"record_insert", record_insert},
     {"record_update", record_update},
     {"record_save", record_save},
@@ -314,7 +314,7 @@ const luaL_Reg perilune_record_writes[] = {
     {"record_update_changes", record_update_changes},
     {"class_find", class_find},
     {"class_fetch_one", class_fetch_one},
-    {"raw_insert_all", perilune_insert_all},
+    {"raw_insert_all", prec_insert_all},
     {"raw_insert", raw_insert},
     {"raw_update", raw_update},
     {"raw_delete", raw_delete},

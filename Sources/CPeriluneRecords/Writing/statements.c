@@ -2,33 +2,33 @@
 #include "CPeriluneRecords/Writing/writing.h"
 
 /* Pushes the list of the names of the columns in the mask. */
-static void push_masked_names(lua_State *L, const perilune_work *work, const perilune_mask *mask) {
+static void push_masked_names(lua_State *L, const prec_record_write *work, const prec_mask *mask) {
     lua_createtable(L, mask->count, 0);
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     lua_Integer count = 0;
     for (int i = 0; i < work->block->column_count; i++) {
-        if (!perilune_is_in_mask(mask, i)) continue;
+        if (!prec_is_in_mask(mask, i)) continue;
         lua_rawgeti(L, -1, i + 1);
         lua_rawseti(L, -3, ++count);
     }
     lua_pop(L, 1);
 }
 
-static void fill_parameters(const perilune_work *work, perilune_write *write, const perilune_mask *mask, bool is_update) {
+static void fill_parameters(const prec_record_write *work, prec_write *write, const prec_mask *mask, bool is_update) {
     int count = 0;
     for (int i = 0; i < work->block->column_count; i++) {
-        if (perilune_is_in_mask(mask, i)) write->parameters[count++] = i;
+        if (prec_is_in_mask(mask, i)) write->parameters[count++] = i;
     }
     for (int i = 0; is_update && i < work->block->key_count; i++) write->parameters[count++] = work->block->keys[i];
 }
 
 /* Makes the statement for the mask: its text comes from the Lua part. Pushes it. */
-static perilune_write *make_write(lua_State *L, perilune_work *work, const perilune_mask *mask, const char *kind, int conflict,
+static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                    int rows) {
     bool is_update = *kind == 'u';
     int top = lua_gettop(L), sql = top + 1, returning = top + 2;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_push_record_function(L, "write_sql");
+    prec_push_record_function(L, "write_sql");
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushstring(L, kind);
     push_masked_names(L, work, mask);
@@ -39,7 +39,7 @@ static perilune_write *make_write(lua_State *L, perilune_work *work, const peril
     int returning_count = lua_istable(L, returning) ? (int)lua_rawlen(L, returning) : 0;
     int parameter_count = mask->count + (is_update ? work->block->key_count : 0);
     size_t lists = (size_t)(parameter_count + returning_count) * sizeof(int);
-    perilune_write *result = lua_newuserdatauv(L, sizeof *result + lists + mask->size, WRITE_VALUES);
+    prec_write *result = lua_newuserdatauv(L, sizeof *result + lists + mask->size, WRITE_VALUES);
     result->parameter_count = parameter_count;
     result->returning_count = returning_count;
     result->mask_size = mask->size;
@@ -53,7 +53,7 @@ static perilune_write *make_write(lua_State *L, perilune_work *work, const peril
         result->returning[i] = (int)lua_tointeger(L, -1) - 1;
         lua_pop(L, 1);
     }
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &perilune_write_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_write_metatable_key);
     lua_setmetatable(L, -2);
     lua_pushvalue(L, sql);
     lua_setiuservalue(L, -2, WRITE_SQL);
@@ -62,12 +62,12 @@ static perilune_write *make_write(lua_State *L, perilune_work *work, const peril
     return result;
 }
 
-perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const perilune_mask *mask, const char *kind, int conflict,
+prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                     int last, int rows) {
     bool is_usual = conflict == 0 && rows == 1;
     for (int value = last; is_usual && value <= last + 1; value++) {
         lua_getiuservalue(L, work->plan, value);
-        perilune_write *result = lua_touserdata(L, -1);
+        prec_write *result = lua_touserdata(L, -1);
         if (result && memcmp(result->mask, mask->bits, mask->size) == 0) return result;
         lua_pop(L, 1);
     }
@@ -89,7 +89,7 @@ perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const per
     lua_getiuservalue(L, work->plan, PLAN_WRITES);
     lua_pushvalue(L, key);
     lua_rawget(L, writes);
-    perilune_write *result = lua_touserdata(L, -1);
+    prec_write *result = lua_touserdata(L, -1);
     if (result == NULL) {
         lua_pop(L, 1);
         result = make_write(L, work, mask, kind, conflict, rows);
@@ -115,9 +115,9 @@ static bool may_be_boolean(lua_State *L, int index) {
 }
 
 /* Raises that the value at `index` cannot be stored in a column. */
-static void raise_value(lua_State *L, perilune_work *work, int column, const char *expected, int index) {
+static void raise_value(lua_State *L, prec_record_write *work, int column, const char *expected, int index) {
     index = lua_absindex(L, index);
-    perilune_push_record_function(L, "raise_value");
+    prec_push_record_function(L, "raise_value");
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     if (work->shape_block) lua_pushvalue(L, work->record);
     else lua_pushnil(L);
@@ -128,7 +128,7 @@ static void raise_value(lua_State *L, perilune_work *work, int column, const cha
 }
 
 /* Binds a number or a string as it is; false for anything else. */
-static inline bool bind_usual(lua_State *L, sqlite3_stmt *handle, int parameter, int index, const perilune_record_column *column) {
+static inline bool bind_usual(lua_State *L, sqlite3_stmt *handle, int parameter, int index, const prec_record_column *column) {
     if (column->is_boolean) return false;
     int type = lua_type(L, index);
     if (type == LUA_TNUMBER && lua_isinteger(L, index)) {
@@ -144,9 +144,9 @@ static inline bool bind_usual(lua_State *L, sqlite3_stmt *handle, int parameter,
     return sqlite3_bind_text64(handle, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8) == SQLITE_OK;
 }
 
-void perilune_bind_column(lua_State *L, perilune_work *work, int parameter, int column, int index) {
+void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index) {
     sqlite3_stmt *handle = work->call.statement->handle;
-    const perilune_record_column *known = &work->block->columns[column];
+    const prec_record_column *known = &work->block->columns[column];
     if (bind_usual(L, handle, parameter, index, known)) return;
     bool is_blob = known->is_blob && lua_type(L, index) == LUA_TSTRING;
     const char *expected = known->is_boolean && !may_be_boolean(L, index) ? "true or false"
@@ -158,7 +158,7 @@ void perilune_bind_column(lua_State *L, perilune_work *work, int parameter, int 
 }
 
 /* Begins a run of the compiled statement on top of the stack. */
-void perilune_begin_write(lua_State *L, perilune_work *work, pdb_statement *statement) {
+void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *statement) {
     work->call.statement = statement;
     work->call.statement_index = lua_gettop(L);
     pdb_begin_run(statement, &work->call.access->active);
@@ -166,21 +166,21 @@ void perilune_begin_write(lua_State *L, perilune_work *work, pdb_statement *stat
 }
 
 /* Runs the statement; an error of a constraint is told by the record then. */
-void perilune_run_write(lua_State *L, perilune_work *work, pdb_row_form form, lua_Integer limit) {
-    perilune_written *written = &work->call.rows->written;
-    *written = (perilune_written){L, work->call.statement, work->record, work->plan};
+void prec_run_write(lua_State *L, prec_record_write *work, pdb_row_form form, lua_Integer limit) {
+    prec_pending_write *written = &work->call.rows->written;
+    *written = (prec_pending_write){L, work->call.statement, work->record, work->plan};
     pdb_run_bound(L, &work->call, form, limit);
     written->statement = NULL;
 }
 
-void perilune_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement) {
-    perilune_written written = rows->written;
+void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement) {
+    prec_pending_write written = rows->written;
     int error = lua_gettop(L);
     if (written.statement != statement || written.L != L || statement == NULL || error <= written.plan) return;
     rows->written.statement = NULL;
-    if (pdb_to_userdata(L, written.plan, rows->plan_metatable) == NULL || !perilune_shape_at(L, written.record)) return;
+    if (pdb_to_userdata(L, written.plan, rows->plan_metatable) == NULL || !prec_shape_at(L, written.record)) return;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    perilune_push_record_function(L, "explain");
+    prec_push_record_function(L, "explain");
     lua_pushvalue(L, error);
     lua_getiuservalue(L, written.plan, PLAN_SCHEMA);
     lua_pushvalue(L, written.record);

@@ -2,9 +2,9 @@
 #include "CPeriluneRecords/Snapshots/chunks.h"
 
 /* The columns to be written: those of the list at `columns`, or all that the record has. */
-static void mark_columns(lua_State *L, perilune_work *work, int names, int columns, perilune_mask *mask) {
-    perilune_plan *plan = work->block;
-    perilune_begin_mask(mask, plan->column_count);
+static void mark_columns(lua_State *L, prec_record_write *work, int names, int columns, prec_mask *mask) {
+    prec_plan *plan = work->block;
+    prec_begin_mask(mask, plan->column_count);
     if (columns) {
         lua_getiuservalue(L, work->plan, PLAN_POSITIONS);
         lua_Integer count = (lua_Integer)lua_rawlen(L, columns);
@@ -13,7 +13,7 @@ static void mark_columns(lua_State *L, perilune_work *work, int names, int colum
             lua_rawget(L, -2);
             int column = (int)lua_tointeger(L, -1) - 1;
             lua_pop(L, 1);
-            if (column >= 0 && !plan->columns[column].is_generated && !perilune_is_in_mask(mask, column)) perilune_add_to_mask(mask, column);
+            if (column >= 0 && !plan->columns[column].is_generated && !prec_is_in_mask(mask, column)) prec_add_to_mask(mask, column);
         }
         lua_pop(L, 1);
         return;
@@ -29,57 +29,57 @@ static void mark_columns(lua_State *L, perilune_work *work, int names, int colum
             lua_rawget(L, -2);
             int column = (int)lua_tointeger(L, -1) - 1;
             lua_pop(L, 1);
-            if (column >= 0 && !plan->columns[column].is_generated && !plan->columns[column].is_key) perilune_add_to_mask(mask, column);
+            if (column >= 0 && !plan->columns[column].is_generated && !plan->columns[column].is_key) prec_add_to_mask(mask, column);
         }
         lua_pop(L, 3);
     }
     for (int i = 0; i < plan->column_count; i++) {
-        if (plan->columns[i].is_generated || plan->columns[i].is_key || perilune_is_in_mask(mask, i)) continue;
+        if (plan->columns[i].is_generated || plan->columns[i].is_key || prec_is_in_mask(mask, i)) continue;
         if (!has_all) {
             lua_rawgeti(L, names, i + 1);
             bool is_set = lua_rawget(L, work->values) != LUA_TNIL;
             lua_pop(L, 1);
             if (!is_set) continue;
         }
-        perilune_add_to_mask(mask, i);
+        prec_add_to_mask(mask, i);
     }
 }
 
 /* Takes what the database has put into the row that was updated: the columns of RETURNING, whose list is on top of the stack. */
-static void take_updated(lua_State *L, perilune_work *work, int names, const perilune_write *write) {
+static void take_updated(lua_State *L, prec_record_write *work, int names, const prec_write *write) {
     lua_rawgeti(L, -1, 1);
     int row = lua_gettop(L);
     for (int i = 0; lua_istable(L, row) && i < write->returning_count; i++) {
         lua_rawgeti(L, row, i + 1);
-        perilune_set_column(L, work, names, write->returning[i]);
+        prec_set_column(L, work, names, write->returning[i]);
     }
 }
 
-bool perilune_update_columns(lua_State *L, perilune_work *work, const perilune_mask *mask, int conflict) {
+bool prec_update_columns(lua_State *L, prec_record_write *work, const prec_mask *mask, int conflict) {
     int names = lua_gettop(L) + 1, slot = names + 1, key = slot + 1, key_count = work->block->key_count;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     lua_pushnil(L);
-    if (key_count == 0 || !perilune_push_key_of(L, work)) perilune_raise_no_key(L, work);
+    if (key_count == 0 || !prec_push_key_of(L, work)) prec_raise_no_key(L, work);
     if (mask->count == 0) {
         lua_settop(L, names - 1);
-        return perilune_row_exists(L, work);
+        return prec_row_exists(L, work);
     }
     luaL_checkstack(L, mask->count * 2 + key_count * 2 + LUA_MINSTACK, "too many columns");
-    perilune_write *write = perilune_push_write(L, work, mask, "u", conflict, PLAN_LAST_UPDATE, 1);
+    prec_write *write = prec_push_write(L, work, mask, "u", conflict, PLAN_LAST_UPDATE, 1);
     lua_replace(L, slot);
-    perilune_begin_write(L, work, perilune_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT));
+    prec_begin_write(L, work, prec_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT));
     int first_value = lua_gettop(L) + 1;
     for (int i = 0; i < mask->count; i++) {
         lua_rawgeti(L, names, write->parameters[i] + 1);
         if (lua_rawget(L, work->values) == LUA_TUSERDATA) work->has_objects = true;
     }
     for (int i = 0; i < key_count; i++) lua_pushvalue(L, key + i);
-    for (int i = 0; i < write->parameter_count; i++) perilune_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
+    for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
     work->has_rows = write->returning_count > 0;
-    perilune_run_write(L, work, work->has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
+    prec_run_write(L, work, work->has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
     if (work->call.changes == 0 && !work->block->is_view) return false;
     int rows = lua_gettop(L);
-    if (work->has_objects) perilune_drop_nulls(L, work, names, write, first_value);
+    if (work->has_objects) prec_drop_nulls(L, work, names, write, first_value);
     lua_settop(L, rows);
     if (work->has_rows) take_updated(L, work, names, write);
     return true;
@@ -87,13 +87,13 @@ bool perilune_update_columns(lua_State *L, perilune_work *work, const perilune_m
 
 /* Updates the row of the record; returns whether there is one. `columns` is the stack index of a list of names, or 0 for all;
 ** `conflict` that of a clause, or 0. */
-bool perilune_update_row(lua_State *L, perilune_work *work, int columns, int conflict) {
-    perilune_check_fields(L, work);
+bool prec_update_row(lua_State *L, prec_record_write *work, int columns, int conflict) {
+    prec_check_fields(L, work);
     int names = lua_gettop(L) + 1;
-    perilune_mask mask;
+    prec_mask mask;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     mark_columns(L, work, names, columns, &mask);
-    bool is_written = perilune_update_columns(L, work, &mask, conflict);
-    if (is_written && columns == 0 && mask.count > 0) perilune_keep_snapshot(L, work, false);
+    bool is_written = prec_update_columns(L, work, &mask, conflict);
+    if (is_written && columns == 0 && mask.count > 0) prec_keep_snapshot(L, work, false);
     return is_written;
 }

@@ -2,17 +2,17 @@
 #include "CPeriluneRecords/Snapshots/chunks.h"
 
 /* Takes the plan for the table as it is now. */
-static void renew_plan(lua_State *L, perilune_work *work) {
+static void renew_plan(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
     lua_getiuservalue(L, work->plan, PLAN_MODEL);
-    work->block = perilune_push_plan(L, lua_gettop(L), work->call.access);
+    work->block = prec_push_plan(L, lua_gettop(L), work->call.access);
     lua_replace(L, work->plan);
     lua_settop(L, top);
 }
 
-perilune_work perilune_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb,
+prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb,
                                   int record) {
-    perilune_work work = {.call = {.rows = database->rows, .database = database, .access = access}, .verb = verb,
+    prec_record_write work = {.call = {.rows = database->rows, .database = database, .access = access}, .verb = verb,
                           .record = record, .values = record, .shape = lua_gettop(L)};
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
     work.call.arguments.verb = verb;
@@ -25,8 +25,8 @@ perilune_work perilune_begin_work(lua_State *L, pdb_database *database, pdb_acce
 }
 
 /* Whether the fields of the record are columns of the table. With `raises`, raises if they are not. */
-static bool has_known_fields(lua_State *L, perilune_work *work, bool raises) {
-    perilune_push_record_function(L, "check_fields");
+static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises) {
+    prec_push_record_function(L, "check_fields");
     lua_pushvalue(L, work->record);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushboolean(L, raises);
@@ -37,7 +37,7 @@ static bool has_known_fields(lua_State *L, perilune_work *work, bool raises) {
 }
 
 /* A record that was made for other columns than the table has in this database: its fields must be columns of it. */
-void perilune_check_fields(lua_State *L, perilune_work *work) {
+void prec_check_fields(lua_State *L, prec_record_write *work) {
     if (work->shape_block->plan == work->block || has_known_fields(L, work, false)) return;
     /* Somebody else may have changed the table. */
     pdb_touch_schema(work->call.database);
@@ -45,7 +45,7 @@ void perilune_check_fields(lua_State *L, perilune_work *work) {
     if (work->shape_block->plan != work->block) has_known_fields(L, work, true);
 }
 
-bool perilune_push_key_of(lua_State *L, perilune_work *work) {
+bool prec_push_key_of(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
     luaL_checkstack(L, work->block->key_count + LUA_MINSTACK, NULL);
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
@@ -60,8 +60,8 @@ bool perilune_push_key_of(lua_State *L, perilune_work *work) {
     return true;
 }
 
-int perilune_raise_no_key(lua_State *L, perilune_work *work) {
-    perilune_push_record_function(L, "raise_no_key");
+int prec_raise_no_key(lua_State *L, prec_record_write *work) {
+    prec_push_record_function(L, "raise_no_key");
     lua_pushstring(L, work->verb);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushvalue(L, work->record);
@@ -69,8 +69,8 @@ int perilune_raise_no_key(lua_State *L, perilune_work *work) {
     return plua_raise(L, "argument", "%s: there is no key", work->verb);
 }
 
-int perilune_raise_row_not_found(lua_State *L, perilune_work *work) {
-    perilune_push_record_function(L, "raise_not_found");
+int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
+    prec_push_record_function(L, "raise_not_found");
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushvalue(L, work->values);
     lua_call(L, 2, 0);
@@ -79,11 +79,11 @@ int perilune_raise_row_not_found(lua_State *L, perilune_work *work) {
 
 /* The record now is what its row is. After an insert, it has all columns; after an update, those that it had and that were written,
 ** which the Lua part finds out where they are not all. */
-void perilune_keep_snapshot(lua_State *L, perilune_work *work, bool has_all) {
+void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
     bool is_whole = work->shape_block->plan == work->block && work->shape_block->count == work->block->column_count;
     int top = lua_gettop(L), shape = work->shape;
     if (!is_whole && !has_all) {
-        perilune_push_record_function(L, "widen");
+        prec_push_record_function(L, "widen");
         lua_pushvalue(L, work->record);
         lua_pushvalue(L, work->plan);
         lua_pushvalue(L, work->values);
@@ -96,11 +96,11 @@ void perilune_keep_snapshot(lua_State *L, perilune_work *work, bool has_all) {
         lua_getiuservalue(L, shape, SHAPE_METATABLE);
         lua_setmetatable(L, work->record);
     }
-    if (work->block->model->tracks_changes) perilune_take_snapshot(L, shape, work->record, work->values);
+    if (work->block->model->tracks_changes) prec_take_snapshot(L, shape, work->record, work->values);
     lua_settop(L, top);
 }
 
-void perilune_set_column(lua_State *L, perilune_work *work, int names, int column) {
+void prec_set_column(lua_State *L, prec_record_write *work, int names, int column) {
     if (work->block->columns[column].is_boolean && lua_isinteger(L, -1)) {
         lua_pushboolean(L, lua_tointeger(L, -1) != 0);
         lua_replace(L, -2);
@@ -115,29 +115,29 @@ void perilune_set_column(lua_State *L, perilune_work *work, int names, int colum
     lua_rawset(L, work->record);
 }
 
-void perilune_drop_nulls(lua_State *L, perilune_work *work, int names, const perilune_write *write, int first_value) {
+void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const prec_write *write, int first_value) {
     for (int i = 0; i < write->parameter_count; i++) {
         if (!pdb_is_null(L, first_value + i)) continue;
         lua_pushnil(L);
-        perilune_set_column(L, work, names, write->parameters[i]);
+        prec_set_column(L, work, names, write->parameters[i]);
     }
 }
 
 /* MARK: - By key */
 
 /* Binds the values of the key, which begin at `first`, and marks nothing: only rows of that key are read or changed. */
-void perilune_begin_by_key(lua_State *L, perilune_work *work, int first, int sql_value, int kept_value) {
+void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value) {
     luaL_checkstack(L, work->block->key_count + LUA_MINSTACK, NULL);
-    perilune_begin_write(L, work, perilune_compile_kept(L, work->call.access, work->plan, sql_value, kept_value));
-    for (int i = 0; i < work->block->key_count; i++) perilune_bind_column(L, work, i + 1, work->block->keys[i], first + i);
+    prec_begin_write(L, work, prec_compile_kept(L, work->call.access, work->plan, sql_value, kept_value));
+    for (int i = 0; i < work->block->key_count; i++) prec_bind_column(L, work, i + 1, work->block->keys[i], first + i);
     if (work->call.rows->is_recording && work->call.statement->is_direct) pdb_record_read(L, &work->call);
 }
 
-bool perilune_row_exists(lua_State *L, perilune_work *work) {
+bool prec_row_exists(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
-    if (work->block->key_count == 0) perilune_raise_no_key(L, work);
-    if (!perilune_push_key_of(L, work)) return false;
-    perilune_begin_by_key(L, work, top + 1, PLAN_EXISTS_SQL, PLAN_EXISTS);
+    if (work->block->key_count == 0) prec_raise_no_key(L, work);
+    if (!prec_push_key_of(L, work)) return false;
+    prec_begin_by_key(L, work, top + 1, PLAN_EXISTS_SQL, PLAN_EXISTS);
     bool is_there = pdb_step(L, &work->call);
     if (is_there) pdb_check_columns(work->call.statement);
     pdb_end_run(work->call.statement);
@@ -145,31 +145,31 @@ bool perilune_row_exists(lua_State *L, perilune_work *work) {
     return is_there;
 }
 
-bool perilune_delete_row(lua_State *L, perilune_work *work) {
+bool prec_delete_row(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
-    if (work->block->key_count == 0 || !perilune_push_key_of(L, work)) perilune_raise_no_key(L, work);
-    perilune_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
-    perilune_run_write(L, work, PDB_DISCARD, 0);
+    if (work->block->key_count == 0 || !prec_push_key_of(L, work)) prec_raise_no_key(L, work);
+    prec_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
+    prec_run_write(L, work, PDB_DISCARD, 0);
     lua_settop(L, top);
     return work->call.changes > 0 || work->block->is_view;
 }
 
 /* The record stands for no row any more. */
-void perilune_forget_row(lua_State *L, perilune_work *work) {
+void prec_forget_row(lua_State *L, prec_record_write *work) {
     lua_getiuservalue(L, work->shape, SHAPE_METATABLE);
     lua_setmetatable(L, work->record);
 }
 
 /* Updates, or inserts where there is no key or no row. */
-bool perilune_save_row(lua_State *L, perilune_work *work) {
+bool prec_save_row(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
-    bool has_key = work->block->key_count > 0 && perilune_push_key_of(L, work);
+    bool has_key = work->block->key_count > 0 && prec_push_key_of(L, work);
     lua_settop(L, top);
     if (has_key) {
-        if (perilune_update_row(L, work, 0, 0)) return true;
+        if (prec_update_row(L, work, 0, 0)) return true;
         lua_settop(L, top);
-        if (perilune_row_exists(L, work)) return false;
+        if (prec_row_exists(L, work)) return false;
         lua_settop(L, top);
     }
-    return perilune_insert_row(L, work, 0) > 0;
+    return prec_insert_row(L, work, 0) > 0;
 }

@@ -10,11 +10,11 @@ typedef struct {
     const char *verb;
     int record, values; /* on the stack: the record, and the table that its values are taken from */
     int shape, plan;    /* on the stack */
-    perilune_plan *block;
-    perilune_shape *shape_block; /* NULL for a key */
+    prec_plan *block;
+    prec_shape *shape_block; /* NULL for a key */
     bool has_objects;            /* some value is none that Lua has by itself: perilune.null, a date, ... */
     bool has_rows;               /* the update has given columns back */
-} perilune_work;
+} prec_record_write;
 
 /* MARK: - Statements */
 
@@ -24,98 +24,98 @@ typedef struct {
     size_t mask_size;
     int *parameters, *returning; /* positions of columns */
     unsigned char *mask;         /* the columns that are written, a bit for each */
-} perilune_write;
+} prec_write;
 
 enum { WRITE_SQL = 1, WRITE_STATEMENT, WRITE_VALUES = WRITE_STATEMENT };
 
-enum { perilune_most_columns = 32768 };
+enum { prec_most_columns = 32768 };
 
 /* A set of columns. */
 typedef struct {
-    unsigned char bits[perilune_most_columns / 8];
+    unsigned char bits[prec_most_columns / 8];
     size_t size; /* in bytes */
     int count;
-} perilune_mask;
+} prec_mask;
 
-static inline void perilune_begin_mask(perilune_mask *mask, int column_count) {
+static inline void prec_begin_mask(prec_mask *mask, int column_count) {
     mask->size = ((size_t)column_count + 7) / 8;
     mask->count = 0;
     memset(mask->bits, 0, mask->size);
 }
 
-static inline void perilune_add_to_mask(perilune_mask *mask, int column) {
+static inline void prec_add_to_mask(prec_mask *mask, int column) {
     mask->bits[column / 8] |= (unsigned char)(1 << column % 8);
     mask->count++;
 }
 
-static inline bool perilune_is_in_mask(const perilune_mask *mask, int column) { return mask->bits[column / 8] >> column % 8 & 1; }
+static inline bool prec_is_in_mask(const prec_mask *mask, int column) { return mask->bits[column / 8] >> column % 8 & 1; }
 
 /* Pushes the statement for the columns: one of the two used last, which the plan keeps as its value `last` and the next, one that it
 ** has, or a new one.
 ** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of so many rows. [-0, +1] */
-perilune_write *perilune_push_write(lua_State *L, perilune_work *work, const perilune_mask *mask, const char *kind, int conflict,
+prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                     int last, int rows);
 
 /* MARK: - Running */
 
 /* Begins a run of the compiled statement on top of the stack. */
-void perilune_begin_write(lua_State *L, perilune_work *work, pdb_statement *statement);
+void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *statement);
 
 /* Binds the value at `index`, for a column. May push a value that must stay. */
-void perilune_bind_column(lua_State *L, perilune_work *work, int parameter, int column, int index);
+void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
 /* Runs the statement; an error of a constraint is told by the record then. */
-void perilune_run_write(lua_State *L, perilune_work *work, pdb_row_form form, lua_Integer limit);
+void prec_run_write(lua_State *L, prec_record_write *work, pdb_row_form form, lua_Integer limit);
 
 /* MARK: - Work on a record */
 
 /* Prepares to work on the record, whose shape is on top of the stack; pushes the plan. [-0, +1] */
-perilune_work perilune_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb, int record);
+prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb, int record);
 
 /* Raises if the record, made for other columns than the table has in this database, has fields that are none. */
-void perilune_check_fields(lua_State *L, perilune_work *work);
+void prec_check_fields(lua_State *L, prec_record_write *work);
 
 /* Pushes the values of the key; returns false, and pushes nothing, if one of them is nil or null. */
-bool perilune_push_key_of(lua_State *L, perilune_work *work);
+bool prec_push_key_of(lua_State *L, prec_record_write *work);
 
 /* Raises that the table has no key, or that the record has none. */
-int perilune_raise_no_key(lua_State *L, perilune_work *work);
+int prec_raise_no_key(lua_State *L, prec_record_write *work);
 
 /* Sets a field of the record, and of the table that its values were taken from, by the position of the column. The value is on top
 ** of the stack. [-1, +0] */
-void perilune_set_column(lua_State *L, perilune_work *work, int names, int column);
+void prec_set_column(lua_State *L, prec_record_write *work, int names, int column);
 
 /* Fields that are perilune.null become nil, as they are when they are fetched. */
-void perilune_drop_nulls(lua_State *L, perilune_work *work, int names, const perilune_write *write, int first_value);
+void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const prec_write *write, int first_value);
 
 /* The record now is what its row is. */
-void perilune_keep_snapshot(lua_State *L, perilune_work *work, bool has_all);
+void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all);
 
 /* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
-lua_Integer perilune_insert_row(lua_State *L, perilune_work *work, int conflict);
+lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict);
 
 /* Updates the columns of the mask; returns whether there is such a row. `conflict` is the stack index of a clause, or 0. */
-bool perilune_update_columns(lua_State *L, perilune_work *work, const perilune_mask *mask, int conflict);
+bool prec_update_columns(lua_State *L, prec_record_write *work, const prec_mask *mask, int conflict);
 
 /* Updates the row of the record; returns whether there is one. `columns` is the stack index of a list of names, or 0 for all;
 ** `conflict` that of a clause, or 0. */
-bool perilune_update_row(lua_State *L, perilune_work *work, int columns, int conflict);
+bool prec_update_row(lua_State *L, prec_record_write *work, int columns, int conflict);
 
 /* Updates, or inserts where there is no key or no row. */
-bool perilune_save_row(lua_State *L, perilune_work *work);
+bool prec_save_row(lua_State *L, prec_record_write *work);
 
-bool perilune_delete_row(lua_State *L, perilune_work *work);
-bool perilune_row_exists(lua_State *L, perilune_work *work);
+bool prec_delete_row(lua_State *L, prec_record_write *work);
+bool prec_row_exists(lua_State *L, prec_record_write *work);
 
 /* The record stands for no row any more. */
-void perilune_forget_row(lua_State *L, perilune_work *work);
+void prec_forget_row(lua_State *L, prec_record_write *work);
 
-int perilune_raise_row_not_found(lua_State *L, perilune_work *work);
+int prec_raise_row_not_found(lua_State *L, prec_record_write *work);
 
 /* Binds the values of the key, which begin at `first`, to a statement that is a user value of the plan, and begins its run. */
-void perilune_begin_by_key(lua_State *L, perilune_work *work, int first, int sql_value, int kept_value);
+void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value);
 
 /* For the Lua part: (class, database or nil, list) -> list of records. */
-int perilune_insert_all(lua_State *L);
+int prec_insert_all(lua_State *L);
 
 #endif

@@ -7,6 +7,6 @@
 #include <perilune_rows.h>
 
 /* A table of functions for the Lua part of records. [-0, +1, m] */
-void perilune_push_record_functions(lua_State *L);
+void prec_push_record_functions(lua_State *L);
 
 #endif

@@ -165,7 +165,7 @@ int pdb_raise_failure(lua_State *L, pdb_statement *statement) {
     }
     if (statement) {
         pdb_end_run(statement);
-        perilune_explain_failure(L, rows, statement);
+        prec_explain_failure(L, rows, statement);
     }
     return lua_error(L);
 }

@@ -142,7 +142,7 @@ static int fail_conversion(lua_State *L, const pdb_arguments *arguments) {
 
 static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer expected) {
     const char *hint = "";
-    if (arguments->table && perilune_shape_at(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
+    if (arguments->table && prec_shape_at(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
     else if (arguments->table && arguments->list_count < expected) {
         hint = " (a nil ends a list: write perilune.null, or give the list a field n)";
     }

@@ -46,7 +46,7 @@ static void find_layout(lua_State *L, cursor *cursor) {
                           .access = pdb_current_access(L, cursor->database), .statement_index = top - 1,
                           .class_index = top};
     call.arguments.verb = "rows";
-    perilune_push_layout(L, &call);
+    prec_push_layout(L, &call);
     lua_setiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
     lua_settop(L, top - 2);
 }
@@ -79,13 +79,13 @@ static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
     if (rows->context->limited) plua_count_work(L, statement->column_count);
     if (cursor->form == PDB_TUPLES) return push_tuple(L, statement);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
-    if (cursor->form == PDB_RECORDS) perilune_push_record(L, statement, lua_gettop(L));
+    if (cursor->form == PDB_RECORDS) prec_push_record(L, statement, lua_gettop(L));
     else pdb_push_row(L, statement, lua_gettop(L));
     if (rows->has_pending_error) {
         cursor->is_done = true;
         return pdb_raise_failure(L, statement);
     }
-    perilune_check_fit(L, rows);
+    prec_check_types(L, rows);
     return 1;
 }
 
@@ -176,7 +176,7 @@ int pdb_open_cursor(lua_State *L, pdb_call *call, pdb_row_form form) {
     pdb_statement *statement = call->statement;
     if (!statement->is_direct) {
         pdb_fetch(L, call, form, LUA_MAXINTEGER);
-        perilune_check_fit(L, call->rows);
+        prec_check_types(L, call->rows);
         int list = lua_gettop(L);
         push_cursor(L, call, form);
         lua_pushvalue(L, list);

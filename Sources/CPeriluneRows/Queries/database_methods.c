@@ -127,25 +127,25 @@ static int tuples(lua_State *L, pdb_call *call) { return pdb_open_cursor(L, call
 
 static int record_rows(lua_State *L, pdb_call *call) { return pdb_open_cursor(L, call, PDB_RECORDS); }
 
-int perilune_fetch_records(lua_State *L, pdb_call *call) {
+int prec_fetch_records(lua_State *L, pdb_call *call) {
     pdb_fetch(L, call, PDB_RECORDS, LUA_MAXINTEGER);
-    perilune_check_fit(L, call->rows);
+    prec_check_types(L, call->rows);
     return 1;
 }
 
-int perilune_fetch_record(lua_State *L, pdb_call *call) {
+int prec_fetch_record(lua_State *L, pdb_call *call) {
     if (!call->statement->is_direct) {
         first_through_grdb(L, call, PDB_RECORDS);
     } else if (pdb_step_once(L, call)) {
         pdb_check_columns(call->statement);
-        perilune_push_layout(L, call);
-        perilune_push_record(L, call->statement, lua_gettop(L));
+        prec_push_layout(L, call);
+        prec_push_record(L, call->statement, lua_gettop(L));
         if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
     } else {
         lua_pushnil(L);
     }
     pdb_end_run(call->statement);
-    perilune_check_fit(L, call->rows);
+    prec_check_types(L, call->rows);
     return 1;
 }
 
@@ -162,8 +162,8 @@ VERB(prepare, false, false, false)
 VERB(columns, false, false, false)
 VERB(parameters, false, false, false)
 VERB(is_readonly, false, false, false)
-FULL_VERB(fetch_records, perilune_fetch_records, "fetch_all", true, false, true, true)
-FULL_VERB(fetch_record, perilune_fetch_record, "fetch_one", true, false, true, true)
+FULL_VERB(fetch_records, prec_fetch_records, "fetch_all", true, false, true, true)
+FULL_VERB(fetch_record, prec_fetch_record, "fetch_one", true, false, true, true)
 FULL_VERB(record_rows, record_rows, "rows", false, false, true, true)
 
 const luaL_Reg pdb_database_verbs[] = {
@@ -197,7 +197,7 @@ const luaL_Reg pdb_statement_verbs[] = {
 };
 
 /* For the library: database, SQL, class, arguments; or statement, class, arguments. */
-const luaL_Reg perilune_record_fetches[] = {
+const luaL_Reg prec_record_fetches[] = {
     {"fetch_records", database_fetch_records},
     {"fetch_record", database_fetch_record},
     {"record_rows", database_record_rows},

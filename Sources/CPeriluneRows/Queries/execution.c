@@ -54,7 +54,7 @@ void pdb_take_row(pdb_execution *run) {
         case PDB_VALUES: push_optional_value(L, statement); break;
         case PDB_TUPLES: push_list(L, statement); break;
         case PDB_RECORDS:
-            if (!perilune_push_record(L, statement, run->list - 1)) {
+            if (!prec_push_record(L, statement, run->list - 1)) {
                 run->is_stale = true;
                 return;
             }
@@ -151,13 +151,13 @@ void pdb_run_bound(lua_State *L, pdb_call *call, pdb_row_form form, lua_Integer 
                         .statement_index = call->statement_index};
     if (form != PDB_DISCARD) {
         luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
-        if (form == PDB_RECORDS) perilune_push_layout(L, call);
+        if (form == PDB_RECORDS) prec_push_layout(L, call);
         else lua_pushnil(L);
         lua_newtable(L);
         run.list = lua_gettop(L);
     }
     step_change(L, call, &run);
-    if (run.is_stale) perilune_raise_stale(L, call);
+    if (run.is_stale) prec_raise_stale(L, call);
     tell_of_savepoint(L, call);
     pdb_end_change(call);
     if (pdb_has_deferred_callbacks(call->rows)) pdb_run_deferred_callbacks(L, call->access->connection);

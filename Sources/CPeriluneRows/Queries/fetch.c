@@ -44,9 +44,9 @@ static inline void push_row(lua_State *L, pdb_statement *statement, int first_ke
 /* The same for records. Index 2: their layout. */
 static void take_records(lua_State *L, loop *loop, lua_Integer limit) {
     int top = lua_gettop(L);
-    perilune_decoder decoder = perilune_begin_records(L, 2);
+    prec_decoder decoder = prec_begin_records(L, 2);
     while (loop->count < limit) {
-        perilune_decode(L, loop->call->statement, &decoder);
+        prec_decode(L, loop->call->statement, &decoder);
         lua_rawseti(L, 1, ++loop->count);
         pdb_check_limits(L, loop->call, loop->count);
         if (!pdb_step(L, loop->call)) {
@@ -127,7 +127,7 @@ static void fetch_direct(lua_State *L, pdb_call *call, pdb_row_form form) {
         int list = lua_gettop(L);
         pdb_check_columns(call->statement);
         if (form == PDB_ROWS) pdb_push_keys(L, call->statement, call->statement_index);
-        else if (form == PDB_RECORDS) perilune_push_layout(L, call);
+        else if (form == PDB_RECORDS) prec_push_layout(L, call);
         else lua_pushnil(L);
         lua_pushcfunction(L, take_first_rows);
         lua_pushvalue(L, list);

@@ -104,8 +104,8 @@ int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row);
 void pdb_fetch(lua_State *L, pdb_call *call, pdb_row_form form, lua_Integer limit);
 
 /* Push the list of the records, and the first record or nil; return 1. */
-int perilune_fetch_records(lua_State *L, pdb_call *call);
-int perilune_fetch_record(lua_State *L, pdb_call *call);
+int prec_fetch_records(lua_State *L, pdb_call *call);
+int prec_fetch_record(lua_State *L, pdb_call *call);
 
 /* Pushes what a generic for needs to iterate: iterator, cursor, nil, cursor. */
 int pdb_open_cursor(lua_State *L, pdb_call *call, pdb_row_form form);

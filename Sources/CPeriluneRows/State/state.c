@@ -18,7 +18,7 @@ void pdb_open(lua_State *L, const pdb_callbacks *callbacks) {
     pdb_open_rows(L);
     pdb_open_changes(L);
     pdb_open_pending_errors(L);
-    perilune_open_records(L, rows);
+    prec_open_records(L, rows);
     pdb_open_observers(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
     rows->context->extension = rows;
