@@ -37,7 +37,7 @@ struct pdb_state {
     struct pdb_deferred_callbacks *settlements; /* what observers are to be told, or NULL */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
-    bool has_misfit;             /* a record was made with a value that is none of its column's */
+    bool has_type_mismatch;             /* a record was made with a value that is none of its column's */
     /* Metatables by address: a userdata is one of ours if its metatable is. */
     const void *database_metatable, *compiled_metatable, *statement_metatable, *cursor_metatable, *blob_metatable;
     const void *model_metatable, *plan_metatable, *shape_metatable, *layout_metatable, *write_metatable;
@@ -70,7 +70,7 @@ static inline void pdb_end_host_call(pdb_state *rows, bool may_refuse) {
 }
 
 static inline bool pdb_is_cancelled(pdb_state *rows) {
-    return atomic_load_explicit(&rows->context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE;
+    return atomic_load_explicit(&rows->context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE;
 }
 
 /* MARK: - Databases, connections, accesses */
@@ -150,7 +150,7 @@ void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statemen
 
 /* MARK: - Memory */
 
-/* Dooms the run if SQLite's pages have grown by more than the state's memory limit in it: databases in memory, and caches. Does
+/* Cancels the run if SQLite's pages have grown by more than the state's memory limit in it: databases in memory, and caches. Does
 ** nothing without such a limit. Raises nothing. */
 void pdb_watch_memory(pdb_connection *connection);
 

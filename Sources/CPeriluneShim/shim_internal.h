@@ -23,7 +23,7 @@ void plua_arm_count_hook(plua_context *context);
 /* Makes sure that no signal finds the context any more. */
 void plua_stop_listening(plua_context *context);
 
-/* Puts the hook on a coroutine that begins to run, if the run is doomed: the signal that armed it came just before, and has
+/* Puts the hook on a coroutine that begins to run, if the run is cancelled: the signal that armed it came just before, and has
 ** reached only what ran then. */
 void plua_arm_if_cancelled(lua_State *coroutine);
 

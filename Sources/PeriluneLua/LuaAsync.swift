@@ -127,12 +127,12 @@ private final class AsyncDriver {
     private func step() throws(LuaError) -> Step {
         core.beginStep(of: ownRun)
         defer { core.endStep(of: ownRun) }
-        try throwIfDoomed()
+        try throwIfCancelled()
         let place = placeOfWait()
         let (status, count) = resume()
         if status == LUA_YIELD || status == LUA_OK {
             if core.limits.isLimited { _ = plua_poll(core.context) }
-            try throwIfDoomed()
+            try throwIfCancelled()
         }
         switch status {
         case LUA_OK: return .ended(core.entering(thread) { core.takeValues(Int(count)) })
@@ -151,9 +151,9 @@ private final class AsyncDriver {
     }
 
     /// Without limits nothing but this ends a script that catches the errors of its asynchronous calls.
-    private func throwIfDoomed() throws(LuaError) {
-        guard core.doom != .none else { return }
-        var error = core.limits.error(for: core.doom, exitStatus: core.exitStatus)
+    private func throwIfCancelled() throws(LuaError) {
+        guard core.cancelReason != .none else { return }
+        var error = core.limits.error(for: core.cancelReason, exitStatus: core.exitStatus)
         (error.file, error.line) = placeOfWait()
         throw error
     }

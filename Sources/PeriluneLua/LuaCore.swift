@@ -116,7 +116,7 @@ package final class LuaCore: @unchecked Sendable {
         let results = takingResults()
         // It may have come too late for the script to notice, but whoever has ended the run wants to be told.
         if depth == 1, limits.isLimited { _ = plua_poll(context) }
-        if depth == 1, doom != .none { throw limits.error(for: doom, exitStatus: exitStatus) }
+        if depth == 1, cancelReason != .none { throw limits.error(for: cancelReason, exitStatus: exitStatus) }
         return results
     }
 
@@ -165,7 +165,7 @@ package final class LuaCore: @unchecked Sendable {
     // MARK: - Errors
 
     /// Why the run is ended from outside.
-    var doom: LuaDoom { LuaDoom(rawValue: plua_cancel_reason_of(context)) ?? .none }
+    var cancelReason: LuaCancelReason { LuaCancelReason(rawValue: plua_cancel_reason_of(context)) ?? .none }
 
     /// Takes the error value off the stack.
     package func takeError(status: CInt) -> LuaError {
@@ -186,9 +186,9 @@ package final class LuaCore: @unchecked Sendable {
     }
 
     private func makeError(status: CInt, isRaisedAgain: Bool) -> LuaError {
-        if doom != .none {
+        if cancelReason != .none {
             plua_pop(L, 1)
-            return limits.error(for: doom, exitStatus: exitStatus)
+            return limits.error(for: cancelReason, exitStatus: exitStatus)
         }
         if let payload = plua_error_payload(L, -1) { return makeError(ofErrorObjectWith: payload) }
         let code: LuaError.Code =

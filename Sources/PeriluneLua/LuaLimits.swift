@@ -58,7 +58,7 @@ public struct LuaLimits: Sendable, Equatable {
 
     /// Ends a run: what ended it does not reach the next one.
     func stop(_ context: UnsafeMutablePointer<plua_context>) {
-        if plua_cancel_reason_of(context) != LuaDoom.none.rawValue {
+        if plua_cancel_reason_of(context) != LuaCancelReason.none.rawValue {
             plua_clear_cancel_reason(context)
             if !isLimited { lua_sethook(context.pointee.main, nil, 0, 0) }
         }
@@ -66,9 +66,9 @@ public struct LuaLimits: Sendable, Equatable {
         context.pointee.budget = Int64.max
     }
 
-    func error(for doom: LuaDoom, exitStatus: Int32) -> LuaError {
+    func error(for reason: LuaCancelReason, exitStatus: Int32) -> LuaError {
         var error: LuaError
-        switch doom {
+        switch reason {
         case .timeout: error = LuaError(.timeout, "the script ran longer than its limit of \(time.map { "\($0)" } ?? "?")")
         case .memory: error = LuaError(.memory, "the script used more memory than its limit of \(memoryInBytes ?? 0) bytes")
         case .budget: error = LuaError(.budget, "the script used up its \(instructions ?? 0) instructions")
@@ -82,7 +82,7 @@ public struct LuaLimits: Sendable, Equatable {
 }
 
 /// Why a run is ended from outside.
-package enum LuaDoom: Int32, Sendable {
+package enum LuaCancelReason: Int32, Sendable {
     case none = 0
     case timeout = 1
     case cancelled = 2

@@ -17,7 +17,7 @@ package final class LuaRun: @unchecked Sendable {
     /// `nil`: it has not begun.
     fileprivate var deadline: UInt64?
     fileprivate var budget = Int64.max
-    fileprivate(set) var doom = LuaDoom.none
+    fileprivate(set) var cancelReason = LuaCancelReason.none
     /// Whether it has ended.
     fileprivate(set) var isOver = false
     fileprivate var isCancelled = false
@@ -42,8 +42,8 @@ package final class LuaRun: @unchecked Sendable {
     }
 
     /// Ends the run while it waits.
-    func end(for doom: LuaDoom) {
-        if self.doom == .none { self.doom = doom }
+    func end(for reason: LuaCancelReason) {
+        if cancelReason == .none { cancelReason = reason }
     }
 }
 
@@ -69,7 +69,7 @@ extension LuaCore {
         runs.withLock { runs in
             // A cancellation that came while nothing ran is for this one.
             if let context = runs.context?.pointer, runs.suspendable.isEmpty, depth == 0 {
-                run.doom = LuaDoom(rawValue: plua_cancel_reason_of(context)) ?? .none
+                run.cancelReason = LuaCancelReason(rawValue: plua_cancel_reason_of(context)) ?? .none
                 plua_clear_cancel_reason(context)
             }
             runs.suspendable[ObjectIdentifier(run)] = run
@@ -107,7 +107,7 @@ extension LuaCore {
             runs.current = run
             plua_clear_cancel_reason(context)
             if run.isCancelled { run.end(for: .cancelled) }
-            if run.doom != .none { plua_cancel_run(context, run.doom.rawValue) }
+            if run.cancelReason != .none { plua_cancel_run(context, run.cancelReason.rawValue) }
         }
         run.didResume?()
     }
@@ -116,7 +116,7 @@ extension LuaCore {
     func suspend(_ run: LuaRun) {
         run.willSuspend?()
         runs.withLock { runs in
-            run.doom = doom
+            run.cancelReason = cancelReason
             runs.current = nil
             run.deadline = context.pointee.deadline
             run.budget = context.pointee.budget
@@ -146,11 +146,11 @@ extension LuaCore {
     // MARK: - Cancelling
 
     /// Ends all runs, or the next one if none is going on, from any thread.
-    package func cancel(_ doom: LuaDoom = .cancelled) {
+    package func cancel(_ reason: LuaCancelReason = .cancelled) {
         let handlers = runs.withLock { runs in
             guard let context = runs.context?.pointer else { return [@Sendable () -> Void]() }
-            plua_cancel_run(context, doom.rawValue)
-            guard doom == .cancelled else { return [] }
+            plua_cancel_run(context, reason.rawValue)
+            guard reason == .cancelled else { return [] }
             plua_wake(context)
             for run in runs.suspendable.values { run.isCancelled = true }
             return runs.suspendable.values.flatMap(\.handlers.values)
@@ -173,7 +173,7 @@ extension LuaCore {
         let handlers = runs.withLock { runs in
             run.isCancelled = true
             if runs.current === run, let context = runs.context?.pointer {
-                plua_cancel_run(context, LuaDoom.cancelled.rawValue)
+                plua_cancel_run(context, LuaCancelReason.cancelled.rawValue)
                 plua_wake(context)
             }
             return Array(run.handlers.values)
@@ -194,7 +194,7 @@ extension LuaCore {
     /// `nil` if the run is not to wait.
     func addCancellationHandler(of run: LuaRun, _ handler: @escaping @Sendable () -> Void) -> Int? {
         runs.withLock { runs in
-            guard !run.isCancelled, !run.isInterrupted, run.doom == .none else {
+            guard !run.isCancelled, !run.isInterrupted, run.cancelReason == .none else {
                 run.isInterrupted = false
                 return nil
             }

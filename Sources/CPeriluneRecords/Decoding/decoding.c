@@ -73,7 +73,7 @@ static void push_segment(lua_State *L, pdb_statement *statement, const prec_layo
         }
         if (position == NOT_TAKEN) continue;
         /* Nothing may be raised here. */
-        if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) pdb_state_of(L)->has_misfit = true;
+        if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) pdb_state_of(L)->has_type_mismatch = true;
         lua_pushvalue(L, keys + column);
         bool is_date = position >= 0 && columns[position].is_date;
         if (is_date && push_date(L, statement->handle, column, packer)) {
@@ -197,7 +197,7 @@ bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index) 
 }
 
 void prec_raise_type_mismatch(lua_State *L) {
-    pdb_state_of(L)->has_misfit = false;
+    pdb_state_of(L)->has_type_mismatch = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_record_function(L, "raise_misfit");
     lua_pushvalue(L, -2);

@@ -39,8 +39,8 @@ static bool push_method(lua_State *L) {
 }
 
 /* Has the next record find the value on top of the stack under the key at 2. */
-static void keep_found(lua_State *L, int model) {
-    lua_getiuservalue(L, model, MODEL_FOUND);
+static void cache_method(lua_State *L, int model) {
+    lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
     lua_pushvalue(L, 2);
     lua_pushvalue(L, -3);
     lua_rawset(L, -3);
@@ -64,7 +64,7 @@ int prec_missing_field(lua_State *L) {
             is_found = lua_rawget(L, -2) != LUA_TNIL;
         }
         if (is_found) {
-            keep_found(L, model);
+            cache_method(L, model);
             return 1;
         }
     }

@@ -114,7 +114,7 @@ static int new_model(lua_State *L) {
         lua_setiuservalue(L, 6, i + 1);
     }
     prec_push_method_cache(L, 6);
-    lua_setiuservalue(L, 6, MODEL_FOUND);
+    lua_setiuservalue(L, 6, MODEL_METHOD_CACHE);
     return 1;
 }
 
@@ -122,7 +122,7 @@ static int new_model(lua_State *L) {
 static int set_model(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     if (!lua_isnoneornil(L, 2)) model->writes_in_lua = lua_toboolean(L, 2);
-    if (!lua_isnoneornil(L, 3)) model->awakens = lua_toboolean(L, 3);
+    if (!lua_isnoneornil(L, 3)) model->decodes_in_lua = lua_toboolean(L, 3);
     return 0;
 }
 

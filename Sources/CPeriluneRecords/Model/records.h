@@ -25,7 +25,7 @@ typedef struct prec_model {
     struct prec_model *base; /* of the class that this one extends, or NULL */
     bool tracks_changes;
     bool writes_in_lua; /* hooks or converted columns: the Lua part must see every write */
-    bool awakens;       /* the Lua part must see every record that was fetched */
+    bool decodes_in_lua; /* the Lua part must see every record that was fetched */
     bool is_described;  /* a table has been read: the flags are known */
 } prec_model;
 
@@ -37,8 +37,8 @@ enum {
     MODEL_PLANS,   /* id of the database -> plan */
     MODEL_BASE,
     MODEL_LATEST,  /* the plan that was used last, or nil */
-    MODEL_FOUND,   /* what records have as __index: methods and verbs that were asked for before; asks for others */
-    MODEL_VALUES = MODEL_FOUND,
+    MODEL_METHOD_CACHE,   /* what records have as __index: methods and verbs that were asked for before; asks for others */
+    MODEL_VALUES = MODEL_METHOD_CACHE,
 };
 
 /* The model of the class at `index`, or NULL; prec_push_model also pushes its userdata then. [-0, +(0|1), -] */
@@ -52,7 +52,7 @@ static inline bool prec_writes_in_lua(const prec_model *model) {
 }
 
 static inline bool prec_decodes_in_lua(const prec_model *model) {
-    while (model && !model->awakens) model = model->base;
+    while (model && !model->decodes_in_lua) model = model->base;
     return model != NULL;
 }
 
@@ -262,7 +262,7 @@ bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index);
 void prec_raise_type_mismatch(lua_State *L);
 
 static inline void prec_check_types(lua_State *L, const pdb_state *rows) {
-    if (rows->has_misfit) prec_raise_type_mismatch(L);
+    if (rows->has_type_mismatch) prec_raise_type_mismatch(L);
 }
 
 /* For the Lua part: see there. */

@@ -34,7 +34,7 @@ void prec_push_record_verbs(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &v
 /* Pushes the table that __index is. With extras it is one that finds them first. */
 static void push_index(lua_State *L, int model, int extras) {
     if (extras == 0) {
-        lua_getiuservalue(L, model, MODEL_FOUND);
+        lua_getiuservalue(L, model, MODEL_METHOD_CACHE);
         return;
     }
     lua_pushvalue(L, model);
@@ -105,7 +105,7 @@ void prec_push_method_cache(lua_State *L, int model) {
 static int forget_found(lua_State *L) {
     if (pdb_to_userdata(L, 1, pdb_state_of(L)->model_metatable) == NULL) return luaL_typeerror(L, 1, "model");
     lua_settop(L, 1);
-    lua_getiuservalue(L, 1, MODEL_FOUND);
+    lua_getiuservalue(L, 1, MODEL_METHOD_CACHE);
     for (lua_pushnil(L); lua_next(L, 2);) {
         lua_pop(L, 1);
         lua_pushvalue(L, -1);

@@ -6,7 +6,7 @@ typedef struct {
     pdb_statement *statement; /* NULL if the rows were all taken at once */
     uint32_t run_id;               /* of the run that this cursor is */
     pdb_row_form form;
-    bool is_loose; /* opened outside of blocks: each step has an access of its own */
+    bool is_autocommit; /* opened outside of blocks: each step has an access of its own */
     bool has_columns, is_done;
     lua_Integer position; /* in the list of rows */
 } cursor;
@@ -109,7 +109,7 @@ static int next_in_list(lua_State *L, cursor *cursor) {
 }
 
 static int raise_dead(lua_State *L, const cursor *cursor) {
-    if (cursor->is_loose) return plua_raise(L, "closed", "this cursor was used after its database was closed");
+    if (cursor->is_autocommit) return plua_raise(L, "closed", "this cursor was used after its database was closed");
     return plua_raise(L, "dead_handle", "this cursor was used after its block ended");
 }
 
@@ -120,7 +120,7 @@ static int next(lua_State *L) {
     if (cursor->statement == NULL) return next_in_list(L, cursor);
     if (!is_alive(cursor)) return raise_dead(L, cursor);
     pdb_state *rows = cursor->database->rows;
-    if (!cursor->is_loose && rows->forbidden_place == NULL) return step(L, rows, cursor);
+    if (!cursor->is_autocommit && rows->forbidden_place == NULL) return step(L, rows, cursor);
     pdb_access *access = pdb_find_access(L, rows, cursor->database, 0);
     if (access && access->connection == cursor->statement->connection) return step(L, rows, cursor);
     if (access) {
@@ -184,11 +184,11 @@ int pdb_open_cursor(lua_State *L, pdb_call *call, pdb_row_form form) {
         return push_iterator(L);
     }
     bool is_statement = call->access->mode == PDB_READ_STATEMENT || call->access->mode == PDB_WRITE_STATEMENT;
-    bool is_loose = call->token == 0 && is_statement;
-    pdb_start(L, call, is_loose ? &statement->connection->active : &call->access->active);
+    bool is_autocommit = call->token == 0 && is_statement;
+    pdb_start(L, call, is_autocommit ? &statement->connection->active : &call->access->active);
     cursor *cursor = push_cursor(L, call, form);
     int cursor_index = lua_gettop(L);
-    cursor->is_loose = is_loose;
+    cursor->is_autocommit = is_autocommit;
     cursor->statement = statement;
     cursor->run_id = statement->run_id;
     lua_pushvalue(L, call->statement_index);
@@ -218,7 +218,7 @@ static int close(lua_State *L) {
     cursor->is_done = true;
     if (!is_alive(cursor)) return 0;
     pdb_access *access = pdb_current_access(L, cursor->database);
-    bool is_here = !cursor->is_loose || (access && access->connection == cursor->statement->connection);
+    bool is_here = !cursor->is_autocommit || (access && access->connection == cursor->statement->connection);
     if (rows->forbidden_place || pdb_is_cancelled(rows) || (!is_here && access)) {
         abandon(cursor);
         return 0;

@@ -24,7 +24,7 @@ static int call_swift(lua_State *L) {
     if (context->limited) {
         if (context->budget != INT64_MAX) context->budget -= host_call_cost;
         plua_check(L); /* a host function may take long, and hand in much */
-    } else if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE) {
+    } else if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) {
         plua_raise_cancellation(L);
     }
     return result;
@@ -151,7 +151,7 @@ int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *
         lua_pushvalue(coroutine, -1);
         lua_xmove(coroutine, from, 1);
         if (lua_pcall(from, 2, 0, 0) != LUA_OK) plua_pop(from, 1); /* no traceback then */
-        /* Its to-be-closed variables; not in a doomed run, whose dead coroutines run without the hook. */
+        /* Its to-be-closed variables; not in a cancelled run, whose dead coroutines run without the hook. */
         if (plua_cancel_reason_of(context) == PLUA_CANCEL_NONE) lua_resetthread(coroutine);
     }
     context->driven = driven;

@@ -3,7 +3,7 @@
 ** - pass an asynchronous call inside a coroutine outward, to the driver of the run;
 ** - check the limits at every resume: a new coroutine counts its instructions from zero, so many short ones would never
 **   meet the hook;
-** - never close a coroutine of a doomed run: one that was ended inside its hook runs its __close handlers without hooks;
+** - never close a coroutine of a cancelled run: one that was ended inside its hook runs its __close handlers without hooks;
 ** - keep the traceback of a coroutine that fails;
 ** - survive a long chain of close, which in Lua before 5.4.6 overflows the C stack.
 */
@@ -142,7 +142,7 @@ static int carry_over(lua_State *L, lua_State *coroutine, int argument_count, bo
     if (argument_count > 0) lua_xmove(L, coroutine, argument_count);
     int result_count;
     int status = run(L, context, coroutine, argument_count, &result_count);
-    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
+    if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
     if (status > LUA_YIELD) return carry_failure(L, coroutine, was_alive);
     if (result_count == 1 && lua_touserdata(coroutine, -1) == &plua_async_marker) return is_waiting;
     if (result_count == 0) return 0;

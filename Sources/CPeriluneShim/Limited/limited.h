@@ -43,10 +43,10 @@ static inline size_t plua_cost_of_bytes(size_t bytes) { return bytes / 64; }
 /* Ends the run for memory if a block of that size does not fit, before it is asked for. */
 void plua_reserve(lua_State *L, size_t bytes);
 
-/* Ends the call if the run is doomed: for what comes after a protected call, which may have caught the end. */
+/* Ends the call if the run is cancelled: for what comes after a protected call, which may have caught the end. */
 static inline void plua_raise_if_cancelled(lua_State *L) {
     plua_context *context = plua_context_of(L);
-    if (atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
+    if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) plua_raise_cancellation(L);
 }
 
 /* Replaces those of the named functions that the table on top has. [-0, +0, m] */

@@ -35,7 +35,7 @@ static bool is_over_while_growing(plua_context *context) {
     if (context->deadline != 0 && plua_now() >= context->deadline) {
         plua_cancel_run(context, PLUA_CANCEL_TIMEOUT);
     }
-    return atomic_load_explicit(&context->doom, memory_order_relaxed) != PLUA_CANCEL_NONE;
+    return atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE;
 }
 
 static bool is_refused(plua_context *context, size_t old_size, size_t new_size) {
@@ -67,7 +67,7 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
     }
     context->used += new_size - old_size;
     /* Within the thousand instructions to the next look a script could ask for gigabytes. */
-    if (context->limit != 0 && context->used > context->limit && !context->hurried) plua_arm_count_hook(context);
+    if (context->limit != 0 && context->used > context->limit && !context->has_armed_hook) plua_arm_count_hook(context);
     return result;
 }
 

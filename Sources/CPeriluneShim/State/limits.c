@@ -11,7 +11,7 @@
 ** can take milliseconds: comparing two strings of 20 MB, copying 100,000 arguments. */
 enum { instructions_per_look = 200 };
 
-static const char doom_marker;
+static const char cancellation_marker;
 
 static void count_hook(lua_State *L, lua_Debug *activation);
 
@@ -21,16 +21,16 @@ uint64_t plua_now(void) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
-void plua_cancel_run(plua_context *context, int doom) {
+void plua_cancel_run(plua_context *context, int reason) {
     int expected = PLUA_CANCEL_NONE;
-    atomic_compare_exchange_strong(&context->doom, &expected, doom);
+    atomic_compare_exchange_strong(&context->cancel_reason, &expected, reason);
 }
 
 /* Garbage does not count: a script is over its limit if it is so after a full collection. */
 static bool is_over_memory_limit(plua_context *context) {
     if (context->limit == 0 || context->used <= context->limit) return false;
     lua_gc(context->main, LUA_GCCOLLECT);
-    context->hurried = false;
+    context->has_armed_hook = false;
     return context->used > context->limit;
 }
 
@@ -45,13 +45,13 @@ static void arm(lua_State *L) {
 }
 
 void plua_arm_count_hook(plua_context *context) {
-    context->hurried = true;
+    context->has_armed_hook = true;
     arm(context->running);
 }
 
 int plua_poll(plua_context *context) {
-    int doom = atomic_load_explicit(&context->doom, memory_order_relaxed);
-    if (doom != PLUA_CANCEL_NONE) return doom;
+    int reason = atomic_load_explicit(&context->cancel_reason, memory_order_relaxed);
+    if (reason != PLUA_CANCEL_NONE) return reason;
     if (context->budget <= 0) {
         plua_cancel_run(context, PLUA_CANCEL_BUDGET);
     } else if (context->deadline != 0 && plua_now() >= context->deadline) {
@@ -59,12 +59,12 @@ int plua_poll(plua_context *context) {
     } else if (is_over_memory_limit(context)) {
         plua_cancel_run(context, PLUA_CANCEL_MEMORY);
     }
-    return atomic_load_explicit(&context->doom, memory_order_relaxed);
+    return atomic_load_explicit(&context->cancel_reason, memory_order_relaxed);
 }
 
 int plua_raise_cancellation(lua_State *L) {
     arm(L); /* a script that catches the error gets no further */
-    lua_pushlightuserdata(L, (void *)&doom_marker);
+    lua_pushlightuserdata(L, (void *)&cancellation_marker);
     return lua_error(L);
 }
 
@@ -127,7 +127,7 @@ static void arm_hook(int signal_number) {
     if (own == NULL) return;
     atomic_store(&own->is_handling, true);
     plua_context *context = atomic_load(&own->context);
-    if (context != NULL && atomic_load(&context->doom) != PLUA_CANCEL_NONE) {
+    if (context != NULL && atomic_load(&context->cancel_reason) != PLUA_CANCEL_NONE) {
         arm(context->main);
         if (context->running != context->main) arm(context->running);
     }

@@ -47,14 +47,14 @@ typedef struct plua_context {
 
     /* The allocator: counts, and notes when the limit is passed. Sizes are in bytes. */
     size_t used;
-    size_t limit;      /* more than that after a full collection dooms the run for memory; 0 means no limit */
+    size_t limit;      /* more than that after a full collection cancels the run for memory; 0 means no limit */
     size_t hard_cap;   /* requests beyond it are refused where that is safe; 0 means no cap */
-    bool hurried;      /* the hook has been told to look at the limit with the next instruction */
+    bool has_armed_hook; /* the hook has been told to look at the limit with the next instruction */
     bool may_refuse;   /* false while a Swift frame lies between here and the nearest protected call */
     int64_t fail_at;   /* tests: refuse the n-th request from now on (and its repetition); negative means never */
 
-    /* Limits. `doom` is written from any thread, the rest on the thread that runs the state. */
-    _Atomic(int) doom;
+    /* Limits. `cancel_reason` is written from any thread, the rest on the thread that runs the state. */
+    _Atomic(int) cancel_reason;
     _Atomic(int) listening_signal; /* see plua_listen; 0 means none */
     pthread_t listening_thread;
     lua_State *volatile running; /* the coroutine that runs now, for the signal that arms the hook */
@@ -91,8 +91,8 @@ static inline plua_context *plua_context_of(lua_State *L) {
 }
 
 /* Why the run has been ended, without looking at the clock. Never fails. */
-static inline int plua_cancel_reason_of(plua_context *context) { return atomic_load(&context->doom); }
-static inline void plua_clear_cancel_reason(plua_context *context) { atomic_store(&context->doom, PLUA_CANCEL_NONE); }
+static inline int plua_cancel_reason_of(plua_context *context) { return atomic_load(&context->cancel_reason); }
+static inline void plua_clear_cancel_reason(plua_context *context) { atomic_store(&context->cancel_reason, PLUA_CANCEL_NONE); }
 
 /* The context of the state that runs Lua code on this thread now, or NULL. */
 plua_context *plua_running_context(void);
@@ -106,20 +106,20 @@ void plua_close_state(lua_State *L, void (*release)(void *object));
 
 /* MARK: - Limits */
 
-/* Reads flag, budget and clock; dooms the run if one of them says so. Returns the doom, raises nothing.
+/* Reads flag, budget and clock; cancels the run if one of them says so. Returns the reason, raises nothing.
 ** Safe to call from SQLite's progress handler. */
 int plua_poll(plua_context *context);
 
-/* Like plua_poll, and raises if the run is doomed. Call from C only, with no Swift frame to cross. */
+/* Like plua_poll, and raises if the run is cancelled. Call from C only, with no Swift frame to cross. */
 void plua_check(lua_State *L);
 
 /* Takes `cost` (about one for each element or byte-step of work) off the budget, then checks now and then. */
 void plua_count_work(lua_State *L, int64_t cost);
 
-/* Ends the run of the state from any thread, unless it is doomed already. */
-void plua_cancel_run(plua_context *context, int doom);
+/* Ends the run of the state from any thread, unless it is cancelled already. */
+void plua_cancel_run(plua_context *context, int reason);
 
-/* Raises the error of a doomed run: a light userdata that only the host understands. */
+/* Raises the error of a cancelled run: a light userdata that only the host understands. */
 int plua_raise_cancellation(lua_State *L);
 
 /* Puts the count hook on L (and, by inheritance, on coroutines it creates later). */
@@ -138,10 +138,10 @@ int plua_open_coroutine(lua_State *L);
 #define PLUA_SOURCE_LIMIT (1024 * 1024)
 
 /* For runs without limits, which have no hook: after plua_listen on the thread that runs the state, the signal sent
-** to that thread arms the hook if the run is doomed. NULL ends it. Returns 0, or an errno. */
+** to that thread arms the hook if the run is cancelled. NULL ends it. Returns 0, or an errno. */
 int plua_listen(plua_context *context, int signal_number);
 
-/* Sends that signal, from any thread, after the run has been doomed. Does nothing if nobody listens. */
+/* Sends that signal, from any thread, after the run has been cancelled. Does nothing if nobody listens. */
 void plua_wake(plua_context *context);
 
 /* CLOCK_MONOTONIC in nanoseconds. */

@@ -61,7 +61,7 @@ enum MigrationFailure {
         default:
             core.push(error)
         }
-        guard let migration, !isDoomed(core) else { return }
+        guard let migration, !isCancelled(core) else { return }
         if lua_type(core.L, -1) == LUA_TTABLE {
             addField("migration", migration, core)
         } else if plua_is_error(core.L, -1), !has("migration", core.L) {
@@ -84,8 +84,8 @@ enum MigrationFailure {
         if case .none = field(name, L) { false } else { true }
     }
 
-    private static func isDoomed(_ core: LuaCore) -> Bool {
-        plua_cancel_reason_of(plua_context_of(core.L)) != LuaDoom.none.rawValue
+    private static func isCancelled(_ core: LuaCore) -> Bool {
+        plua_cancel_reason_of(plua_context_of(core.L)) != LuaCancelReason.none.rawValue
     }
 
     private static func push(_ error: LuaError, _ migration: String?, _ core: LuaCore) {
