@@ -13,14 +13,14 @@ typedef struct {
 struct plua_coverage {
     covered_file *files;
     size_t count;
-    const char *source; /* of the chunk that ran last: the same address means the same chunk */
-    size_t current;
+    size_t current; /* the file that ran last */
 };
 
 static covered_file *find_file(plua_coverage *coverage, const char *source) {
-    if (source == coverage->source) return &coverage->files[coverage->current];
-    size_t i = 0;
-    while (i < coverage->count && strcmp(coverage->files[i].name, source + 1) != 0) i++;
+    /* By name: Lua may have collected the chunk that ran last, and the source of another may have its address. */
+    size_t i = coverage->current;
+    if (i < coverage->count && strcmp(coverage->files[i].name, source + 1) == 0) return &coverage->files[i];
+    for (i = 0; i < coverage->count && strcmp(coverage->files[i].name, source + 1) != 0;) i++;
     if (i == coverage->count) {
         covered_file *grown = realloc(coverage->files, (i + 1) * sizeof *grown);
         if (grown == NULL) return NULL;
@@ -30,7 +30,6 @@ static covered_file *find_file(plua_coverage *coverage, const char *source) {
         grown[i] = (covered_file){.name = name};
         coverage->count++;
     }
-    coverage->source = source;
     coverage->current = i;
     return &coverage->files[i];
 }
