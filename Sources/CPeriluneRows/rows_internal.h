@@ -29,7 +29,7 @@ struct pdb_state {
     bool is_recording;
     pdb_note note; /* is told of each statement that runs, or NULL */
     void *note_context;
-    const char *forbidden_place; /* where no database may be used now, or NULL */
+    pdb_place place; /* where no database may be used now */
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
     uint64_t cache_run;          /* the run that it is counted for */
     size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */

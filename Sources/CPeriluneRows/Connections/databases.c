@@ -3,6 +3,14 @@
 
 /* MARK: - Finding */
 
+static const char *const place_texts[] = {
+    [PDB_IN_SQL_FUNCTION] = "an SQL function or collation",
+    [PDB_IN_ON_CHANGE] = "on_change of an observer: the change is being made at this moment",
+    [PDB_IN_WILL_COMMIT] = "will_commit of an observer: the transaction is being committed at this moment",
+    [PDB_IN_TRACE] = "a trace function",
+    [PDB_IN_MIGRATION_FILE] = "the main part of a migration file: return a function(db) that uses it",
+};
+
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb) {
     pdb_handle *handle = pdb_to_userdata(L, index, rows->database_metatable);
     if (handle == NULL) {
@@ -25,9 +33,7 @@ pdb_access *pdb_access_to(pdb_state *rows, pdb_database *database) {
 }
 
 pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token) {
-    if (rows->forbidden_place) {
-        plua_raise(L, "nested_access", "a database cannot be used inside %s", rows->forbidden_place);
-    }
+    if (rows->place) plua_raise(L, "nested_access", "a database cannot be used inside %s", place_texts[rows->place]);
     if (token == 0) return pdb_access_to(rows, database);
     pdb_access *access = access_with_token(rows, token);
     if (access == NULL) plua_raise(L, "dead_handle", "this database handle was used after its block ended");

@@ -16,7 +16,7 @@ static int call_collation(lua_State *L) {
 
 int pdb_call_collation(void *user_data, int left_length, const void *left, int right_length, const void *right) {
     pdb_definition *self = user_data;
-    const char *place;
+    pdb_place place;
     lua_State *L = pdb_enter_callback(self, &place);
     if (L == NULL) {
         sqlite3_interrupt(self->handle);

@@ -51,19 +51,19 @@ static void free_definition(void *user_data) {
     free(self);
 }
 
-lua_State *pdb_enter_callback(pdb_definition *self, const char **forbidden_place) {
+lua_State *pdb_enter_callback(pdb_definition *self, pdb_place *former) {
     plua_context *context = plua_running_context();
     pdb_state *rows = self->state->rows;
     if (context == NULL || rows == NULL || context != rows->context) return NULL;
     lua_State *L = context->running;
     if (!lua_checkstack(L, LUA_MINSTACK)) return NULL;
-    *forbidden_place = rows->forbidden_place;
-    rows->forbidden_place = "an SQL function or collation";
+    *former = rows->place;
+    rows->place = PDB_IN_SQL_FUNCTION;
     return L;
 }
 
-void pdb_leave_callback(pdb_definition *self, const char *forbidden_place) {
-    self->state->rows->forbidden_place = forbidden_place;
+void pdb_leave_callback(pdb_definition *self, pdb_place former) {
+    self->state->rows->place = former;
 }
 
 

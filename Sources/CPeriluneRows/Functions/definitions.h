@@ -35,8 +35,8 @@ typedef struct {
 
 /* The coroutine on which the function may run, or NULL: another thread steps a statement that uses it, or the state is
 ** closed. Databases are out of reach until pdb_leave_callback. */
-lua_State *pdb_enter_callback(pdb_definition *self, const char **forbidden_place);
-void pdb_leave_callback(pdb_definition *self, const char *forbidden_place);
+lua_State *pdb_enter_callback(pdb_definition *self, pdb_place *former);
+void pdb_leave_callback(pdb_definition *self, pdb_place former);
 
 /* Runs `body` protected; a failure becomes the statement's, and the pending error. */
 bool pdb_invoke(lua_State *L, lua_CFunction body, pdb_invocation *call);

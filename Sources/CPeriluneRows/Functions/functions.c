@@ -69,7 +69,7 @@ static int call_function(lua_State *L) {
 
 void pdb_call_function(sqlite3_context *context, int count, sqlite3_value **values) {
     pdb_definition *self = sqlite3_user_data(context);
-    const char *place;
+    pdb_place place;
     lua_State *L = pdb_enter_callback(self, &place);
     if (L == NULL) {
         refuse(context);
@@ -133,7 +133,7 @@ static void run_step(sqlite3_context *context, int count, sqlite3_value **values
         sqlite3_result_error_nomem(context);
         return;
     }
-    const char *place;
+    pdb_place place;
     lua_State *L = memory->has_failed ? NULL : pdb_enter_callback(self, &place);
     if (L == NULL) {
         if (!memory->has_failed) refuse(context);
@@ -173,7 +173,7 @@ static int call_final(lua_State *L) {
 static void finish_group(sqlite3_context *context, bool is_last) {
     pdb_definition *self = sqlite3_user_data(context);
     group *memory = sqlite3_aggregate_context(context, 0);
-    const char *place;
+    pdb_place place;
     lua_State *L = pdb_enter_callback(self, &place);
     if (L == NULL) {
         refuse(context);

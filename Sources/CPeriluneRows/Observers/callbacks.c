@@ -107,14 +107,14 @@ bool pdb_call_on_change(pdb_observer *observer, const pdb_change *change) {
     lua_State *L = coroutine_for(observer);
     if (L == NULL) return true;
     pdb_state *rows = pdb_state_of(L);
-    const char *place = rows->forbidden_place;
+    pdb_place former = rows->place;
     if (rows->has_pending_error) return false;
-    rows->forbidden_place = "on_change of an observer: the change is being made at this moment";
+    rows->place = PDB_IN_ON_CHANGE;
     lua_pushcfunction(L, call_on_change);
     lua_pushlightuserdata(L, observer);
     lua_pushlightuserdata(L, (void *)change);
     int status = plua_pcall(L, 2, 0);
-    rows->forbidden_place = place;
+    rows->place = former;
     if (status != LUA_OK) pdb_keep_pending_error(L);
     return status == LUA_OK;
 }
@@ -126,11 +126,11 @@ int pdb_call_will_commit(pdb_observer *observer) {
     lua_State *L = is_asked ? coroutine_for(observer) : NULL;
     if (L == NULL) return LUA_OK;
     pdb_state *rows = pdb_state_of(L);
-    const char *place = rows->forbidden_place;
-    rows->forbidden_place = "will_commit of an observer: the transaction is being committed at this moment";
+    pdb_place former = rows->place;
+    rows->place = PDB_IN_WILL_COMMIT;
     push_function(L, observer, PDB_WILL_COMMIT);
     int status = plua_pcall(L, 0, 0);
-    rows->forbidden_place = place;
+    rows->place = former;
     return status;
 }
 

@@ -146,7 +146,7 @@ static void take_tables(lua_State *L, pdb_observer *observer, int tables) {
 
 /* The connection of the database whose observers are being called now, or NULL. */
 static pdb_connection *calling_connection(pdb_state *rows, pdb_database *database) {
-    if (rows->forbidden_place == NULL) return NULL;
+    if (!rows->place) return NULL;
     pdb_connection *connection = database->connections;
     while (connection && !(connection->hub && connection->hub->calling > 0 && connection->accesses > 0)) connection = connection->next;
     return connection;

@@ -120,7 +120,7 @@ static int next(lua_State *L) {
     if (cursor->statement == NULL) return next_in_list(L, cursor);
     if (!is_alive(cursor)) return raise_dead(L, cursor);
     pdb_state *rows = cursor->database->rows;
-    if (!cursor->is_autocommit && rows->forbidden_place == NULL) return step(L, rows, cursor);
+    if (!cursor->is_autocommit && !rows->place) return step(L, rows, cursor);
     pdb_access *access = pdb_find_access(L, rows, cursor->database, 0);
     if (access && access->connection == cursor->statement->connection) return step(L, rows, cursor);
     if (access) {
@@ -219,7 +219,7 @@ static int close(lua_State *L) {
     if (!is_alive(cursor)) return 0;
     pdb_access *access = pdb_current_access(L, cursor->database);
     bool is_here = !cursor->is_autocommit || (access && access->connection == cursor->statement->connection);
-    if (rows->forbidden_place || pdb_is_cancelled(rows) || (!is_here && access)) {
+    if (rows->place || pdb_is_cancelled(rows) || (!is_here && access)) {
         abandon(cursor);
         return 0;
     }

@@ -41,10 +41,10 @@ void pdb_observe(lua_State *L) {
     }
 }
 
-const char *pdb_forbid(lua_State *L, const char *place) {
+pdb_place pdb_enter_place(lua_State *L, pdb_place place) {
     pdb_state *rows = pdb_state_of(L);
-    const char *former = rows->forbidden_place;
-    rows->forbidden_place = place;
+    pdb_place former = rows->place;
+    rows->place = place;
     return former;
 }
 

@@ -257,9 +257,19 @@ typedef void (*pdb_note)(void *context, const char *sql);
 /* From now on `note` is told of each statement that the state runs; NULL: nobody is. */
 void pdb_set_note(lua_State *L, pdb_note note, void *context);
 
-/* While SQLite runs a function, a collation or an observer written in Lua, no database may be used in this state: SQLite is not
-** reentrant there. `place` is for the message ("an SQL function"); NULL allows it again. Returns the former place. */
-const char *pdb_forbid(lua_State *L, const char *place);
+/* Where no database may be used in a state, for the most because SQLite calls a function written in Lua there and is not reentrant.
+** A number, whose text for messages C has: no pointer that Swift lends for a call could be kept in its place. */
+typedef enum {
+    PDB_ELSEWHERE, /* databases may be used */
+    PDB_IN_SQL_FUNCTION,
+    PDB_IN_ON_CHANGE,
+    PDB_IN_WILL_COMMIT,
+    PDB_IN_TRACE,
+    PDB_IN_MIGRATION_FILE,
+} pdb_place;
+
+/* From now on the state is in a place where no database may be used, or no more. Returns the former place. Never fails. */
+pdb_place pdb_enter_place(lua_State *L, pdb_place place);
 
 /* MARK: - Errors */
 

@@ -51,15 +51,9 @@ struct MigrationBinding {
     private static func load(_ arguments: LuaArguments) throws -> [LuaValue] {
         let core = try arguments.state.core
         let chunk = try arguments.state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))
-        let outer = pdb_forbid(core.L, mainPart)
-        defer { _ = pdb_forbid(core.L, outer) }
+        let outer = pdb_enter_place(core.L, PDB_IN_MIGRATION_FILE)
+        defer { _ = pdb_enter_place(core.L, outer) }
         return try chunk.call([])
-    }
-
-    /// Where no database can be used, for messages. Constant, in memory that lasts.
-    private static var mainPart: UnsafePointer<CChar> {
-        let text: StaticString = "the main part of a migration file: return a function(db) that uses it"
-        return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)
     }
 }
 

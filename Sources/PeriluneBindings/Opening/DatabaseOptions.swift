@@ -105,8 +105,8 @@ struct Trace {
 
     private func report(_ event: Database.TraceEvent) {
         guard core.isRunningHere else { return }
-        let place = pdb_forbid(core.L, "a trace function")
-        defer { _ = pdb_forbid(core.L, place) }
+        let place = pdb_enter_place(core.L, PDB_IN_TRACE)
+        defer { _ = pdb_enter_place(core.L, place) }
         do {
             let fields = try core.openState().makeTable()
             try fields.setMetatable(metatable)
