@@ -3,7 +3,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct AccessTests {
-    @Test func `RM7 read sees one state, and its results are passed through`() async throws {
+    @Test func `read sees one state, and its results are passed through`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1)")
             local a, b, c = db:read(function(db) return db:fetch_value("SELECT a FROM t"), nil, "x" end)

@@ -6,7 +6,7 @@ import Testing
 @Suite struct CursorTests {
     private let numbers = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 5) SELECT i FROM n"
 
-    @Test func `RM21 rows are iterated lazily, inside and outside of blocks`() async throws {
+    @Test func `rows are iterated lazily, inside and outside of blocks`() async throws {
         try await script("""
             local sum = 0
             for row in db:rows("\(numbers)") do sum = sum + row.i end
@@ -22,7 +22,7 @@ import Testing
             """)
     }
 
-    @Test func `RM43 tuples give the columns as values`() async throws {
+    @Test func `tuples give the columns as values`() async throws {
         try await script("""
             local seen = {}
             for a, b, c in db:tuples("SELECT 1, NULL, 'x' UNION ALL SELECT NULL, 2, NULL") do seen[#seen + 1] = { a, b, c } end
@@ -31,7 +31,7 @@ import Testing
             """)
     }
 
-    @Test func `RM24 each row is a table of its own`() async throws {
+    @Test func `each row is a table of its own`() async throws {
         try await script("""
             local kept = {}
             for row in db:rows("\(numbers)") do kept[#kept + 1] = row end
@@ -42,7 +42,7 @@ import Testing
             """)
     }
 
-    @Test func `RM25 a cursor must not outlive its block`() async throws {
+    @Test func `a cursor must not outlive its block`() async throws {
         try await script("""
             local escaped
             db:read(function(db) escaped = db:rows("\(numbers)") escaped() end)
@@ -130,7 +130,7 @@ import Testing
             """)
     }
 
-    @Test func `RM93 loops with the same SQL nest`() async throws {
+    @Test func `loops with the same SQL nest`() async throws {
         try await script("""
             local pairs_seen = {}
             for a in db:rows("\(numbers)") do

@@ -4,7 +4,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct DatabaseErrorTests {
-    @Test func `RM94 RM100 an error carries its codes and their name`() async throws {
+    @Test func `an error carries its codes and their name`() async throws {
         try await script("""
             db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id))")
             local err = fails("constraint_foreign_key", db.execute, db, "INSERT INTO b VALUES (1)")
@@ -16,7 +16,7 @@ import Testing
             """)
     }
 
-    @Test func `RM95 RM96 an error carries message and SQL`() async throws {
+    @Test func `an error carries message and SQL`() async throws {
         try await script("""
             local err = fails("sql", db.fetch_all, db, "SELECT * FROM missing")
             equal(err.message, "no such table: missing")
@@ -33,7 +33,7 @@ import Testing
             """)
     }
 
-    @Test func `RM97 values that were bound are shown only when asked for`() async throws {
+    @Test func `values that were bound are shown only when asked for`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a UNIQUE)")
             db:execute("INSERT INTO t VALUES ('secret')")
@@ -76,7 +76,7 @@ import Testing
             """)
     }
 
-    @Test func `RM98 RM99 no error of SQLite goes unnoticed, in reads as in writes`() async throws {
+    @Test func `no error of SQLite goes unnoticed, in reads as in writes`() async throws {
         try await script("""
             for _, verb in ipairs{ "execute", "fetch_all", "fetch_one", "fetch_value", "fetch_values", "fetch_set" } do
               fails("sql", db[verb], db, "SELECT abs(-9223372036854775807 - 1)")

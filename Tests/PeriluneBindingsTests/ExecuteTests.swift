@@ -1,14 +1,14 @@
 import Testing
 
 @Suite struct ExecuteTests {
-    @Test func `RM10 execute runs a statement`() async throws {
+    @Test func `execute runs a statement`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             equal(db:tables(), { "t" })
             """)
     }
 
-    @Test func `RM11 execute returns the inserted row id`() async throws {
+    @Test func `execute returns the inserted row id`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, a UNIQUE)")
             equal(db:execute("INSERT INTO t (a) VALUES ('x')").inserted_rowid, 1)
@@ -22,7 +22,7 @@ import Testing
             """)
     }
 
-    @Test func `RM12 execute returns the number of changed rows, captured at once`() async throws {
+    @Test func `execute returns the number of changed rows, captured at once`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             local first = db:execute("INSERT INTO t VALUES (1), (2), (3)")
@@ -77,7 +77,7 @@ import Testing
             """)
     }
 
-    @Test func `RM13 positional arguments`() async throws {
+    @Test func `positional arguments`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (?, ?)", 36, "Arthur")
@@ -86,7 +86,7 @@ import Testing
             """)
     }
 
-    @Test func `RM14 named arguments`() async throws {
+    @Test func `named arguments`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (:age, :name)", { age = 36, name = "Arthur" })
@@ -95,7 +95,7 @@ import Testing
             """)
     }
 
-    @Test func `RM15 NULL arguments`() async throws {
+    @Test func `NULL arguments`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             db:execute("INSERT INTO t VALUES (?, ?)", { perilune.null, 1 })
@@ -108,7 +108,7 @@ import Testing
             """)
     }
 
-    @Test func `RM16 arguments are no SQL`() async throws {
+    @Test func `arguments are no SQL`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             local text = "x'); DROP TABLE t; --"
@@ -117,7 +117,7 @@ import Testing
             """)
     }
 
-    @Test func `RM17 missing and surplus arguments are errors`() async throws {
+    @Test func `missing and surplus arguments are errors`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a, b)")
             local sql = "INSERT INTO t VALUES (?, ?)"
@@ -137,7 +137,7 @@ import Testing
             """)
     }
 
-    @Test func `RM18 names that the statement does not have are errors`() async throws {
+    @Test func `names that the statement does not have are errors`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             local err = fails("argument", db.execute, db, "INSERT INTO t VALUES (:age)", { age = 1, extra = 2 })
@@ -150,7 +150,7 @@ import Testing
             """)
     }
 
-    @Test func `RM19 several statements in one text`() async throws {
+    @Test func `several statements in one text`() async throws {
         try await script("""
             local changes = db:execute([[
               CREATE TABLE t (a, b); -- first
@@ -191,7 +191,7 @@ import Testing
             """)
     }
 
-    @Test func `RM20 empty SQL executes nothing and cannot be fetched`() async throws {
+    @Test func `empty SQL executes nothing and cannot be fetched`() async throws {
         try await script("""
             for _, sql in ipairs{ "", " ", "\\n", ";", " ; ; ", "-- comment", "/* comment */", "/*", "\\u{FEFF}" } do
               equal(db:execute(sql).changed_rows, 0)

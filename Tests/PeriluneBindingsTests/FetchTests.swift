@@ -1,14 +1,14 @@
 import Testing
 
 @Suite struct FetchTests {
-    @Test func `RM22 fetch_all gives a list of rows`() async throws {
+    @Test func `fetch_all gives a list of rows`() async throws {
         try await script("""
             equal(db:fetch_all("SELECT 1 AS a, 'x' AS b UNION ALL SELECT 2, NULL"), { { a = 1, b = "x" }, { a = 2 } })
             equal(db:fetch_all("SELECT 1 WHERE 0"), {})
             """)
     }
 
-    @Test func `RM23 fetch_one gives a row or nil`() async throws {
+    @Test func `fetch_one gives a row or nil`() async throws {
         try await script("""
             equal(db:fetch_one("SELECT 1 AS a UNION ALL SELECT 2"), { a = 1 })
             equal(db:fetch_one("SELECT 1 WHERE 0"), nil)
@@ -16,7 +16,7 @@ import Testing
             """)
     }
 
-    @Test func `RM26 lists of rows stay as they were fetched`() async throws {
+    @Test func `lists of rows stay as they were fetched`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             local rows = db:fetch_all("SELECT a FROM t")
@@ -27,27 +27,27 @@ import Testing
             """)
     }
 
-    @Test func `RM44 fetch_values gives a list of values`() async throws {
+    @Test func `fetch_values gives a list of values`() async throws {
         try await script("""
             equal(db:fetch_values("SELECT 1 UNION ALL SELECT 2.5 UNION ALL SELECT 'x'"), { 1, 2.5, "x" })
             equal(db:fetch_values("SELECT 1 WHERE 0"), {})
             """)
     }
 
-    @Test func `RM45 RM46 fetch_value gives the leftmost column of the first row`() async throws {
+    @Test func `fetch_value gives the leftmost column of the first row`() async throws {
         try await script("""
             equal(db:fetch_value("SELECT 1, 2 UNION ALL SELECT 3, 4"), 1)
             equal(db:fetch_values("SELECT 1, 2 UNION ALL SELECT 3, 4"), { 1, 3 })
             """)
     }
 
-    @Test func `RM47 lists with NULLs`() async throws {
+    @Test func `lists with NULLs`() async throws {
         try await script("""
             equal(db:fetch_optional_values("SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 3"), { 1, perilune.null, 3 })
             """)
     }
 
-    @Test func `RM48 NULL in a list of values is an error that names the row`() async throws {
+    @Test func `NULL in a list of values is an error that names the row`() async throws {
         try await script("""
             local err = fails("null", db.fetch_values, db, "SELECT 1 UNION ALL SELECT NULL UNION ALL SELECT 3")
             matches(err, "row 2")
@@ -59,7 +59,7 @@ import Testing
             """)
     }
 
-    @Test func `RM49 no row and NULL are told apart by fetch_one`() async throws {
+    @Test func `no row and NULL are told apart by fetch_one`() async throws {
         try await script("""
             equal(db:fetch_value("SELECT 1 WHERE 0"), nil)
             equal(db:fetch_value("SELECT NULL"), nil)
@@ -69,7 +69,7 @@ import Testing
             """)
     }
 
-    @Test func `RM50 a count is a value`() async throws {
+    @Test func `a count is a value`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2), (3)")
             equal(db:fetch_value("SELECT COUNT(*) FROM (SELECT a FROM t WHERE a > 1)"), 2)

@@ -170,7 +170,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 31 a function cannot be replaced while a statement is running`() async throws {
+    @Test func `a function cannot be replaced while a statement is running`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             db:execute("INSERT INTO t VALUES (1), (2)")
@@ -185,7 +185,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 32 wrong names and numbers of arguments are errors`() async throws {
+    @Test func `wrong names and numbers of arguments are errors`() async throws {
         try await script("""
             local f = function() end
             fails("argument", db.add_function, db, "f", 128, f)

@@ -8,7 +8,7 @@ import Testing
 /// What stops a process that uses GRDB, or lets it hang, as far as scripts could reach it. The numbers are those of a list of such
 /// traps: each of them is an error of the script here, and the host lives.
 @Suite struct MisuseTests {
-    @Test func `GRDB 1 use after close`() async throws {
+    @Test func `use after close`() async throws {
         try await script("""
             local path = temporary_path("closed.sqlite")
             for _, q in ipairs{ perilune.queue(), perilune.queue(path), perilune.pool(path) } do
@@ -24,7 +24,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 2 42 access inside access, from wherever`() async throws {
+    @Test func `access inside access, from wherever`() async throws {
         try await script("""
             local path = temporary_path("nested.sqlite")
             for _, q in ipairs{ db, perilune.queue(), perilune.pool(path) } do
@@ -50,7 +50,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 3 handles, statements and cursors after their block`() async throws {
+    @Test func `handles, statements and cursors after their block`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a); INSERT INTO t VALUES (1), (2)")
             for _, verb in ipairs{ "read", "write", "in_transaction", "in_savepoint", "write_without_transaction" } do
@@ -90,7 +90,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 4 a transaction left open by SQL`() async throws {
+    @Test func `a transaction left open by SQL`() async throws {
         try await script("""
             fails("open_transaction", db.execute, db, "BEGIN")
             fails("open_transaction", db.write_without_transaction, db, function(db) db:execute("SAVEPOINT s") end)
@@ -103,7 +103,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 6 7 33 one named argument twice, unchecked arguments, a statement that failed`() async throws {
+    @Test func `one named argument twice, unchecked arguments, a statement that failed`() async throws {
         try await script("""
             equal(db:fetch_one("SELECT :a AS x, :a AS y, @a AS z", { a = 1 }), { x = 1, y = 1, z = 1 })
             db:execute("CREATE TABLE t (a UNIQUE); INSERT INTO t VALUES (1)")
@@ -117,7 +117,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 31 32 functions while statements run, and their bounds`() async throws {
+    @Test func `functions while statements run, and their bounds`() async throws {
         try await script("""
             db:add_function("f", 1, function(x) return x end)
             local next_row, _, _, cursor = db:rows("SELECT f(1) UNION ALL SELECT f(2)")
@@ -132,7 +132,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 34 35 statements and cursors collected anywhere`() async throws {
+    @Test func `statements and cursors collected anywhere`() async throws {
         try await script("""
             local path = temporary_path("collected.sqlite")
             for _, open in ipairs{ perilune.queue, perilune.pool } do
@@ -154,7 +154,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 36 positions and types that a row does not have`() async throws {
+    @Test func `positions and types that a row does not have`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 'x' AS a")
             for _, key in ipairs{ 0, 2, -1, math.maxinteger, 0.5, "b", true, {}, print } do
@@ -167,7 +167,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 39 40 50 numbers out of range`() async throws {
+    @Test func `numbers out of range`() async throws {
         try await script("""
             for _, value in ipairs{ 0/0, 1/0, -1, 1e300 } do
               fails(nil, perilune.queue, nil, { busy_timeout = value })

@@ -4,7 +4,7 @@ import PeriluneLua
 import Testing
 
 @Suite struct OpeningTests {
-    @Test func `RM1 a queue opens or creates the database at a path`() async throws {
+    @Test func `a queue opens or creates the database at a path`() async throws {
         try await script("""
             local path = temporary_path("library.sqlite")
             local first = perilune.queue(path)
@@ -19,7 +19,7 @@ import Testing
             """)
     }
 
-    @Test func `RM2 databases in memory are private to who opened them`() async throws {
+    @Test func `databases in memory are private to who opened them`() async throws {
         try await script("""
             local one, two = perilune.queue(), perilune.queue(":memory:")
             one:execute("CREATE TABLE t (a)")
@@ -30,7 +30,7 @@ import Testing
             """)
     }
 
-    @Test func `RM3 the connection closes when the database is collected`() async throws {
+    @Test func `the connection closes when the database is collected`() async throws {
         let host = try testHost()
         let path = temporaryPath("collected.sqlite")
         try await host.run(source: "opened = perilune.queue(arg[1]) opened:execute('CREATE TABLE t (a)')", commandLine: [path])
@@ -41,7 +41,7 @@ import Testing
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    @Test func `RM3 the connection closes although cursors and statements were left open`() async throws {
+    @Test func `the connection closes although cursors and statements were left open`() async throws {
         let host = try testHost()
         let path = temporaryPath("cursors.sqlite")
         try await host.run(source: """
@@ -78,7 +78,7 @@ import Testing
             """)
     }
 
-    @Test func `RM4 foreign keys are enforced unless switched off`() async throws {
+    @Test func `foreign keys are enforced unless switched off`() async throws {
         try await script("""
             local schema = "CREATE TABLE a (id INTEGER PRIMARY KEY); CREATE TABLE b (a_id REFERENCES a (id))"
             for _, q in ipairs{ db, perilune.queue(), perilune.queue(nil, { foreign_keys = true }) } do
@@ -92,7 +92,7 @@ import Testing
             """)
     }
 
-    @Test func `RM5 a database opened for reading refuses writes`() async throws {
+    @Test func `a database opened for reading refuses writes`() async throws {
         try await script("""
             local path = temporary_path("readonly.sqlite")
             local q = perilune.queue(path)
@@ -113,7 +113,7 @@ import Testing
             """)
     }
 
-    @Test func `RM5 a missing file cannot be opened for reading`() async throws {
+    @Test func `a missing file cannot be opened for reading`() async throws {
         try await script("""
             local path = temporary_path("missing.sqlite")
             local err = fails("cannot_open", perilune.queue, path, { readonly = true })
@@ -140,7 +140,7 @@ import Testing
             """)
     }
 
-    @Test func `RM6 a trace function sees every statement`() async throws {
+    @Test func `a trace function sees every statement`() async throws {
         try await script("""
             local seen = {}
             local q = perilune.queue(nil, { trace = function(event) seen[#seen + 1] = event.sql end })
@@ -156,7 +156,7 @@ import Testing
             """)
     }
 
-    @Test func `RM6 a trace shows values and durations only when asked`() async throws {
+    @Test func `a trace shows values and durations only when asked`() async throws {
         try await script("""
             local events = {}
             local q = perilune.queue(nil, {
@@ -170,7 +170,7 @@ import Testing
             """)
     }
 
-    @Test func `RM6 print is a logger`() async throws {
+    @Test func `print is a logger`() async throws {
         try await script("""
             local lines, print_before = {}, print
             local q = perilune.queue(nil, { trace = function(...) lines[#lines + 1] = tostring((...)) end })
@@ -220,14 +220,14 @@ import Testing
             """)
     }
 
-    @Test func `RM7 a block's results are passed through`() async throws {
+    @Test func `a block's results are passed through`() async throws {
         try await script("""
             equal(table.pack(db:read(function(db) return 1, nil, "three", nil end)), { 1, nil, "three", nil, n = 4 })
             equal(select("#", db:write(function() end)), 0)
             """)
     }
 
-    @Test func `RM8 several options configure one database`() async throws {
+    @Test func `several options configure one database`() async throws {
         try await script("""
             local path = temporary_path("options.sqlite")
             local q = perilune.queue(path, {
@@ -241,7 +241,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 39 40 wrong options are errors that name them`() async throws {
+    @Test func `wrong options are errors that name them`() async throws {
         try await script("""
             local function refused(options, text)
               local err = fails(nil, perilune.queue, nil, options)
@@ -275,7 +275,7 @@ import Testing
             """)
     }
 
-    @Test func `RM9 a database may have a label`() async throws {
+    @Test func `a database may have a label`() async throws {
         try await script("""
             local q = perilune.queue(nil, { label = "library" })
             equal(q:fetch_value("SELECT 1"), 1)
@@ -350,7 +350,7 @@ import Testing
             """)
     }
 
-    @Test func `RM108 a locked database is busy at once by default`() async throws {
+    @Test func `a locked database is busy at once by default`() async throws {
         try await script("""
             local path = temporary_path("busy.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path)
@@ -371,7 +371,7 @@ import Testing
             """)
     }
 
-    @Test func `RM109 with a busy timeout a locked database is waited for`() async throws {
+    @Test func `with a busy timeout a locked database is waited for`() async throws {
         let path = temporaryPath("timeout.sqlite")
         let holder = try testHost(), waiter = try testHost()
         try await holder.run(source: "q = perilune.queue(arg[1]) q:execute('CREATE TABLE t (a)')", commandLine: [path])
@@ -395,7 +395,7 @@ import Testing
         for suffix in ["", ".held"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test func `RM109 a busy timeout ends, and waiting for it ends with the script's time`() async throws {
+    @Test func `a busy timeout ends, and waiting for it ends with the script's time`() async throws {
         try await script("""
             local path = temporary_path("wait.sqlite")
             local one, two = perilune.queue(path), perilune.queue(path, { busy_timeout = 0.05 })
@@ -416,7 +416,7 @@ import Testing
         #expect(error?.code == .timeout)
     }
 
-    @Test func `RM110 the journal mode of a file stays as it is`() async throws {
+    @Test func `the journal mode of a file stays as it is`() async throws {
         try await script("""
             local path = temporary_path("journal.sqlite")
             local q = perilune.queue(path)
@@ -432,7 +432,7 @@ import Testing
             """)
     }
 
-    @Test func `RM111 several hosts use one file in parallel`() async throws {
+    @Test func `several hosts use one file in parallel`() async throws {
         let path = temporaryPath("parallel.sqlite")
         try await script("perilune.pool(arg[1]):execute('CREATE TABLE t (a)')", arguments: [path])
         try await withThrowingTaskGroup(of: Void.self) { group in
@@ -461,7 +461,7 @@ import Testing
         for suffix in ["", "-wal", "-shm"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 
-    @Test func `RM112 RM113 RM114 scripts get no raw pointers`() async throws {
+    @Test func `scripts get no raw pointers`() async throws {
         try await script("""
             for _, value in ipairs{ db, db:prepare("SELECT 1"), perilune.null, perilune.blob("x") } do
               equal(getmetatable(value), false)

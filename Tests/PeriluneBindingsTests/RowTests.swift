@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct RowTests {
-    @Test func `RM27 a column by position`() async throws {
+    @Test func `a column by position`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 'a' AS x, NULL AS y, 3 AS z")
             equal(row[1], "a")
@@ -15,7 +15,7 @@ import Testing
             """)
     }
 
-    @Test func `RM28 a column by name in any case, the leftmost`() async throws {
+    @Test func `a column by name in any case, the leftmost`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS Name, 2 AS NAME, 3 AS other")
             equal(row.Name, 1)
@@ -29,7 +29,7 @@ import Testing
             """)
     }
 
-    @Test func `RM29 RM41 an absent column is told from NULL`() async throws {
+    @Test func `an absent column is told from NULL`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT NULL AS date")
             equal(row.date, nil)
@@ -42,7 +42,7 @@ import Testing
             """)
     }
 
-    @Test func `RM30 optional and required reading`() async throws {
+    @Test func `optional and required reading`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT NULL AS a, 1 AS b")
             equal(row:get("a"), nil)
@@ -54,7 +54,7 @@ import Testing
             """)
     }
 
-    @Test func `RM31 RM34 typed reading without loss`() async throws {
+    @Test func `typed reading without loss`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 9223372036854775807 AS i, 1.5 AS f, '12' AS s, 2.0 AS whole, NULL AS none")
             equal(row:integer("i"), math.maxinteger)
@@ -70,7 +70,7 @@ import Testing
             """)
     }
 
-    @Test func `RM32 an integer is a boolean on demand, 0 is false`() async throws {
+    @Test func `an integer is a boolean on demand, 0 is false`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 0 AS a, 1 AS b, 7 AS c, '1' AS d, NULL AS e")
             equal(row:boolean("a"), false)
@@ -81,7 +81,7 @@ import Testing
             """)
     }
 
-    @Test func `RM33 text is a date on demand`() async throws {
+    @Test func `text is a date on demand`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT '2026-03-01' AS d, 'soon' AS x")
             equal(row.d, "2026-03-01")
@@ -90,7 +90,7 @@ import Testing
             """)
     }
 
-    @Test func `RM35 RM36 names and values in the order of the columns`() async throws {
+    @Test func `names and values in the order of the columns`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS b, NULL AS a, 3 AS b")
             local seen = {}
@@ -106,7 +106,7 @@ import Testing
             """)
     }
 
-    @Test func `RM37 of duplicate names the leftmost is found`() async throws {
+    @Test func `of duplicate names the leftmost is found`() async throws {
         try await script("""
             equal(db:fetch_one("SELECT 1 AS foo, 2 AS foo").foo, 1)
             equal(db:fetch_one("SELECT NULL AS foo, 2 AS foo").foo, nil)
@@ -116,7 +116,7 @@ import Testing
             """)
     }
 
-    @Test func `RM38 a row as a plain table`() async throws {
+    @Test func `a row as a plain table`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS a, NULL AS b, 2 AS a")
             local plain = row:to_table()
@@ -125,7 +125,7 @@ import Testing
             """)
     }
 
-    @Test func `RM39 a row is made of a table`() async throws {
+    @Test func `a row is made of a table`() async throws {
         try await script("""
             local row = perilune.row.new{ name = "foo", date = perilune.null, [3] = nil }
             equal(row.name, "foo")
@@ -142,7 +142,7 @@ import Testing
             """)
     }
 
-    @Test func `RM40 a row cannot be made of values that SQLite cannot store`() async throws {
+    @Test func `a row cannot be made of values that SQLite cannot store`() async throws {
         try await script("""
             matches(fails("conversion", perilune.row.new, { a = 1, b = {} }), "`b`")
             fails("conversion", perilune.row.new, { a = print })
@@ -155,7 +155,7 @@ import Testing
             """)
     }
 
-    @Test func `RM42 rows are compared and printed`() async throws {
+    @Test func `rows are compared and printed`() async throws {
         try await script("""
             local sql = "SELECT 1 AS id, 'Ada' AS name, NULL AS note, 0.5 AS x"
             local row = db:fetch_one(sql)

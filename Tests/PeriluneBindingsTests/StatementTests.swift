@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct StatementTests {
-    @Test func `RM87 RM88 a prepared statement runs many times and tells each time what it has changed`() async throws {
+    @Test func `a prepared statement runs many times and tells each time what it has changed`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (name, age)")
             local insert = db:prepare("INSERT INTO t VALUES (:name, :age)")
@@ -14,7 +14,7 @@ import Testing
             """)
     }
 
-    @Test func `RM87 a statement works again after a failure`() async throws {
+    @Test func `a statement works again after a failure`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a UNIQUE)")
             local insert = db:prepare("INSERT INTO t VALUES (?)")
@@ -39,7 +39,7 @@ import Testing
             """)
     }
 
-    @Test func `RM89 a prepared SELECT is fetched in every form`() async throws {
+    @Test func `a prepared SELECT is fetched in every form`() async throws {
         try await script("""
             local statement = db:prepare("SELECT ? AS a, ? AS b")
             equal(statement:fetch_all(1, 2), { { a = 1, b = 2 } })
@@ -58,7 +58,7 @@ import Testing
             """)
     }
 
-    @Test func `RM90 a statement is used for many rows with named arguments`() async throws {
+    @Test func `a statement is used for many rows with named arguments`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (id INTEGER PRIMARY KEY, name)")
             db:write(function(db)
@@ -69,7 +69,7 @@ import Testing
             """)
     }
 
-    @Test func `RM91 a statement prepared in a block dies with it`() async throws {
+    @Test func `a statement prepared in a block dies with it`() async throws {
         try await script("""
             local escaped
             db:read(function(db) escaped = db:prepare("SELECT 1") equal(escaped:fetch_value(), 1) end)
@@ -81,7 +81,7 @@ import Testing
             """)
     }
 
-    @Test func `RM91 a statement prepared outside works in every block and outside`() async throws {
+    @Test func `a statement prepared outside works in every block and outside`() async throws {
         try await script("""
             local path = temporary_path("statement.sqlite")
             for _, q in ipairs{ db, perilune.queue(), perilune.pool(path) } do
@@ -97,7 +97,7 @@ import Testing
             """)
     }
 
-    @Test func `RM91 a statement is used while its database is open elsewhere`() async throws {
+    @Test func `a statement is used while its database is open elsewhere`() async throws {
         try await script("""
             local other = perilune.queue()
             other:execute("CREATE TABLE t (a)")
@@ -107,7 +107,7 @@ import Testing
             """)
     }
 
-    @Test func `RM92 arguments of statements are checked`() async throws {
+    @Test func `arguments of statements are checked`() async throws {
         try await script("""
             local statement = db:prepare("SELECT :a, :b")
             fails("argument", statement.fetch_one, statement)

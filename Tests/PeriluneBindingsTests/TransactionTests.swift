@@ -3,7 +3,7 @@ import Testing
 @Suite struct TransactionTests {
     private let setup = "db:execute('CREATE TABLE t (a)') local function count() return db:fetch_value('SELECT COUNT(*) FROM t') end "
 
-    @Test func `RM101 RM102 in_transaction commits or rolls back as it is told`() async throws {
+    @Test func `in_transaction commits or rolls back as it is told`() async throws {
         try await script(setup + """
             equal(db:in_transaction(function(db) db:execute("INSERT INTO t VALUES (1)") return "commit", 5, nil end), 5)
             equal(count(), 1)
@@ -24,7 +24,7 @@ import Testing
             """)
     }
 
-    @Test func `RM103 an error rolls back and is raised again as itself`() async throws {
+    @Test func `an error rolls back and is raised again as itself`() async throws {
         try await script(setup + """
             local mine = {}
             local ok, err = pcall(db.in_transaction, db, function(db) db:execute("INSERT INTO t VALUES (1)") error(mine) end)
@@ -34,7 +34,7 @@ import Testing
             """)
     }
 
-    @Test func `RM104 transactions are deferred, immediate or exclusive`() async throws {
+    @Test func `transactions are deferred, immediate or exclusive`() async throws {
         try await script("""
             local path = temporary_path("kinds.sqlite")
             local seen = {}
@@ -57,7 +57,7 @@ import Testing
             """)
     }
 
-    @Test func `RM105 without a transaction, one left open is rolled back and an error`() async throws {
+    @Test func `without a transaction, one left open is rolled back and an error`() async throws {
         try await script(setup + """
             for _, sql in ipairs{ "BEGIN", "SAVEPOINT x", "begin immediate", " /* */ BEGIN EXCLUSIVE", "SELECT 1; BEGIN" } do
               fails("open_transaction", db.write_without_transaction, db, function(db)
@@ -76,7 +76,7 @@ import Testing
             """)
     }
 
-    @Test func `RM105 transactions in SQL that end are allowed there`() async throws {
+    @Test func `transactions in SQL that end are allowed there`() async throws {
         try await script(setup + """
             db:write_without_transaction(function(db)
               db:execute("BEGIN")
@@ -93,7 +93,7 @@ import Testing
             """)
     }
 
-    @Test func `RM106 transactions do not nest`() async throws {
+    @Test func `transactions do not nest`() async throws {
         try await script(setup + """
             db:write(function(handle)
               for _, verb in ipairs{ "read", "write", "in_transaction", "write_without_transaction" } do

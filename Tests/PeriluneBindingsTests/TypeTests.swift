@@ -3,7 +3,7 @@ import Testing
 @Suite struct TypeTests {
     private let color = "local Color = perilune.enum{ red = 0, white = 1, rose = 2 }\n"
 
-    @Test func `RM78 an enum has integers for its cases`() async throws {
+    @Test func `an enum has integers for its cases`() async throws {
         try await script(color + """
             equal(tostring(Color.red), "red")
             equal(Color.rose.raw, 2)
@@ -12,7 +12,7 @@ import Testing
             """)
     }
 
-    @Test func `RM79 an enum has strings for its cases`() async throws {
+    @Test func `an enum has strings for its cases`() async throws {
         try await script("""
             local Grape = perilune.enum{ "chardonnay", "merlot" }
             equal(Grape.merlot.raw, "merlot")
@@ -21,7 +21,7 @@ import Testing
             """)
     }
 
-    @Test func `RM80 a raw value that no case has is a conversion error that names what there is`() async throws {
+    @Test func `a raw value that no case has is a conversion error that names what there is`() async throws {
         try await script(color + """
             local err = fails("conversion", Color.from, 7)
             matches(err, "7")
@@ -32,7 +32,7 @@ import Testing
             """)
     }
 
-    @Test func `RM81 enums are arguments, values of rows and fetched values`() async throws {
+    @Test func `enums are arguments, values of rows and fetched values`() async throws {
         try await script(color + """
             db:execute("CREATE TABLE wine (name TEXT, color INTEGER)")
             db:execute("INSERT INTO wine VALUES (?, ?)", "Rioja", Color.red)
@@ -55,7 +55,7 @@ import Testing
             """)
     }
 
-    @Test func `RM82 to RM84 a value type converts to and from the database`() async throws {
+    @Test func `a value type converts to and from the database`() async throws {
         try await script("""
             local Point = perilune.value_type{
               name = "point",
@@ -74,7 +74,7 @@ import Testing
             """)
     }
 
-    @Test func `RM82 any table or userdata with __to_database is an argument`() async throws {
+    @Test func `any table or userdata with __to_database is an argument`() async throws {
         try await script("""
             local money = setmetatable({ cents = 250 }, { __to_database = function(self) return self.cents end })
             equal(db:fetch_value("SELECT ? + 1", money), 251)
@@ -88,7 +88,7 @@ import Testing
             """)
     }
 
-    @Test func `RM85 a date is stored as a Unix timestamp by a value type`() async throws {
+    @Test func `a date is stored as a Unix timestamp by a value type`() async throws {
         try await script("""
             local timestamp = perilune.value_type{
               name = "timestamp",
@@ -102,7 +102,7 @@ import Testing
             """)
     }
 
-    @Test func `RM86 values tell their storage class`() async throws {
+    @Test func `values tell their storage class`() async throws {
         try await script("""
             equal(perilune.storage_class(nil), "null")
             equal(perilune.storage_class(perilune.null), "null")
@@ -116,7 +116,7 @@ import Testing
             """)
     }
 
-    @Test func `RM30 to RM34 values of rows are read as a type without losing anything`() async throws {
+    @Test func `values of rows are read as a type without losing anything`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT 1 AS one, 1.5 AS half, 2.0 AS two, 'x' AS word, NULL AS empty, 0 AS zero")
             equal(row:integer("one"), 1)
@@ -135,7 +135,7 @@ import Testing
             """)
     }
 
-    @Test func `RM56 and RM57 the bytes of a column are given to a function`() async throws {
+    @Test func `the bytes of a column are given to a function`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT x'00FF' AS data, NULL AS empty, 1 AS number")
             equal(row:with_blob("data", function(bytes) return #bytes, bytes:byte(2) end), 2)

@@ -1,7 +1,7 @@
 import Testing
 
 @Suite struct ValueTests {
-    @Test func `RM51 booleans are stored as 0 and 1`() async throws {
+    @Test func `booleans are stored as 0 and 1`() async throws {
         try await script("""
             equal(db:fetch_value("SELECT ?", true), 1)
             equal(db:fetch_value("SELECT ?", false), 0)
@@ -9,7 +9,7 @@ import Testing
             """)
     }
 
-    @Test func `RM52 integers keep all 64 bits`() async throws {
+    @Test func `integers keep all 64 bits`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             for _, n in ipairs{ 0, 1, -1, 2^31 | 0, -(2^31) | 0, 2^53 | 0, (2^53 | 0) + 1, math.maxinteger, math.mininteger } do
@@ -25,7 +25,7 @@ import Testing
             """)
     }
 
-    @Test func `RM53 floats keep all their digits`() async throws {
+    @Test func `floats keep all their digits`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             for _, x in ipairs{ 0.1, 1/3, 1.7976931348623157e308, 5e-324, 2.2250738585072014e-308, 123456789.12345678, 1.0, -0.5, 1/0, -1/0 } do
@@ -38,14 +38,14 @@ import Testing
             """)
     }
 
-    @Test func `RM53 NaN is refused when bound, and NULL when computed`() async throws {
+    @Test func `NaN is refused when bound, and NULL when computed`() async throws {
         try await script("""
             matches(fails("argument", db.fetch_value, db, "SELECT ?", 0/0), "NaN")
             equal(db:fetch_value("SELECT 9e999 - 9e999"), nil)
             """)
     }
 
-    @Test func `RM54 RM58 text is bytes as they are`() async throws {
+    @Test func `text is bytes as they are`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a TEXT)")
             for _, s in ipairs{ "é", "", "a\\0b", "\\0", "\\xFF\\xFE", "\\xED\\xA0\\x80", "\\u{10FFFF}", "https://example.org/?q=é#x", ("x"):rep(100000) .. "\\0" } do
@@ -63,7 +63,7 @@ import Testing
             """)
     }
 
-    @Test func `RM55 blobs are bytes that stay blobs`() async throws {
+    @Test func `blobs are bytes that stay blobs`() async throws {
         try await script("""
             db:execute("CREATE TABLE t (a)")
             for _, s in ipairs{ "\\0\\1", "", "\\xFF", "text", ("\\0"):rep(100000) } do
@@ -83,7 +83,7 @@ import Testing
             """)
     }
 
-    @Test func `RM56 RM57 the bytes of a blob are given to a function`() async throws {
+    @Test func `the bytes of a blob are given to a function`() async throws {
         try await script("""
             local row = db:fetch_one("SELECT x'0001' AS data, NULL AS none")
             equal(row:with_blob("data", function(bytes) return #bytes end), 2)
@@ -121,7 +121,7 @@ import Testing
             """)
     }
 
-    @Test func `GRDB 50 values that are too large are errors`() async throws {
+    @Test func `values that are too large are errors`() async throws {
         try await script("""
             local huge = ("x"):rep(1 << 20):rep(1 << 10)
             fails("argument", db.fetch_value, db, "SELECT length(?)", huge)

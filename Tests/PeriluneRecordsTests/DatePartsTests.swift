@@ -4,22 +4,22 @@ import Testing
 @testable import PeriluneRecords
 
 struct DatePartsTests {
-    static let formats: [(row: String, text: String, format: DateFormat)] = [
-        ("RM61", "2015-07-22", .ymd),
-        ("RM62", "2015-07-22 12:30", .ymdHM),
-        ("RM63", "2015-07-22 12:30:45", .ymdHMS),
-        ("RM64", "2015-07-22 12:30:45.678", .ymdHMSS),
-        ("RM65", "2015-07-22T12:30", .ymdHM),
-        ("RM66", "2015-07-22T12:30:45", .ymdHMS),
-        ("RM67", "2015-07-22T12:30:45.678", .ymdHMSS),
-        ("RM68", "12:30", .hm),
-        ("RM69", "12:30:45", .hms),
-        ("RM70", "12:30:45.678", .hmss),
+    static let formats: [(text: String, format: DateFormat)] = [
+        ("2015-07-22", .ymd),
+        ("2015-07-22 12:30", .ymdHM),
+        ("2015-07-22 12:30:45", .ymdHMS),
+        ("2015-07-22 12:30:45.678", .ymdHMSS),
+        ("2015-07-22T12:30", .ymdHM),
+        ("2015-07-22T12:30:45", .ymdHMS),
+        ("2015-07-22T12:30:45.678", .ymdHMSS),
+        ("12:30", .hm),
+        ("12:30:45", .hms),
+        ("12:30:45.678", .hmss),
     ]
 
     @Test(arguments: formats)
-    func `RM61 to RM70 and RM74 parts report the format found and are written back in it`(
-        row: String, text: String, format: DateFormat
+    func `parts report the format found and are written back in it`(
+        text: String, format: DateFormat
     ) throws {
         let parts = try DateParts(parsing: text)
         #expect(parts.format == format)
@@ -34,7 +34,7 @@ struct DatePartsTests {
         #expect(try parts.text(separator: text.contains("T") ? .t : .space) == text)
     }
 
-    @Test func `RM61 to RM70 parts are written in any format, missing times being zero`() throws {
+    @Test func `parts are written in any format, missing times being zero`() throws {
         let day = try DateParts(year: 2015, month: 7, day: 22)
         #expect(
             try DateFormat.allCases.map { try day.text(as: $0) } == [
@@ -49,7 +49,7 @@ struct DatePartsTests {
         }
     }
 
-    @Test func `RM68 to RM70 times are made from parts in the shortest format`() throws {
+    @Test func `times are made from parts in the shortest format`() throws {
         #expect(try DateParts(hour: 12, minute: 0).text() == "12:00")
         #expect(try DateParts(minute: 5).text() == "00:05")
         #expect(try DateParts(hour: 12, second: 7).text() == "12:00:07")
@@ -60,14 +60,14 @@ struct DatePartsTests {
         #expect(try DateParts(year: -4713, month: 12, day: 1).text() == "-4713-12-01")
     }
 
-    @Test func `RM71 a time of day is no date and is not written as one`() throws {
+    @Test func `a time of day is no date and is not written as one`() throws {
         let time = try DateParts(parsing: "12:30")
         #expect(throws: DateError.missingDate("a time of day")) { try DateTime(time) }
         #expect(throws: DateError.missingDate("a time of day")) { try time.text(as: .ymdHM) }
     }
 
     @Test(arguments: ["Z", "+02:00", "-11:30"])
-    func `RM74 a zone is kept, and counted when the parts become an instant`(zone: String) throws {
+    func `a zone is kept, and counted when the parts become an instant`(zone: String) throws {
         let parts = try DateParts(parsing: "2015-07-22 12:30:45.500" + zone)
         #expect(try parts.text() == "2015-07-22 12:30:45.500" + zone)
         #expect(try parts.text(as: .hm) == "12:30" + zone)
@@ -75,14 +75,14 @@ struct DatePartsTests {
         #expect(try DateTime(parts) == DateTime(parsing: "2015-07-22 12:30:45.500" + zone))
     }
 
-    @Test func `RM75 parts are read from the values of a query`() throws {
+    @Test func `parts are read from the values of a query`() throws {
         let texts = try DatabaseQueue().read { db in
             try String.fetchAll(db, sql: "SELECT date('2015-07-22') UNION ALL SELECT time('12:30')")
         }
         #expect(try texts.map { try DateParts(parsing: $0).format } == [.ymd, .hms])
     }
 
-    @Test func `RM76 parts that calendar and clock do not have are errors`() {
+    @Test func `parts that calendar and clock do not have are errors`() {
         let makers: [(String, () throws -> DateParts)] = [
             ("month", { try DateParts(year: 2015, month: 13) }),
             ("day", { try DateParts(year: 2015, month: 2, day: 29) }),
@@ -107,7 +107,7 @@ struct DatePartsTests {
     }
 
     @Test(arguments: ["", "2457225.5", "12", "12:3", "2015-07", "12:30 2015-07-22", "12:30T", "\0"])
-    func `RM76 a text in no format is no parts`(text: String) {
+    func `a text in no format is no parts`(text: String) {
         let error = #expect(throws: DateError.self) { try DateParts(parsing: text) }
         #expect(error?.code == .syntax)
     }
