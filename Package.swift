@@ -149,7 +149,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios", "PeriluneTestSupport"],
-            exclude: ["junit.xsd"], swiftSettings: swiftSettings),
+            exclude: ["Reports/junit.xsd"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),
     ],
