@@ -125,12 +125,14 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
 
+        // What tests of several targets share: waiting without time.
+        .target(name: "PeriluneTestTools", path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneLuaTests", dependencies: ["PeriluneLua"], swiftSettings: swiftSettings),
+            name: "PeriluneLuaTests", dependencies: ["PeriluneLua", "PeriluneTestTools"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneDependenciesTests",
             dependencies: [
-                "PeriluneDependencies",
+                "PeriluneDependencies", "PeriluneTestTools",
                 .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
             swiftSettings: swiftSettings),
@@ -138,17 +140,17 @@ let package = Package(
             name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneBindingsTests", dependencies: ["Perilune", "PeriluneDependencies", "PeriluneScenarios"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
+            name: "PeriluneBindingsTests", dependencies: ["Perilune", "PeriluneDependencies", "PeriluneScenarios", "PeriluneTestTools"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [
-                "Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport",
+                "Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios", "PeriluneTestSupport"],
+            name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios", "PeriluneTestSupport", "PeriluneTestTools"],
             exclude: ["Reports/junit.xsd"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),

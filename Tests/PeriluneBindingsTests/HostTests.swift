@@ -1,5 +1,6 @@
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
 import Testing
 
 @Suite struct HostTests {
@@ -7,8 +8,10 @@ import Testing
     func `scripts run on threads of their own, so that Swift's concurrency goes on while they do`() async throws {
         // More than the threads that Swift's concurrency has on any machine that runs this.
         let hosts = try (0..<64).map { _ in try testHost { $0.limits.isCancellable = true } }
-        let runs = hosts.map { host in Task { try await host.run(source: "while true do end") } }
-        try await Task.sleep(for: .milliseconds(50))
+        let begun = Tally()
+        for host in hosts { await host.register(module: "test") { $0.function("begin") { () in begun.add() } } }
+        let runs = hosts.map { host in Task { try await host.run(source: "require('test').begin() while true do end") } }
+        await begun.wait(for: hosts.count)
         for host in hosts { host.cancel() }
         for run in runs {
             let error = await #expect(throws: LuaError.self) { try await run.value }

@@ -1,6 +1,7 @@
 import Foundation
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
 import Testing
 
 /// Scripts that never end by themselves, in places where the host must be able to end them.
@@ -38,12 +39,14 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     /// Ends a script in the middle, and checks that nothing of it is left and the host goes on.
     private func check(
         _ source: String, endedBy code: LuaError.Code, _ configure: (inout ScriptHost.Configuration) -> Void,
-        while running: (ScriptHost) async -> Void = { _ in }
+        onceRunning act: (ScriptHost) async -> Void = { _ in }
     ) async throws {
         let host = try testHost(configure)
         try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
-        let run = Task { try await host.runChecked(source) }
-        await running(host)
+        let begun = await host.registerBegin()
+        let run = Task { try await host.runChecked("begin() " + source) }
+        await begun.wait()
+        await act(host)
         let error = await #expect(throws: LuaError.self) { try await run.value }
         #expect(error?.code == code)
         try await host.runChecked("""
@@ -69,19 +72,21 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
     }
 
     @Test(arguments: endless.indices) func `cancelling ends a script wherever it is`(_ index: Int) async throws {
-        try await check(endless[index].source, endedBy: .cancelled) { $0.limits.isCancellable = true } while: { host in
-            try? await Task.sleep(for: .milliseconds(200))
-            host.cancel()
+        try await check(endless[index].source, endedBy: .cancelled) { $0.limits.isCancellable = true } onceRunning: {
+            await Self.cancelInTheMiddle($0)
         }
     }
 
     @Test func `cancelling ends slow SQL although there is no limit`() async throws {
         for source in endless.map(\.source) where source.contains("MAX(i)") && !source.contains("pcall") {
-            try await check(source, endedBy: .cancelled) { _ in } while: { host in
-                try? await Task.sleep(for: .milliseconds(200))
-                host.cancel()
-            }
+            try await check(source, endedBy: .cancelled) { _ in } onceRunning: { await Self.cancelInTheMiddle($0) }
         }
+    }
+
+    /// Cancels what has begun, some thousand turns of other tasks later: then it is in what does not end.
+    private static func cancelInTheMiddle(_ host: ScriptHost) async {
+        for _ in 0..<5000 { await Task.yield() }
+        host.cancel()
     }
 
     @Test(arguments: [

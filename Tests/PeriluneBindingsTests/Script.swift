@@ -2,6 +2,7 @@ import Foundation
 import Perilune
 import PeriluneDependencies
 import PeriluneLua
+import PeriluneTestTools
 import Testing
 
 /// Runs Lua in a host of its own, over an empty database in memory, with a few functions to check what it does:
@@ -20,6 +21,14 @@ func script(
 }
 
 extension ScriptHost {
+    /// Gives scripts a function `begin`, for tests that wait until a script runs.
+    func registerBegin() async -> Tally {
+        let begun = Tally()
+        await register(module: "test") { $0.function("begin") { () in begun.add() } }
+        try? await run(source: "begin = require('test').begin")
+        return begun
+    }
+
     /// Runs Lua with the functions that check.
     func runChecked(_ source: String, arguments: [String] = []) async throws {
         try await run(source: testFunctions() + source, named: "test", commandLine: arguments)
@@ -42,9 +51,8 @@ func openFiles(at path: String) -> Int {
 }
 
 /// Whether this process closes the files at a path soon: hosts that nobody keeps close theirs on threads of their own.
-func closesFiles(at path: String) async throws -> Bool {
-    for _ in 0..<2000 where openFiles(at: path) > 0 { try await Task.sleep(for: .milliseconds(5)) }
-    return openFiles(at: path) == 0
+func closesFiles(at path: String) async -> Bool {
+    await eventually { openFiles(at: path) == 0 }
 }
 
 /// A host as ``script(_:_:)`` makes it: trusted, with files, over a database in memory.

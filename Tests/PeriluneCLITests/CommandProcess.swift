@@ -132,6 +132,15 @@ struct CommandProcess {
         }
     }
 
+    /// Waits until the program has written a text to standard error, or has ended.
+    func waitForErrors(containing text: String) {
+        let hasEnded = { [id] in
+            var info = siginfo_t()
+            return waitid(P_PID, id_t(id), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info._sifields._sigchld.si_pid == id
+        }
+        while (try? String(contentsOfFile: captured.errors, encoding: .utf8))?.contains(text) != true, !hasEnded() { sched_yield() }
+    }
+
     /// Presses Ctrl-C.
     func interrupt() {
         kill(id, SIGINT)

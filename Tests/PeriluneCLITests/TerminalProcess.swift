@@ -77,6 +77,14 @@ final class TerminalProcess {
         return true
     }
 
+    /// Waits until a line that is drawn anew, and wholly, meets a condition; `false` if the program ends before.
+    func redraws(where condition: (Substring) -> Bool) -> Bool {
+        while !text.split(separator: "\r\u{1B}[K").dropLast().contains(where: condition) {
+            if !read() { return false }
+        }
+        return true
+    }
+
     /// Forgets what was shown.
     func forget() { shown = [] }
 

@@ -1,4 +1,5 @@
 import PeriluneDependencies
+import PeriluneTestTools
 import Testing
 
 @Suite struct PreparingTests {
@@ -79,14 +80,17 @@ import Testing
 
     @Test func `of several tasks that prepare at once, one wins and the others are told`() async throws {
         try await Dependencies.inProcess(.live) {
+            // Slow enough for all to have begun.
+            let begun = Tally()
             let slow = ResourceSource { context in
-                try await Task.sleep(for: .milliseconds(10))
+                await begun.wait(for: 8)
                 return Resource("slow", context)
             }
             await withKnownIssue {
                 let outcomes = await withTaskGroup(of: DependencyError.Code?.self) { group in
                     for _ in 0..<8 {
                         group.addTask {
+                            begun.add()
                             do {
                                 try await Dependencies.prepare { $0.resource = slow }
                                 return nil
@@ -105,14 +109,17 @@ import Testing
 
     @Test func `whoever asks while something is prepared waits for it`() async throws {
         try await Dependencies.inProcess(.live) {
+            let asked = Tally()
             let slow = ResourceSource { context in
-                try await Task.sleep(for: .milliseconds(20))
+                // Until it is asked for once more.
+                await asked.wait(for: asked.count + 1)
                 return Resource("slow", context)
             }
             async let prepared: Void = Dependencies.prepare { $0.resource = slow }
             var found: Resource?
             while found == nil {
                 do {
+                    asked.add()
                     found = try await Dependencies.value(for: ResourceKey.self)
                 } catch let error as DependencyError {
                     // The other task has not begun.
@@ -130,7 +137,7 @@ import Testing
             let started = AsyncStream.makeStream(of: Void.self)
             let never = ResourceSource { context in
                 started.continuation.yield()
-                try await Task.sleep(for: .seconds(1_000_000))
+                try await suspendUntilCancelled()
                 return Resource("never", context)
             }
             let preparing = Task { try await Dependencies.prepare { $0.resource = never } }

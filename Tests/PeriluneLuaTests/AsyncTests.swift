@@ -1,5 +1,6 @@
 import Foundation
 import PeriluneLua
+import PeriluneTestTools
 import Testing
 
 @Suite struct AsyncTests {
@@ -156,7 +157,7 @@ import Testing
             let (started, start) = AsyncStream<Void>.makeStream()
             try state.globals.set("wait", .function(state.makeAsyncFunction("wait") { _ in
                 start.yield()
-                try await Task.sleep(for: .seconds(3600))
+                try await suspendUntilCancelled()
                 return []
             }))
             nonisolated(unsafe) let running = state

@@ -1,6 +1,7 @@
 import GRDB
 import Perilune
 import PeriluneTestSupport
+import PeriluneTestTools
 import Synchronization
 import Testing
 
@@ -106,8 +107,12 @@ import Testing
             }
         }
         await rendezvous.meet()
-        let waiting = Task { try await pool.withHost { _ in } }
-        try await Task.sleep(for: .milliseconds(20))
+        let begun = Tally()
+        let waiting = Task {
+            begun.add()
+            try await pool.withHost { _ in }
+        }
+        await begun.wait()
         waiting.cancel()
         let error = await #expect(throws: LuaError.self) { try await waiting.value }
         #expect(error?.code == .cancelled)
@@ -135,19 +140,6 @@ import Testing
         _ = try await (first, second)
         let count: Int = try await pool.withHost { try await $0.run(source: "return db:fetch_value('SELECT COUNT(*) FROM t')") }
         #expect(count == 2)
-    }
-}
-
-/// Where two wait for each other.
-actor Rendezvous {
-    private var first: CheckedContinuation<Void, Never>?
-
-    func meet() async {
-        if let first {
-            self.first = nil
-            return first.resume()
-        }
-        await withCheckedContinuation { first = $0 }
     }
 }
 

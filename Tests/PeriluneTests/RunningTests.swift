@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneTestSupport
+import PeriluneTestTools
 import Testing
 
 struct Month: Codable, Sendable {
@@ -180,7 +181,7 @@ struct RunningTests {
     @Test func `tasks that use one host at once take turns`() async throws {
         let host = try await ScriptHost()
         await host.register(module: "slow") { slow in
-            slow.function("wait") { () async throws in try await Task.sleep(for: .milliseconds(1)) }
+            slow.function("wait") { () async in await Task.yield() }
         }
         try await host.run(source: """
             inside = 0
@@ -208,9 +209,16 @@ struct RunningTests {
         await host.register(module: "test") { $0.function("started") { () in _ = start.yield() } }
         let endless = Task { try await host.run(source: "require('test').started() while true do end") }
         for await _ in starts { break }
-        let waiting = Task { try await host.run(source: "ran = true") }
-        let last = Task { () -> Int in try await host.run(source: "return 7") }
-        try await Task.sleep(for: .milliseconds(20))
+        let begun = Tally()
+        let waiting = Task {
+            begun.add()
+            try await host.run(source: "ran = true")
+        }
+        let last = Task { () -> Int in
+            begun.add()
+            return try await host.run(source: "return 7")
+        }
+        await begun.wait(for: 2)
         waiting.cancel()
         let waitError = await #expect(throws: LuaError.self) { try await waiting.value }
         #expect(waitError?.code == .cancelled)
@@ -225,7 +233,7 @@ struct RunningTests {
     @Test func `a task that is cancelled already runs nothing`() async throws {
         let host = try await ScriptHost()
         let task = Task {
-            try? await Task.sleep(for: .seconds(10))
+            try? await suspendUntilCancelled()
             try await host.run(source: "ran = true")
         }
         task.cancel()

@@ -1,6 +1,7 @@
 import Foundation
 import GRDB
 import Perilune
+import PeriluneTestTools
 import Synchronization
 import Testing
 
@@ -93,7 +94,7 @@ import Testing
             try await hosts[0].run(source: "for i = 1, 3 do db:fetch_value('SELECT 1') end")
             try pool.close()
             // GRDB gives its connections up on a thread of its own.
-            while (try? await hosts[0].run(source: Self.count) as Int) != nil { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await eventually { (try? await hosts[0].run(source: Self.count) as Int) == nil })
             let error = await #expect(throws: LuaError.self) { try await hosts[0].run(source: Self.count) }
             #expect(error?.message.contains("closed") == true)
         }
@@ -107,16 +108,16 @@ import Testing
             try await hosts[0].run(source: "for i = 1, 3 do \(Self.count.dropFirst("return ".count)) end")
             #expect(connections.open == 2)
             pool.invalidateReadOnlyConnections()
-            while connections.open != 1 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await eventually { connections.open == 1 })
             // What Swift has prepared connections with is there in the next one, and what the script has added.
             let sum: Int = try await hosts[0].run(source: """
                 db:add_function("twice", function(x) return 2 * x end)
                 return db:fetch_value("SELECT host_answer() + twice(4)")
                 """)
             #expect(sum == 50)
-            while connections.open != 2 { try await Task.sleep(for: .milliseconds(1)) }
+            #expect(await eventually { connections.open == 2 })
         }
-        while connections.open != 0 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(await eventually { connections.open == 0 })
     }
 
     @Test func `no statement keeps the log from being emptied`() async throws {

@@ -1,6 +1,7 @@
 import Foundation
 import Perilune
 import PeriluneDependencies
+import PeriluneTestTools
 import Testing
 
 @Suite struct TraceTests {
@@ -83,7 +84,7 @@ import Testing
                 db:fetch_value([[WITH RECURSIVE c(n) AS (VALUES (1) UNION ALL SELECT n + 1 FROM c LIMIT ?)
                   SELECT COUNT(*) FROM c, t]], 99999)
                 """)
-            for _ in 0..<2000 where recursive.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            #expect(await eventually { !recursive.isEmpty })
         }
         let line = try #require(recursive.first)
         #expect(recursive.count == 1)

@@ -1,6 +1,7 @@
 import Foundation
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
 import Testing
 
 /// Migrations where the host sets limits, grants no files or is cancelled. What they do is tested in `Lua/migrator.lua`.
@@ -43,17 +44,12 @@ import Testing
     @Test func `a cancelled host rolls the migration back`() async throws {
         let host = try testHost { $0.limits = LuaLimits(isCancellable: true) }
         try await host.runChecked(Self.settings)
-        let run = Task { try await host.runChecked("\(Self.endless[0]) m:migrate(db)") }
-        // It may take a while to begin.
-        let canceller = Task {
-            while true {
-                try await Task.sleep(for: .milliseconds(50))
-                host.cancel()
-            }
-        }
+        let begun = await host.registerBegin()
+        let endless = Self.endless[0].replacing("while true", with: "begin() while true")
+        let run = Task { try await host.runChecked("\(endless) m:migrate(db)") }
+        await begun.wait()
+        host.cancel()
         let error = await #expect(throws: LuaError.self) { try await run.value }
-        canceller.cancel()
-        _ = try? await canceller.value
         #expect(error?.code == .cancelled)
         try await host.runChecked(Self.checks)
     }
@@ -161,6 +157,6 @@ import Testing
             for _ in 1...4 { group.addTask { try await script(source) } }
             try await group.waitForAll()
         }
-        #expect(try await closesFiles(at: path))
+        #expect(await closesFiles(at: path))
     }
 }

@@ -194,7 +194,7 @@ import Testing
         while try !process.readLine().contains("scenario_started") {}
         kill(process.id, SIGUSR1)
         // What the signal asks for is written by another thread.
-        Thread.sleep(forTimeInterval: 0.5)
+        process.waitForErrors(containing: "endless\n")
         process.interrupt()
         let result = try process.wait()
         #expect(result.errors.contains("scenarios/a_scenario.lua:1  endless"), "\(result.errors)")

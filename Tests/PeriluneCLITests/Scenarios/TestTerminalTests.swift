@@ -36,13 +36,12 @@ import Testing
         let isDrawn = process.shows("0/1  of a title that is")
         process.resize(to: 20)
         // What is drawn from now on is narrower; one line may be on its way.
-        usleep(300_000)
-        _ = process.shows("\r\u{1B}[K0/1  of a titl")
+        let isNarrower = process.redraws { $0.hasPrefix("0/1  of a titl") && $0.count < 20 }
         process.forget()
         let isDrawnAgain = process.shows("\r\u{1B}[K0/1  of a titl")
         process.press("\u{3}")
         let status = process.wait()
-        #expect(isDrawn && isDrawnAgain && status == 130)
+        #expect(isDrawn && isNarrower && isDrawnAgain && status == 130)
         let text = process.text
         let lines = text.split(separator: "\r\u{1B}[K").filter { $0.hasPrefix("0/1") }
         #expect(lines.allSatisfy { $0.prefix { $0 != "\r" && $0 != "^" }.count < 20 }, "\(lines)")

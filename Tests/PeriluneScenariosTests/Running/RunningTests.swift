@@ -1,6 +1,7 @@
 import Testing
 
 @testable import PeriluneScenarios
+import PeriluneTestTools
 
 @Suite struct RunningTests {
     @Test func `scenarios pass, fail and are skipped`() async throws {
@@ -160,7 +161,7 @@ import Testing
             """)
         let run = try await project.run(.junit, started: { run in
             Task {
-                while run.status.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                _ = await eventually { !run.status.isEmpty }
                 run.interrupt()
             }
         })
@@ -177,7 +178,7 @@ import Testing
             """)
         let run = try await project.run(.tap, .junit, .jsonl, started: { run in
             Task {
-                while run.status.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                _ = await eventually { !run.status.isEmpty }
                 run.interrupt()
             }
         })
@@ -212,7 +213,7 @@ import Testing
         let project = try ScenarioProject("scenario('endless', { timeout = '60s' }, function(t) while true do end end)")
         _ = try await project.run(started: { run in
             Task {
-                while run.status.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                _ = await eventually { !run.status.isEmpty }
                 #expect(run.status.map(\.scenario.name) == ["endless"])
                 run.interrupt()
             }

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneDependencies
+import PeriluneTestTools
 import Synchronization
 import Testing
 
@@ -29,8 +30,7 @@ import Testing
                 try await Dependencies.close()
                 try await host?.run(source: "db:fetch_all('SELECT * FROM author')")
                 host = nil
-                for _ in 0..<200 where Self.isOpen(folder) { try await Task.sleep(for: .milliseconds(5)) }
-                #expect(!Self.isOpen(folder))
+                #expect(await eventually { !Self.isOpen(folder) })
             }
         }
     }
@@ -219,8 +219,7 @@ import Testing
             #expect(path.contains("perilune-"))
         }
         // The host's thread lets go of its state on its own time.
-        for _ in 0..<200 where database != nil { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(database == nil)
+        #expect(await eventually { database == nil })
     }
 
     @Test func `a given database is used as it is, and not closed`() async throws {

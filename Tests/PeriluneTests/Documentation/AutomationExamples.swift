@@ -1,5 +1,6 @@
 import Perilune
 import PeriluneTestSupport
+import PeriluneTestTools
 import Testing
 
 @Suite struct AutomationExamples {
@@ -23,7 +24,7 @@ import Testing
             }
             // end
         }
-        for _ in 0..<2000 where await display.shown.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(await eventually { await !display.shown.isEmpty })
         #expect(await display.shown == [["ale"]])
         watching.cancel()
         _ = await watching.result

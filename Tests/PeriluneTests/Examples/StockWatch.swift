@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneDependencies
+import PeriluneTestTools
 import Testing
 
 /// A program that offers an asynchronous function to an automation, and watches what a request of the script fetches.
@@ -33,19 +34,11 @@ enum StockWatchExample {
         private(set) var shown: [[String]] = []
 
         func order(_ product: String) async throws {
-            try await Task.sleep(for: .milliseconds(1))
+            await Task.yield()
             orders.append(product)
         }
 
         func show(_ names: [String]) { shown.append(names) }
-    }
-
-    private static func eventually(_ condition: () async -> Bool) async throws -> Bool {
-        for _ in 0..<2000 {
-            if await condition() { return true }
-            try await Task.sleep(for: .milliseconds(5))
-        }
-        return false
     }
 
     @Suite(.timeLimit(.minutes(15))) struct Tests {

@@ -1,6 +1,7 @@
 import Foundation
 import Perilune
 import PeriluneTestSupport
+import PeriluneTestTools
 import Synchronization
 import Testing
 
@@ -15,7 +16,7 @@ struct ModuleTests {
         let host = try await ScriptHost()
         await host.register(module: "mail") { mail in
             mail.function("send", "Queues a letter.") { (to: String, body: String) async throws in
-                try await Task.sleep(for: .milliseconds(1))
+                await Task.yield()
                 sent.withLock { $0.append("\(to): \(body)") }
             }
             mail.function("count") { () -> Int in sent.withLock { $0.count } }
@@ -107,13 +108,17 @@ struct ModuleTests {
         let seven: Int = try await host.run(source: "return 7")
         #expect(seven == 7)
 
-        let patient = try await ScriptHost()
+        let patient = try await ScriptHost(), calls = Tally()
         await patient.register(module: "m") { m in
-            m.function("forever") { () async in await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in } }
+            m.function("forever") { () async in
+                calls.add()
+                await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
+            }
         }
         for cancel in [{ $0.cancel() }, { _ in patient.cancel() }] as [@Sendable (Task<Void, any Error>) -> Void] {
+            let count = calls.count
             let run = Task { try await patient.run(source: "pcall(require('m').forever) error('went on')") }
-            try await Task.sleep(for: .milliseconds(20))
+            await calls.wait(for: count + 1)
             cancel(run)
             let error = await #expect(throws: LuaError.self) { try await run.value }
             #expect(error?.code == .cancelled)
@@ -342,9 +347,8 @@ struct ModuleTests {
             letter = kept
             #expect(letter != nil)
         }
-        for _ in 0..<200 where letter != nil || host != nil { try await Task.sleep(for: .milliseconds(5)) }
-        #expect(host == nil)
-        #expect(letter == nil)
+        #expect(await eventually { host == nil })
+        #expect(await eventually { letter == nil })
     }
 }
 

@@ -2,6 +2,7 @@ import Foundation
 import GRDB
 import Perilune
 import PeriluneLua
+import PeriluneTestTools
 import Synchronization
 import Testing
 
@@ -29,11 +30,7 @@ import Testing
 
     /// Waits until a global function of a host returns true.
     private func wait(for condition: String, in host: ScriptHost) async throws {
-        for _ in 0..<5000 {
-            if try await host.call(condition) as Bool { return }
-            try await Task.sleep(for: .milliseconds(1))
-        }
-        Issue.record("\(condition) has not come true")
+        #expect(try await eventually { try await host.call(condition) }, "\(condition) has not come true")
     }
 
     private static let counting = """
@@ -195,9 +192,12 @@ import Testing
         let host = try await makeHost(over: pool)
         try await host.run(source: Self.counting)
         try await wait(for: "has_first", in: host)
+        let other = try await makeHost(over: pool)
+        try await other.run(source: Self.counting)
+        try await wait(for: "has_first", in: other)
         await host.endCallbacks()
         try await pool.write { try $0.execute(sql: "INSERT INTO item DEFAULT VALUES") }
-        try await Task.sleep(for: .milliseconds(20))
+        try await wait(for: "has_second", in: other)
         let count: Int = try await host.run(source: "return #values")
         #expect(count == 1)
         try remove(pool)
@@ -218,7 +218,7 @@ import Testing
             end)
             function is_done() return last == 1 end
             """)
-        for _ in 0..<5000 where errors.withLock(\.isEmpty) { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(await eventually { !errors.withLock(\.isEmpty) })
         #expect(errors.withLock { $0 } == [.timeout])
         try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
         try await wait(for: "is_done", in: host)
