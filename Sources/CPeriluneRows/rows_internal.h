@@ -127,13 +127,31 @@ pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *databas
 /* The innermost open access to a database, or NULL; with NULL for the database, to any. */
 pdb_access *pdb_access_to(pdb_state *rows, pdb_database *database);
 
-/* Runs the function below the arguments in an access of its own. Raises its errors; returns the number of results. */
-int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_mode mode,
-                   int argument_count);
+/* Runs the function below the arguments in an access of its own. Raises its errors; returns the number of results. The function
+** finds the context by its access; it may be NULL. */
+int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_mode mode, int argument_count, void *context);
 
 /* The same for a transaction or savepoint inside an open access. */
-int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_access_mode mode,
-                          int argument_count);
+int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_access_mode mode, int argument_count, void *context);
+
+/* What the body of a task returns if it cannot be done on a connection that only reads. It has changed nothing then, and left its
+** arguments. */
+enum { PDB_WANTS_WRITER = -1 };
+
+/* What a verb has to do in an access, once it has resolved what it was given. Lives on the C stack of the verb. */
+typedef struct {
+    pdb_database *database;
+    pdb_access *access; /* the open one, or NULL: then one is opened for the task */
+    bool is_read;       /* a pool may try it on a reader */
+    bool is_guarded;    /* a failure undoes it: it gets a transaction or savepoint of its own */
+    int (*body)(lua_State *L, pdb_access *access, void *context); /* returns the number of its results; may raise */
+    void *context;
+    bool wants_writer; /* out, for pdb_run_task */
+} pdb_task;
+
+/* Runs a task, whose body sees the stack of the caller with the same indices. Raises its errors; returns the number of results, which
+** are on top of the stack. [-?, +results, v] */
+int pdb_run_task(lua_State *L, pdb_task *task);
 
 /* The same for a block that reads inside an open access. */
 int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count);

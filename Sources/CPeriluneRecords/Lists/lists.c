@@ -43,12 +43,13 @@ void prec_insert_one(lua_State *L, prec_insertion *insertion, lua_Integer positi
 }
 
 /* In a transaction or savepoint. */
-static int insert_all_inside(lua_State *L) {
-    prec_insertion *insertion = lua_touserdata(L, INSERTION);
+static int insert_all_inside(lua_State *L, pdb_access *access, void *context) {
+    prec_insertion *insertion = context;
     lua_settop(L, TOP);
-    insertion->database = pdb_resolve_database(L, 2, "insert_all", &insertion->access);
+    insertion->database = access->database;
+    insertion->access = access;
     insertion->count = (lua_Integer)lua_rawlen(L, LIST);
-    insertion->access->is_taken = true; /* the guard is for all that is done in it */
+    access->is_taken = true; /* the guard is for all that is done in it */
     for (lua_Integer i = 1; i <= insertion->count;) i += prec_insert_some(L, insertion, i);
     insertion->position = 0;
     lua_settop(L, RESULT);
@@ -56,9 +57,9 @@ static int insert_all_inside(lua_State *L) {
 }
 
 static int insert_all_guarded(lua_State *L) {
-    pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, 2, "insert_all", &access);
-    return pdb_run_guarded(L, database->rows, database, access, insert_all_inside);
+    pdb_task task = {.is_guarded = true, .body = insert_all_inside, .context = lua_touserdata(L, INSERTION)};
+    task.database = pdb_resolve_database(L, 2, "insert_all", &task.access);
+    return pdb_run_task(L, &task);
 }
 
 /* Raises the error on top of the stack, which tells the element of the list that it is about. */

@@ -40,8 +40,9 @@ static int database_id(lua_State *L) {
     return 1;
 }
 
-/* Arguments: function, arguments. */
-static int call_in_access(lua_State *L) {
+/* Stack: function, arguments. */
+static int call_in_access(lua_State *L, pdb_access *access, void *context) {
+    (void)access, (void)context;
     lua_call(L, lua_gettop(L) - 1, LUA_MULTRET);
     return lua_gettop(L);
 }
@@ -51,14 +52,11 @@ static int call_in_access(lua_State *L) {
 static int with_access(lua_State *L) {
     static const char *const names[] = {"read", "write", "guard", NULL};
     int mode = luaL_checkoption(L, 2, NULL, names);
-    pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, 1, "with_access", &access);
+    pdb_task task = {.is_guarded = mode == 2, .body = call_in_access};
+    task.database = pdb_resolve_database(L, 1, "with_access", &task.access);
     lua_remove(L, 2);
     lua_remove(L, 1);
-    pdb_state *rows = pdb_state_of(L);
-    if (mode == 2) return pdb_run_guarded(L, rows, database, access, call_in_access);
-    if (access) return call_in_access(L);
-    return pdb_run_in_access(L, rows, database, false, call_in_access);
+    return pdb_run_task(L, &task);
 }
 
 /* MARK: - Functions of the Lua part */

@@ -71,10 +71,9 @@ static bool has_usual_arguments(lua_State *L, int count) {
     return count == 1 || (count == 2 && (lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable)));
 }
 
-/* Whether the request is good for the database, and is to be run in an access that is open: one that is opened for a statement
-** alone may have to be another one for this statement. */
+/* Whether the request is good for the database. An open access that may have to be another one for this statement is not for it. */
 static bool is_runnable(const compiled_request *request, const pdb_database *database, const pdb_access *access) {
-    return access && access->mode != PDB_READ_STATEMENT && request->generation == database->schema_generation &&
+    return (access == NULL || access->mode != PDB_READ_STATEMENT) && request->generation == database->schema_generation &&
            !prec_decodes_in_lua(request->model);
 }
 
@@ -104,25 +103,38 @@ static void push_values(lua_State *L, const compiled_request *request, int index
     }
 }
 
+typedef struct {
+    const char *name;
+    int (*fetch)(lua_State *L, pdb_call *call);
+} request_verb;
+
+/* Stack: request, database or nothing, ..., compiled request. */
+static int run_request(lua_State *L, pdb_access *access, void *context) {
+    const request_verb *verb = context;
+    int index = lua_gettop(L);
+    const compiled_request *request = lua_touserdata(L, index);
+    luaL_checkstack(L, request->count + LUA_MINSTACK * 2, "too many arguments");
+    pdb_call call = {.rows = access->database->rows, .database = access->database, .access = access, .class_index = index + 1};
+    lua_getiuservalue(L, index, REQUEST_CLASS);
+    push_values(L, request, index);
+    call.arguments = (pdb_arguments){
+        .verb = verb->name, .first = index + 2, .count = request->count, .list_count = request->count};
+    call.statement = prec_compile_kept(L, access, index, REQUEST_SQL, REQUEST_STATEMENT);
+    call.statement_index = lua_gettop(L);
+    if (pdb_wants_writer(&call)) return PDB_WANTS_WRITER;
+    return verb->fetch(L, &call);
+}
+
 /* Stack: request, database or nothing. */
 static int fetch_request(lua_State *L, int (*fetch)(lua_State *, pdb_call *)) {
     int count = lua_gettop(L);
     compiled_request *request = has_usual_arguments(L, count) ? push_compiled(L) : NULL;
     if (request == NULL) return call_fallback(L, count);
-    int index = lua_gettop(L);
-    const char *name = lua_tostring(L, lua_upvalueindex(NAME));
-    pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, name, &access);
-    if (!is_runnable(request, database, access)) return call_fallback(L, count);
-    luaL_checkstack(L, request->count + LUA_MINSTACK * 2, "too many arguments");
-    pdb_call call = {.rows = database->rows, .database = database, .access = access, .class_index = index + 1};
-    lua_getiuservalue(L, index, REQUEST_CLASS);
-    push_values(L, request, index);
-    call.arguments = (pdb_arguments){
-        .verb = name, .first = index + 2, .count = request->count, .list_count = request->count};
-    call.statement = prec_compile_kept(L, access, index, REQUEST_SQL, REQUEST_STATEMENT);
-    call.statement_index = lua_gettop(L);
-    return fetch(L, &call);
+    request_verb verb = {lua_tostring(L, lua_upvalueindex(NAME)), fetch};
+    pdb_task task = {.is_read = true, .body = run_request, .context = &verb};
+    task.database = pdb_resolve_database(L, count == 2 ? 2 : 0, verb.name, &task.access);
+    if (!is_runnable(request, task.database, task.access)) return call_fallback(L, count);
+    return pdb_run_task(L, &task);
 }
 
 static int fetch_all(lua_State *L) { return fetch_request(L, prec_fetch_records); }

@@ -10,17 +10,15 @@
 typedef struct {
     const char *name;
     int (*run)(lua_State *L, prec_record_write *work); /* in an access */
-    lua_CFunction body; /* the same for a function of its own. Stack: record or class, database or nothing, ... */
     bool is_read;
 } record_verb;
 
-/* Runs the body in the access that is open or in one of its own. */
-static int run_body(lua_State *L, const record_verb *verb, pdb_database *database, pdb_access *access) {
-    if (!verb->is_read && pdb_needs_guard(L, database)) {
-        return pdb_run_guarded(L, database->rows, database, access, verb->body);
-    }
-    if (access) return verb->body(L);
-    return pdb_run_in_access(L, database->rows, database, verb->is_read, verb->body);
+/* Runs a body in the access that is open, or in one of its own; guarded where a collation of a script may fail. */
+static int run_in_access(lua_State *L, pdb_database *database, pdb_access *access, bool is_read,
+                         int (*body)(lua_State *, pdb_access *, void *), const void *context) {
+    pdb_task task = {.database = database, .access = access, .is_read = is_read, .body = body, .context = (void *)context,
+                     .is_guarded = !is_read && pdb_needs_guard(L, database)};
+    return pdb_run_task(L, &task);
 }
 
 static int call_in_lua(lua_State *L, const char *name) {
@@ -30,6 +28,14 @@ static int call_in_lua(lua_State *L, const char *name) {
     lua_insert(L, 1);
     lua_call(L, count, LUA_MULTRET);
     return lua_gettop(L);
+}
+
+/* Stack: record, database or nothing, shape. */
+static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
+    const record_verb *verb = context;
+    if (access->mode == PDB_GUARD) access->is_taken = true;
+    prec_record_write work = prec_begin_work(L, access->database, access, verb->name, 1);
+    return verb->run(L, &work);
 }
 
 static int call_record_verb(lua_State *L, const record_verb *verb) {
@@ -44,21 +50,7 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
     }
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
-    if (access && !database->has_collations) {
-        prec_record_write work = prec_begin_work(L, database, access, verb->name, 1);
-        return verb->run(L, &work);
-    }
-    lua_settop(L, count);
-    return run_body(L, verb, database, access);
-}
-
-/* The same inside an access that was opened for it. Stack: record, database or nothing. */
-static int run_inside(lua_State *L, const record_verb *verb) {
-    pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, lua_gettop(L) >= 2 ? 2 : 0, verb->name, &access);
-    prec_push_shape_of(L, 1);
-    prec_record_write work = prec_begin_work(L, database, access, verb->name, 1);
-    return verb->run(L, &work);
+    return run_in_access(L, database, access, verb->is_read, run_record_verb, verb);
 }
 
 /* Pushes the record; false if a conflict clause of the table has kept it from being written. */
@@ -113,60 +105,63 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
 
 /* MARK: - One write, for the Lua part. Arguments: record, database or nil, values or nil, clause or nil, columns or nil. */
 
-/* Runs the body for the database at 2, in the access that is open or in one of its own. */
-static int run_raw(lua_State *L, const record_verb *verb) {
+typedef struct {
+    const char *name;
+    int (*run)(lua_State *L, prec_record_write *work, int conflict, int columns); /* the indices are 0 where there is nothing */
+    bool is_read;
+} raw_verb;
+
+/* Stack: the five arguments, shape. */
+static int run_raw_verb(lua_State *L, pdb_access *access, void *context) {
+    const raw_verb *verb = context;
+    if (access->mode == PDB_GUARD) access->is_taken = true;
+    prec_record_write work = prec_begin_work(L, access->database, access, verb->name, 1);
+    if (lua_istable(L, 3)) work.values = 3;
+    return verb->run(L, &work, lua_type(L, 4) == LUA_TSTRING ? 4 : 0, lua_istable(L, 5) ? 5 : 0);
+}
+
+static int call_raw_verb(lua_State *L, const raw_verb *verb) {
+    lua_settop(L, 5);
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, 2, verb->name, &access);
-    return run_body(L, verb, database, access);
+    if (prec_push_shape_of(L, 1) == NULL) return plua_argument_error(L, verb->name, 1, "a record", 1);
+    return run_in_access(L, database, access, verb->is_read, run_raw_verb, verb);
 }
 
-/* Takes the arguments beyond the database. */
-static prec_record_write begin_raw(lua_State *L, const char *verb, int *conflict, int *columns) {
-    pdb_access *access;
-    lua_settop(L, 5);
-    pdb_database *database = pdb_resolve_database(L, 2, verb, &access);
-    if (prec_push_shape_of(L, 1) == NULL) plua_argument_error(L, verb, 1, "a record", 1);
-    prec_record_write work = prec_begin_work(L, database, access, verb, 1);
-    if (lua_istable(L, 3)) work.values = 3;
-    *conflict = lua_type(L, 4) == LUA_TSTRING ? 4 : 0;
-    *columns = lua_istable(L, 5) ? 5 : 0;
-    return work;
-}
-
-static int insert_raw_body(lua_State *L) {
-    int conflict, columns;
-    prec_record_write work = begin_raw(L, "insert", &conflict, &columns);
-    lua_pushinteger(L, prec_insert_row(L, &work, conflict));
+static int run_raw_insert(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    (void)columns;
+    lua_pushinteger(L, prec_insert_row(L, work, conflict));
     return 1;
 }
 
-static int update_raw_body(lua_State *L) {
-    int conflict, columns;
-    prec_record_write work = begin_raw(L, "update", &conflict, &columns);
-    lua_pushboolean(L, prec_update_row(L, &work, columns, conflict));
+static int run_raw_update(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    lua_pushboolean(L, prec_update_row(L, work, columns, conflict));
     return 1;
 }
 
-static int delete_raw_body(lua_State *L) {
-    int conflict, columns;
-    prec_record_write work = begin_raw(L, "delete", &conflict, &columns);
-    lua_pushboolean(L, prec_delete_row(L, &work));
+static int run_raw_delete(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    (void)conflict, (void)columns;
+    lua_pushboolean(L, prec_delete_row(L, work));
     return 1;
 }
 
-static int exists_raw_body(lua_State *L) {
-    int conflict, columns;
-    prec_record_write work = begin_raw(L, "exists", &conflict, &columns);
-    lua_pushboolean(L, prec_row_exists(L, &work));
+static int run_raw_exists(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    (void)conflict, (void)columns;
+    lua_pushboolean(L, prec_row_exists(L, work));
     return 1;
 }
 
 /* MARK: - find and fetch_one by a key */
 
+typedef struct {
+    const char *name;
+    bool is_required; /* raises if there is no row */
+} find_verb;
+
 /* Stack: class, database or nil, key. Tables whose key has several columns are for the Lua part. */
-static int find_with(lua_State *L, const char *verb, bool is_required) {
-    pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, 2, verb, &access);
+static int run_find(lua_State *L, pdb_access *access, void *context) {
+    const char *verb = ((const find_verb *)context)->name;
+    pdb_database *database = access->database;
     prec_record_write work = {.call = {.rows = database->rows, .database = database, .access = access, .class_index = 1}, .verb = verb};
     work.call.arguments.verb = verb;
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
@@ -197,7 +192,7 @@ static int find_with(lua_State *L, const char *verb, bool is_required) {
         lua_pushvalue(L, 3);
         lua_call(L, 2, 0);
     }
-    if (!is_required) return 0;
+    if (!((const find_verb *)context)->is_required) return 0;
     prec_push_record_function(L, "raise_key_not_found");
     lua_getiuservalue(L, work.plan, PLAN_SCHEMA);
     lua_pushvalue(L, 3);
@@ -205,13 +200,8 @@ static int find_with(lua_State *L, const char *verb, bool is_required) {
     return 0;
 }
 
-static int find_body(lua_State *L) { return find_with(L, "find", true); }
-static int fetch_one_body(lua_State *L) { return find_with(L, "fetch_one", false); }
-
-static const record_verb find_verb = {"find", NULL, find_body, true}, fetch_one_verb = {"fetch_one", NULL, fetch_one_body, true};
-
 /* Stack: class, key; or class, database, key. */
-static int call_find(lua_State *L, const record_verb *verb) {
+static int call_find(lua_State *L, const find_verb *verb) {
     int count = lua_gettop(L);
     prec_model *model = count == 2 || count == 3 ? prec_model_at(L, 1) : NULL;
     int type = model ? lua_type(L, count) : LUA_TNONE;
@@ -222,23 +212,20 @@ static int call_find(lua_State *L, const record_verb *verb) {
         lua_pushnil(L);
         lua_insert(L, 2);
     }
-    return run_raw(L, verb);
+    pdb_access *access;
+    pdb_database *database = pdb_resolve_database(L, 2, verb->name, &access);
+    return run_in_access(L, database, access, true, run_find, verb);
 }
 
 /* MARK: - Functions */
 
-#define RECORD_VERB(name, is_read)                                                       \
-    static const record_verb name##_verb;                                                \
-    static int name##_body(lua_State *L) { return run_inside(L, &name##_verb); }         \
-    static const record_verb name##_verb = {#name, run_##name, name##_body, is_read};    \
+#define RECORD_VERB(name, is_read)                                                   \
+    static const record_verb name##_verb = {#name, run_##name, is_read};             \
     static int record_##name(lua_State *L) { return call_record_verb(L, &name##_verb); }
 
-#define RAW_VERB(name, is_read)                                                         \
-    static const record_verb name##_raw_verb = {#name, NULL, name##_raw_body, is_read}; \
-    static int raw_##name(lua_State *L) {                                               \
-        if (lua_gettop(L) < 2) lua_settop(L, 2);                                        \
-        return run_raw(L, &name##_raw_verb);                                            \
-    }
+#define RAW_VERB(name, is_read)                                                      \
+    static const raw_verb name##_raw_verb = {#name, run_raw_##name, is_read};            \
+    static int raw_##name(lua_State *L) { return call_raw_verb(L, &name##_raw_verb); }
 
 RECORD_VERB(insert, false)
 RECORD_VERB(update, false)
@@ -301,8 +288,8 @@ static int record_update_changes(lua_State *L) {
     return record_write_changes(L);
 }
 
-static int class_find(lua_State *L) { return call_find(L, &find_verb); }
-static int class_fetch_one(lua_State *L) { return call_find(L, &fetch_one_verb); }
+static int class_find(lua_State *L) { return call_find(L, &(find_verb){"find", true}); }
+static int class_fetch_one(lua_State *L) { return call_find(L, &(find_verb){"fetch_one", false}); }
 
 const luaL_Reg prec_record_writes[] = {
     {"record_insert", record_insert},

@@ -118,9 +118,9 @@ static int finish(lua_State *L, pdb_state *rows, pdb_access_request *entry, int 
     return pdb_raise_failure(L, NULL);
 }
 
-int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_mode mode,
-                   int argument_count) {
-    pdb_access_request entry = {.L = L, .database = database, .mode = mode, .argument_count = argument_count};
+int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_mode mode, int argument_count, void *context) {
+    pdb_access_request entry = {
+        .L = L, .database = database, .mode = mode, .argument_count = argument_count, .context = context};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     plua_check(L);
@@ -152,10 +152,9 @@ static int nest(pdb_state *rows, pdb_access_request *entry) {
     return result;
 }
 
-int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_access_mode mode,
-                          int argument_count) {
+int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_access_mode mode, int argument_count, void *context) {
     pdb_access_request entry = {.L = L, .database = access->database, .mode = mode, .argument_count = argument_count,
-                            .connection = access->connection, .is_readonly = access->is_readonly};
+                            .connection = access->connection, .is_readonly = access->is_readonly, .context = context};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     plua_check(L);
@@ -181,7 +180,7 @@ int pdb_with_access(lua_State *L, int handle_index, pdb_access_mode mode, int ar
     pdb_state *rows = pdb_state_of(L);
     pdb_handle *handle = pdb_check_handle(L, rows, handle_index, "access");
     if (pdb_find_access(L, rows, handle->database, handle->token) == NULL) {
-        return pdb_enter(L, rows, handle->database, mode, argument_count);
+        return pdb_enter(L, rows, handle->database, mode, argument_count, NULL);
     }
     int base = lua_gettop(L) - argument_count - 1;
     lua_call(L, argument_count, LUA_MULTRET);

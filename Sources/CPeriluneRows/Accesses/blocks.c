@@ -54,8 +54,8 @@ int pdb_call_guarded(lua_State *L) {
     lua_pushcfunction(L, run_guarded_block);
     lua_insert(L, 1);
     int argument_count = lua_gettop(L) - 1;
-    if (access == NULL) return pdb_enter(L, rows, database, PDB_GUARD, argument_count);
-    return pdb_enter_nested(L, rows, pdb_access_to(rows, database), PDB_GUARD, argument_count);
+    if (access == NULL) return pdb_enter(L, rows, database, PDB_GUARD, argument_count, NULL);
+    return pdb_enter_nested(L, rows, pdb_access_to(rows, database), PDB_GUARD, argument_count, NULL);
 }
 
 static bool is_transaction(pdb_access_mode mode) {
@@ -76,12 +76,12 @@ static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int 
     lua_pushcfunction(L, run_block);
     lua_insert(L, 1);
     int argument_count = lua_gettop(L) - 1;
-    if (!is_open) return pdb_enter(L, rows, database, mode, argument_count);
+    if (!is_open) return pdb_enter(L, rows, database, mode, argument_count, NULL);
     pdb_access *access = pdb_access_to(rows, database);
     if (access->is_settling && mode == PDB_READ) return pdb_enter_reading(L, rows, access, argument_count);
     if (access->is_settling && mode == PDB_WRITE) mode = PDB_GUARD;
     bool can_begin = access->mode == PDB_WITHOUT_TRANSACTION && (is_transaction(mode) || mode == PDB_GUARD);
-    if (mode == PDB_SAVEPOINT || can_begin) return pdb_enter_nested(L, rows, access, mode, argument_count);
+    if (mode == PDB_SAVEPOINT || can_begin) return pdb_enter_nested(L, rows, access, mode, argument_count, NULL);
     return plua_raise(L, "nested_access",
                           "%s: an access to this database is open already: use the handle that the block was given, "
                           "with in_savepoint where part of it may have to be undone", verb);

@@ -130,7 +130,7 @@ static int next(lua_State *L) {
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_pushcclosure(L, next, 1);
-    return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 0);
+    return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 0, NULL);
 }
 
 /* MARK: - Opening */
@@ -230,7 +230,7 @@ static int close(lua_State *L) {
     lua_settop(L, 1);
     lua_pushcfunction(L, close);
     lua_insert(L, 1);
-    return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 1);
+    return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 1, NULL);
 }
 
 void pdb_open_cursors(lua_State *L, pdb_state *rows) {

@@ -113,14 +113,19 @@ static int is_readonly(lua_State *L, pdb_call *call) {
 
 /* MARK: - What scripts call */
 
-#define FULL_VERB(name, body, text, is_read, takes_several, runs, takes_class)                              \
-    static const pdb_verb name##_verb;                                                                          \
-    static int database_##name(lua_State *L) { return pdb_call_on_database(L, &name##_verb); }                  \
-    static int statement_##name(lua_State *L) { return pdb_call_on_statement(L, &name##_verb); }                \
-    static const pdb_verb name##_verb = {text, body, database_##name, statement_##name, is_read, takes_several, \
-                                     runs, takes_class};
+#define ON_DATABASES(name) \
+    static int database_##name(lua_State *L) { return pdb_call_on_database(L, &name##_verb); }
+#define ON_STATEMENTS(name) \
+    static int statement_##name(lua_State *L) { return pdb_call_on_statement(L, &name##_verb); }
 
-#define VERB(name, is_read, takes_several, runs) FULL_VERB(name, name, #name, is_read, takes_several, runs, false)
+#define FULL_VERB(name, body, text, is_read, takes_several, runs, takes_class)                    \
+    static const pdb_verb name##_verb = {text, body, is_read, takes_several, runs, takes_class};
+
+/* One that both have. */
+#define VERB(name, is_read)                                         \
+    FULL_VERB(name, name, #name, is_read, false, true, false)       \
+    ON_DATABASES(name)                                              \
+    ON_STATEMENTS(name)
 
 static int rows(lua_State *L, pdb_call *call) { return pdb_open_cursor(L, call, PDB_ROWS); }
 static int tuples(lua_State *L, pdb_call *call) { return pdb_open_cursor(L, call, PDB_TUPLES); }
@@ -150,21 +155,33 @@ int prec_fetch_record(lua_State *L, pdb_call *call) {
 }
 
 FULL_VERB(execute, pdb_execute, "execute", false, true, true, false)
-VERB(fetch_all, true, false, true)
-VERB(fetch_one, true, false, true)
-VERB(fetch_value, true, false, true)
-VERB(fetch_values, true, false, true)
-VERB(fetch_optional_values, true, false, true)
-VERB(fetch_set, true, false, true)
-VERB(rows, false, false, true)
-VERB(tuples, false, false, true)
-VERB(prepare, false, false, false)
-VERB(columns, false, false, false)
-VERB(parameters, false, false, false)
-VERB(is_readonly, false, false, false)
+ON_DATABASES(execute)
+ON_STATEMENTS(execute)
+VERB(fetch_all, true)
+VERB(fetch_one, true)
+VERB(fetch_value, true)
+VERB(fetch_values, true)
+VERB(fetch_optional_values, true)
+VERB(fetch_set, true)
+VERB(rows, false)
+VERB(tuples, false)
+FULL_VERB(prepare, prepare, "prepare", false, false, false, false)
+ON_DATABASES(prepare)
+FULL_VERB(columns, columns, "columns", false, false, false, false)
+ON_STATEMENTS(columns)
+FULL_VERB(parameters, parameters, "parameters", false, false, false, false)
+ON_STATEMENTS(parameters)
+FULL_VERB(is_readonly, is_readonly, "is_readonly", false, false, false, false)
+ON_STATEMENTS(is_readonly)
 FULL_VERB(fetch_records, prec_fetch_records, "fetch_all", true, false, true, true)
+ON_DATABASES(fetch_records)
+ON_STATEMENTS(fetch_records)
 FULL_VERB(fetch_record, prec_fetch_record, "fetch_one", true, false, true, true)
+ON_DATABASES(fetch_record)
+ON_STATEMENTS(fetch_record)
 FULL_VERB(record_rows, record_rows, "rows", false, false, true, true)
+ON_DATABASES(record_rows)
+ON_STATEMENTS(record_rows)
 
 const luaL_Reg pdb_database_verbs[] = {
     {"execute", database_execute},

@@ -16,6 +16,7 @@ struct pdb_call {
     int statement_index;
     pdb_arguments arguments;
     int class_index; /* of what records are made of, or 0 */
+    bool is_prepared; /* of a prepared statement, at 1; else its SQL is at 2 */
     bool is_batch, allows_null;
     lua_Integer changes; /* rows changed by the last statement that went through GRDB */
     bool has_inserted;   /* a row with an id, by the last one */
@@ -71,7 +72,6 @@ void pdb_run_through_grdb(lua_State *L, pdb_call *call, pdb_row_form form, lua_I
 typedef struct {
     const char *name;
     int (*body)(lua_State *L, pdb_call *call);
-    lua_CFunction database_function, statement_function;
     bool is_read;       /* a pool may try it on a reader */
     bool takes_several; /* statements in one text */
     bool runs;          /* and does not only look at a statement */
@@ -85,13 +85,8 @@ int pdb_call_on_statement(lua_State *L, const pdb_verb *verb);
 ** opened for this call. */
 bool pdb_needs_guard(lua_State *L, pdb_database *database);
 
-/* Calls a function with everything on the stack as arguments, guarded; `access` is the open one, or NULL. */
-int pdb_run_guarded(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access *access,
-                         lua_CFunction function);
-
-/* Calls a function with everything on the stack as arguments, in an access of its own; of a pool to read, on a reader. */
-int pdb_run_in_access(lua_State *L, pdb_state *rows, pdb_database *database, bool is_read,
-                           lua_CFunction function);
+/* Whether the statement of a call cannot run on the connection of its access, which only reads. */
+bool pdb_wants_writer(const pdb_call *call);
 
 int pdb_execute(lua_State *L, pdb_call *call);
 

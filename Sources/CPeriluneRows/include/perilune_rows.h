@@ -87,6 +87,7 @@ struct pdb_access_request {
     pdb_completion completion; /* out */
     pdb_connection *connection; /* in: for accesses inside an open one, which must stay */
     bool is_readonly;                /* as that one is */
+    void *context;                   /* in: what the function to be run finds by the access, or NULL */
 };
 
 /* Runs the body of an entry on a connection. Called by Swift inside the access that it has opened. Raises nothing.

@@ -1,0 +1,38 @@
+/* What a verb does in its access: entered once, with what was resolved before. */
+#include "CPeriluneRows/rows_internal.h"
+
+/*
+** The function that is called in an access which was opened for a task. Its arguments are all that was on the stack of the verb, so
+** that indices which the verb has resolved mean the same here.
+*/
+static int run_inside(lua_State *L) {
+    pdb_access *access = pdb_state_of(L)->access;
+    pdb_task *task = access->entry->context;
+    int count = lua_gettop(L);
+    int results = task->body(L, access, task->context);
+    if (results != PDB_WANTS_WRITER) return results;
+    task->wants_writer = true;
+    lua_settop(L, count);
+    return count;
+}
+
+/* Opens an access for the task, inside the one that is open if the mode is that of a guard. */
+static int enter(lua_State *L, pdb_task *task, pdb_access_mode mode) {
+    pdb_state *rows = task->database->rows;
+    int count = lua_gettop(L);
+    luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
+    lua_pushcfunction(L, run_inside);
+    lua_insert(L, 1);
+    if (task->access) return pdb_enter_nested(L, rows, task->access, mode, count, task);
+    return pdb_enter(L, rows, task->database, mode, count, task);
+}
+
+int pdb_run_task(lua_State *L, pdb_task *task) {
+    if (task->is_guarded) return enter(L, task, PDB_GUARD);
+    if (task->access) return task->body(L, task->access, task->context);
+    if (task->is_read && (task->database->flags & PDB_DATABASE_POOL) && !task->database->wants_writer) {
+        int results = enter(L, task, PDB_READ_STATEMENT);
+        if (!task->wants_writer) return results;
+    }
+    return enter(L, task, PDB_WRITE_STATEMENT);
+}
