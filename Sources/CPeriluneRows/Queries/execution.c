@@ -69,9 +69,6 @@ bool pdb_is_change(const pdb_statement *statement) {
     return keyword == PDB_KEYWORD_INSERT || keyword == PDB_KEYWORD_CHANGE;
 }
 
-/* Changes that go through GRDB before it is asked whether anybody observes them. */
-enum { changes_before_asking = 4 };
-
 /*
 ** Whether a change may be stepped here, which saves a third of an insert. GRDB follows changes for its observers alone: where
 ** there are none, and a transaction is open before and after, it has nothing to do.
@@ -79,12 +76,8 @@ enum { changes_before_asking = 4 };
 bool pdb_may_step_change(pdb_call *call) {
     pdb_access *access = call->access;
     if (!access->in_transaction || !pdb_is_change(call->statement)) return false;
-    if (access->change_count < changes_before_asking) {
-        access->change_count++;
-        return false;
-    }
-    if (access->change_count == changes_before_asking) {
-        access->change_count++;
+    if (!access->has_asked) {
+        access->has_asked = true;
         bool may_refuse = pdb_begin_host_call(call->rows);
         access->is_unobserved = !call->rows->callbacks.is_observed(access->connection->grdb);
         pdb_end_host_call(call->rows, may_refuse);

@@ -36,8 +36,7 @@ void pdb_set_note(lua_State *L, pdb_note note, void *context) {
 
 void pdb_observe(lua_State *L) {
     for (pdb_access *access = pdb_state_of(L)->access; access; access = access->outer) {
-        access->is_unobserved = false;
-        access->change_count = 0;
+        access->has_asked = access->is_unobserved = false;
     }
 }
 

@@ -70,10 +70,9 @@ struct pdb_access {
     bool is_readonly;    /* only statements that change nothing */
     bool in_transaction; /* opened by a block, so that scripts may not end it by SQL */
     pdb_statement *active; /* statements being stepped, reset when the access ends */
-    int change_count;           /* INSERTs and the like that went through GRDB */
     bool is_taken;              /* a guard, whose call has begun */
     bool is_settling;           /* after the end of a transaction, for observers */
-    bool is_unobserved;         /* known to be: those to come may be stepped without it */
+    bool has_asked, is_unobserved; /* whether GRDB has observers, which is asked at the first change */
     pdb_access_request *entry;
 };
 
