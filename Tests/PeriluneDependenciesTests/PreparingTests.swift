@@ -111,8 +111,7 @@ import Testing
         try await Dependencies.inProcess(.live) {
             let asked = Tally()
             let slow = ResourceSource { context in
-                // Until it is asked for once more.
-                await asked.wait(for: asked.count + 1)
+                await asked.wait()
                 return Resource("slow", context)
             }
             async let prepared: Void = Dependencies.prepare { $0.resource = slow }
