@@ -4,25 +4,27 @@ internal import PeriluneRecords
 /// Associations, and requests with them, as the Lua part builds them.
 extension RequestBinding {
     func defineAssociations(in table: LuaTable) throws {
-        // database, table of the origin (its name, or what declares a common table), request, name, tag, columns, referenced columns, singular name
+        // database, table of the origin (its name, or what declares a common table), request, name, tag, columns, referenced columns,
+        // singular name, number
         try defineAssociation("belongs_to", in: table) { call in
             try .belongsTo(
                 call.string(4), from: call.origin(2), to: call.request(3), columns: call.optionalStrings(6),
-                referenced: call.optionalStrings(7), tag: Int(call.integer(5)), singularName: call.optionalString(8))
+                referenced: call.optionalStrings(7), tag: Int(call.integer(5)), number: Int(call.integer(9)),
+                singularName: call.optionalString(8))
         }
         for (name, isPlural) in [("has_one", false), ("has_many", true)] {
             try defineAssociation(name, in: table) { call in
                 try .has(
                     call.string(4), many: isPlural, from: call.origin(2), to: call.request(3),
                     columns: call.optionalStrings(6), referenced: call.optionalStrings(7), tag: Int(call.integer(5)),
-                    singularName: call.optionalString(8))
+                    number: Int(call.integer(9)), singularName: call.optionalString(8))
             }
         }
-        // first, second, name, is it plural, tag, singular name
+        // first, second, name, is it plural, tag, singular name, number
         try defineAssociation("through", in: table) { call in
             try .through(
                 call.association(1), call.association(2), name: call.string(3), isPlural: call.boolean(4),
-                tag: Int(call.integer(5)), singularName: call.optionalString(6))
+                tag: Int(call.integer(5)), number: Int(call.integer(7)), singularName: call.optionalString(6))
         }
         // The columns of the origin and those of the first table that they lead to: two lists of names; whether numbers are compared
         // with texts that look like them.

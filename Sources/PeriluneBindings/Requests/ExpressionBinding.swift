@@ -10,20 +10,10 @@ extension RequestBinding {
             if case .integer(let number) = call.value(1) { return try .parameter(String(number)) }
             return try .parameter(call.string(1))
         }
-        // database, table, column, alias
-        try define("column", in: table) { call in
-            let schema = try call.table(call.string(2), of: 1)
-            let name = try call.string(3)
-            guard let position = schema.column(named: name) else { throw RequestError.unknownColumn(name, in: schema) }
-            return .column(position, of: schema, alias: try call.optionalString(4))
-        }
-        // what declares a common table, column, alias
-        try define("common_column", in: table) { call in
-            let schema = try call.derivable(1).request.table
-            let name = try call.string(2)
-            guard let position = schema.column(named: name) else { throw RequestError.unknownColumn(name, in: schema) }
-            return .column(position, of: schema, alias: try call.optionalString(3))
-        }
+        // database, table, column, alias; or nil, and number and name of the association that leads to it
+        try define("column", in: table) { call in try call.column(3, of: call.table(call.string(2), of: 1)) }
+        // what declares a common table, column, alias; or nil, number, name
+        try define("common_column", in: table) { call in try call.column(2, of: call.derivable(1).request.table) }
         // A name without a table, for definitions of tables.
         try define("name", in: table) { call in
             .column(0, of: try CommonTable("table", columns: [call.string(1)]).table)
@@ -109,4 +99,22 @@ extension RequestBinding {
     private static let unaryOperators: [String: UnaryOperator] = [
         "not": .not, "negate": .negate, "is null": .isNull, "is not null": .isNotNull,
     ]
+}
+
+extension RequestCall {
+    /// The column whose name is at a position; behind it is which source of the table it means.
+    fileprivate func column(_ position: CInt, of table: TableSchema) throws -> Expression {
+        let name = try string(position)
+        guard let column = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
+        guard let identity = try identity(position + 2) else {
+            return .column(column, of: table, alias: try optionalString(position + 1))
+        }
+        return .column(column, of: table, of: identity)
+    }
+
+    /// Number and name of an association, if they are given.
+    func identity(_ position: CInt) throws -> AssociationIdentity? {
+        guard case .integer(let number) = value(position) else { return nil }
+        return AssociationIdentity(number: Int(number), name: try string(position + 1))
+    }
 }

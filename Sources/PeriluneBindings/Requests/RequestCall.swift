@@ -116,7 +116,7 @@ enum Derivable {
         }
     }
 
-    func map(_ change: (Request) throws -> Request) rethrows -> Derivable {
+    func map(_ change: (Request) throws -> Request) throws -> Derivable {
         switch self {
         case .request(let request): .request(try change(request))
         case .association(let association): .association(try association.map(change))

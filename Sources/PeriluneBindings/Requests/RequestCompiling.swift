@@ -36,6 +36,11 @@ extension RequestBinding {
             let compiled = try call.derivable(1).request.compiledDelete(returning: call.returning(3), by: compiler)
             return .table(try PlanTable(call, compiler).make(compiled))
         }
+        // request or association, database
+        try defineValue("check_meaning", in: table) { call in
+            if case .request(let request) = try call.derivable(1) { try request.checkMeaning(by: call.compiler(2)) }
+            return .nil
+        }
         // For definitions of tables.
         try defineValue("inline", in: table) { call in
             let compiler = RequestCompiler(schema: DatabaseSchema(generation: 0), plans: PlanCache(capacity: 1))

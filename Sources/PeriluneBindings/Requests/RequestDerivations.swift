@@ -36,6 +36,10 @@ extension RequestBinding {
         try derive("limit", in: table) { request, call in
             try request.limit(call.value(2).isNil ? nil : call.integer(2), offset: call.integer(3))
         }
+        // number and name of the association whose rows the request has, whether it leads from a table to itself
+        try derive("reached_by", in: table) { request, call in
+            try call.identity(2).map { request.reached(by: $0, fromItself: call.boolean(4)) } ?? request
+        }
         try derive("aliased", in: table) { request, call in try request.aliased(call.string(2)) }
     }
 

@@ -7,25 +7,25 @@ extension Association {
     ///   - referenced: The columns that these point to, where the schema does not say it.
     package static func belongsTo(
         _ name: String, from origin: TableSchema, to request: Request, columns: [String]? = nil, referenced: [String]? = nil,
-        tag: Int = 0, singularName: String? = nil
+        tag: Int = 0, number: Int = 0, singularName: String? = nil
     ) throws -> Association {
         let key = try ForeignKeySearch(holder: origin, other: request.table, name: name, columns: columns, referenced: referenced)
             .find()
         return try Association(
             name, isPlural: false, from: origin, columns: key.map { ($0.holder, $0.other) }, to: request, tag: tag,
-            singularName: singularName)
+            number: number, singularName: singularName)
     }
 
     /// The rows that belong to rows of the origin: their foreign key names these. One, or several.
     package static func has(
         _ name: String, many isPlural: Bool, from origin: TableSchema, to request: Request, columns: [String]? = nil,
-        referenced: [String]? = nil, tag: Int = 0, singularName: String? = nil
+        referenced: [String]? = nil, tag: Int = 0, number: Int = 0, singularName: String? = nil
     ) throws -> Association {
         let key = try ForeignKeySearch(holder: request.table, other: origin, name: name, columns: columns, referenced: referenced)
             .find()
         return try Association(
             name, isPlural: isPlural, from: origin, columns: key.map { ($0.other, $0.holder) }, to: request, tag: tag,
-            singularName: singularName)
+            number: number, singularName: singularName)
     }
 }
 

@@ -12,20 +12,25 @@ package final class Association: Sendable {
     package let tag: Int
     /// What names of aggregates are made of: `book` of `book_count`.
     let singularName: String
+    /// What its columns are known by.
+    let number: Int
 
     /// One step from table to table.
     struct Hop: Sendable {
         /// Positions in the table before, and in this one.
         let columns: [(from: Int, to: Int)]
         let request: Request
+        /// The associations that lead to these rows: several, where one goes through others.
+        var identities: [AssociationIdentity] = []
 
         var table: TableSchema { request.table }
         /// Whether it leads to one row at most.
         var isToOne: Bool { table.containsUniqueKey(columns.map(\.to)) }
     }
 
-    init(name: String, isPlural: Bool, origin: TableSchema, hops: [Hop], tag: Int, singularName: String?) {
+    init(name: String, isPlural: Bool, origin: TableSchema, hops: [Hop], tag: Int, number: Int, singularName: String?) {
         self.name = name
+        self.number = number
         self.isPlural = isPlural
         self.origin = origin
         self.hops = hops
@@ -37,18 +42,29 @@ package final class Association: Sendable {
     package var request: Request { hops[hops.count - 1].request }
 
     /// The same association, of rows that a request is derived to have.
-    package func map(_ change: (Request) throws -> Request) rethrows -> Association {
-        let request = try change(request)
-        let last = Hop(columns: hops[hops.count - 1].columns, request: request)
+    ///
+    /// - Throws: ``RequestError`` where a new condition means the rows both by columns of the association and by those of their table,
+    ///   which may be that of the rows they belong to.
+    package func map(_ change: (Request) throws -> Request) throws -> Association {
+        let former = request
+        let request = try change(former)
+        let hop = hops[hops.count - 1]
+        try request.checkIsClear(to: hop.identities, origin, after: former)
+        let last = Hop(columns: hop.columns, request: request, identities: hop.identities)
         return Association(
-            name: name, isPlural: isPlural, origin: origin, hops: hops.dropLast() + [last], tag: tag, singularName: singularName)
+            name: name, isPlural: isPlural, origin: origin, hops: hops.dropLast() + [last], tag: tag, number: number,
+            singularName: singularName)
     }
 
     /// The same association by another name.
     package func named(_ name: String) throws -> Association {
         try Expression.checkName(name, of: "an association")
+        var hops = hops
+        hops[hops.count - 1].identities = hops[hops.count - 1].identities.map { identity in
+            identity.number == number ? AssociationIdentity(number: number, name: name) : identity
+        }
         return Association(
-            name: name, isPlural: isPlural, origin: origin, hops: hops, tag: tag, singularName: singularName)
+            name: name, isPlural: isPlural, origin: origin, hops: hops, tag: tag, number: number, singularName: singularName)
     }
 
     // MARK: - Making
@@ -57,20 +73,22 @@ package final class Association: Sendable {
     ///   - columns: Pairs of positions: in the origin, and in the table of the request. At least one.
     ///   - request: The rows of the other table that may be associated.
     ///   - tag: A number that the plan gives back, for finding the class of the rows.
+    ///   - number: What its columns are known by: ``AssociationIdentity/number``.
     ///   - singularName: What names of aggregates are made of; by default the name of the other table.
     package convenience init(
         _ name: String, isPlural: Bool, from origin: TableSchema, columns: [(from: Int, to: Int)], to request: Request,
-        tag: Int = 0, singularName: String? = nil
+        tag: Int = 0, number: Int = 0, singularName: String? = nil
     ) throws {
         try Expression.checkName(name, of: "an association")
         guard !columns.isEmpty else { throw RequestError.argument("the association `\(name)` needs columns") }
-        let hop = Hop(columns: columns, request: request)
-        self.init(name: name, isPlural: isPlural, origin: origin, hops: [hop], tag: tag, singularName: singularName)
+        let hop = Hop(columns: columns, request: request, identities: [AssociationIdentity(number: number, name: name)])
+        self.init(
+            name: name, isPlural: isPlural, origin: origin, hops: [hop], tag: tag, number: number, singularName: singularName)
     }
 
     /// The rows that are associated with those of an association: the publishers of an author's books.
     package static func through(
-        _ first: Association, _ second: Association, name: String, isPlural: Bool? = nil, tag: Int? = nil,
+        _ first: Association, _ second: Association, name: String, isPlural: Bool? = nil, tag: Int? = nil, number: Int = 0,
         singularName: String? = nil
     ) throws -> Association {
         try Expression.checkName(name, of: "an association")
@@ -80,9 +98,11 @@ package final class Association: Sendable {
                     + "`\(second.origin.name)`")
         }
         for association in [first, second] { try association.checkIsJoinable(for: "`\(name)` through `\(association.name)`") }
+        var hops = first.hops + second.hops
+        hops[hops.count - 1].identities.append(AssociationIdentity(number: number, name: name))
         return Association(
-            name: name, isPlural: isPlural ?? (first.isPlural || second.isPlural), origin: first.origin,
-            hops: first.hops + second.hops, tag: tag ?? second.tag, singularName: singularName)
+            name: name, isPlural: isPlural ?? (first.isPlural || second.isPlural), origin: first.origin, hops: hops,
+            tag: tag ?? second.tag, number: number, singularName: singularName)
     }
 
     /// Whether its rows can be joined one by one.
@@ -106,6 +126,34 @@ package final class Association: Sendable {
             && zip(hops, other.hops).allSatisfy { a, b in
                 a.table.isSameTable(as: b.table) && a.columns.elementsEqual(b.columns) { $0 == $1 }
             }
+    }
+}
+
+extension Request {
+    /// Raises where what was added to the request of an association may mean other rows than it says.
+    fileprivate func checkIsClear(to identities: [AssociationIdentity], _ origin: TableSchema, after former: Request) throws {
+        guard source.alias == nil, self !== former else { return }
+        let added = expressions
+        let known = former.expressions
+        for identity in identities where identity.number != 0 {
+            for expression in added where !known.contains(where: { $0 === expression }) {
+                if origin.isSameTable(as: table) { try expression.checkIsClear(identity, table, except: known) }
+                guard joins(identity), expression.contains(except: known, { $0.isColumn(of: identity) }) else { continue }
+                throw RequestError(
+                    "ambiguous",
+                    "`\(identity.name)` leads to `\(table.name)` several times in the request: give each an alias, and take the "
+                        + "column from the one that is meant", fields: ["table": table.name])
+            }
+        }
+    }
+
+    private func joins(_ identity: AssociationIdentity) -> Bool {
+        parts.values.joins.contains { join in
+            join.association.hops.contains { hop in
+                hop.request.source.alias == nil && hop.identities.contains { $0.number == identity.number }
+                    || hop.request.joins(identity)
+            }
+        }
     }
 }
 

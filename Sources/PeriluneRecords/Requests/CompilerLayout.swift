@@ -36,7 +36,9 @@ struct Layout {
         }
         for pair in reach.association.hops[0].columns {
             keyColumns.append(
-                try hidden(walk.current(pair.to, of: reach.association.hops[0].table, in: number), number, isSame: true))
+                try hidden(
+                    walk.current(pair.to, of: reach.association.hops[0].table, in: number), number,
+                    of: walk.sources[number].source, isSame: true))
         }
     }
 
@@ -89,11 +91,13 @@ struct Layout {
     private mutating func addKeys(of segment: SegmentDraft, _ walk: CompilerWalk) throws {
         if segment.isOptional {
             let position = try walk.current(segment.presenceColumn, of: segment.request.table, in: segment.number)
-            segment.presence = try hidden(position, segment.number)
+            segment.presence = try hidden(position, segment.number, of: segment.request.source)
         }
         for prefetch in segment.request.parts.values.prefetches {
             let columns = try prefetch.association.originColumns.map { position in
-                try hidden(walk.current(position, of: prefetch.association.origin, in: segment.number), segment.number)
+                try hidden(
+                    walk.current(position, of: prefetch.association.origin, in: segment.number), segment.number,
+                    of: segment.request.source)
             }
             segment.prefetchKeys.append(columns)
         }
@@ -101,12 +105,12 @@ struct Layout {
     }
 
     /// - Parameter isSame: Whether it is the same for all rows of which distinct() leaves one.
-    private mutating func hidden(_ position: Int, _ number: Int, isSame: Bool = false) throws -> Int {
+    private mutating func hidden(_ position: Int, _ number: Int, of source: Source, isSame: Bool = false) throws -> Int {
         for (index, item) in items.enumerated() {
             switch item {
             case .column(position, number): return index
             case .selected(let column, number):
-                if case .column(_, position, _) = column.expression.kind { return index }
+                if column.expression.isColumn(position, of: source) { return index }
             default: break
             }
         }

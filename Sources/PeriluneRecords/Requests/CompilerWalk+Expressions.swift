@@ -3,7 +3,7 @@ extension CompilerWalk {
     mutating func expression(_ expression: Expression, _ least: UInt8 = Precedence.any) throws {
         switch expression.kind {
         case .value(let value): self.value(value)
-        case .column(let table, let position, let alias): try column(table, position, alias)
+        case .column(let table, let position, let place): try column(table, position, place)
         case .binary(let operation, let a, let b): try binary(operation, a, b, least)
         case .logical(let isAnd, _, _): try logical(expression, isAnd, least)
         case .unary(let operation, let part): try unary(operation, part, least)
@@ -18,6 +18,7 @@ extension CompilerWalk {
         case .fragment(let fragment): try self.fragment(fragment)
         case .row(let parts): try row(parts)
         case .aggregate(let aggregate): try self.aggregate(aggregate, least)
+        case .bound(let expression): try bound { walk in try walk.expression(expression, least) }
         default: try special(expression, least)
         }
     }

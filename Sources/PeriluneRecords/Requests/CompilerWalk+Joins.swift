@@ -15,14 +15,17 @@ extension CompilerWalk {
         let children: [JoinNode]
     }
 
-    mutating func placeJoins(_ joins: [Join]) throws -> [JoinNode] {
+    mutating func placeJoins(_ joins: [Join], of parent: Int) throws -> [JoinNode] {
         if joins.isEmpty { return [] }
         return try joins.map { join in
+            var parent = parent
             let hops = try join.association.hops.map { hop in
                 let number = try place(hop.request.source)
+                note(number, reachedBy: hop, from: parent)
+                parent = number
                 return JoinedHop(
                     number: number, columns: hop.columns, request: hop.request,
-                    children: try placeJoins(hop.request.parts.values.joins))
+                    children: try placeJoins(hop.request.parts.values.joins, of: number))
             }
             return JoinNode(join: join, hops: hops)
         }
@@ -94,8 +97,7 @@ extension CompilerWalk {
 
     private mutating func join(_ node: JoinNode, to parent: Int) throws {
         tokens.add(node.join.isRequired ? .join : .leftJoin)
-        let isGroup = !node.join.isRequired && needsGroup(node)
-        if isGroup { return try joinGroup(node, to: parent) }
+        if isGroup(node) { return try joinGroup(node, to: parent) }
         for (index, hop) in node.hops.enumerated() {
             if index > 0 { tokens.add(node.join.isRequired ? .join : .leftJoin) }
             try source(hop.number)
@@ -106,9 +108,14 @@ extension CompilerWalk {
     }
 
     /// Whether an optional association must be joined as a whole: a row on the way, without the rest, is no associated row.
-    private func needsGroup(_ node: JoinNode) -> Bool {
+    private func isGroup(_ node: JoinNode) -> Bool {
+        if node.join.isRequired { return false }
         if node.hops.contains(where: { hop in hop.children.contains { $0.join.isRequired } }) { return true }
         return zip(node.hops.dropLast(), node.join.association.hops).contains { !$1.isToOne }
+    }
+
+    func hasGroup(_ joins: [JoinNode]) -> Bool {
+        joins.contains { node in isGroup(node) || node.hops.contains { hasGroup($0.children) } }
     }
 
     private mutating func joinGroup(_ node: JoinNode, to parent: Int) throws {
@@ -147,6 +154,7 @@ extension CompilerWalk {
     private mutating func condition(of request: Request, _ number: Int) throws {
         guard let filter = request.filter else { return }
         tokens.add(.and)
+        try checkIsClear(filter, of: number)
         let before = setOwn(number)
         try expression(filter, Precedence.and)
         setOwn(before)

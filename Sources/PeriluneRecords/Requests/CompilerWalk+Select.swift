@@ -59,15 +59,23 @@ extension CompilerWalk {
         var frame = Frame(own: number)
         setOwn(number)
         if request.parts.isNone { return frame }
-        frame.joins = try placeJoins(request.parts.values.joins)
-        if let reach = request.parts.values.reach {
-            for hop in reach.association.hops.dropLast() {
-                frame.reach.append(try place(hop.request.source))
-                frame.reachJoins.append(try placeJoins(hop.request.parts.values.joins))
-            }
-            frame.reach.append(number)
-        }
+        frame.joins = try placeJoins(request.parts.values.joins, of: number)
+        if let reach = request.parts.values.reach { try place(reach, number, &frame) }
         return frame
+    }
+
+    /// Places the tables between the rows of an association and those they belong to.
+    private mutating func place(_ reach: Reach, _ number: Int, _ frame: inout Frame) throws {
+        let hops = reach.association.hops
+        var parent: Int? = if case .outer = reach.anchor { outerOwn } else { nil }
+        for (index, hop) in hops.enumerated() {
+            let isLast = index == hops.count - 1
+            let source = isLast ? number : try place(hop.request.source)
+            note(source, reachedBy: hop, from: parent, parent == nil ? reach.association.origin : nil)
+            if !isLast { frame.reachJoins.append(try placeJoins(hop.request.parts.values.joins, of: source)) }
+            frame.reach.append(source)
+            parent = source
+        }
     }
 
     // MARK: - Columns
@@ -92,6 +100,9 @@ extension CompilerWalk {
     }
 
     private mutating func columns(of request: Request, _ frame: Frame) throws {
+        let before = namesColumns
+        namesColumns = hasGroup(frame.joins) || frame.reachJoins.contains { hasGroup($0) }
+        defer { namesColumns = before }
         let parts = request.parts.values
         let isSimple =
             request.parts.isNone
@@ -116,7 +127,9 @@ extension CompilerWalk {
         layout.note(in: &tokens)
         try list(layout.items) { walk, item in
             switch item {
-            case .column(let position, let number): walk.column(position, of: number)
+            case .column(let position, let number):
+                walk.column(position, of: number)
+                if walk.namesColumns { walk.name(position, of: number) }
             case .keyNumber: walk.tokens.add(.keyNumber)
             case .selected(let column, let number):
                 let before = walk.setOwn(number)
@@ -126,13 +139,18 @@ extension CompilerWalk {
         }
     }
 
+    private mutating func name(_ position: Int, of number: Int) {
+        tokens.add(.as)
+        tokens.add(.name, (position >= 0 ? sources[number].table.columns[position].name : "rowid").utf8)
+    }
+
     mutating func selected(_ column: SelectedColumn) throws {
         if column.expression.isBoolean { tokens.add(.boolean) }
         try expression(column.expression)
         // SQLite calls the row id "rowid" in results, by whichever name it was asked for.
         let isRowID = column.expression.columnPosition?.position == TableSchema.rowID
         let given: String? = isRowID ? "rowid" : column.expression.columnName
-        guard let name = column.name, name != given else { return }
+        guard let name = column.name, namesColumns || name != given else { return }
         tokens.add(.as)
         tokens.add(.name, name.utf8)
     }
@@ -153,6 +171,7 @@ extension CompilerWalk {
             }
             if let filter = request.filter {
                 next(&self)
+                try checkIsClear(filter, of: frame.own)
                 try expression(filter, Precedence.and)
             }
         } else if let filter = request.filter {

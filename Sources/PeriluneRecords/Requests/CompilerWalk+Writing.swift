@@ -116,7 +116,7 @@ extension Request {
     private var groupsAreRows: Bool {
         table.containsUniqueKey(
             parts.values.groups.compactMap { group in
-                group.columnPosition.flatMap { $0.table.isSameTable(as: table) ? $0.position : nil }
+                group.columnPosition.flatMap { group.isColumn($0.position, of: source) ? $0.position : nil }
             })
     }
 

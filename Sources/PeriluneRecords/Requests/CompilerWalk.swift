@@ -13,12 +13,16 @@ struct CompilerWalk {
     private(set) var outerUses: [(source: Int, scope: Int)] = []
     /// The source whose columns are meant first.
     private(set) var own = -1
+    /// Whether its table means it although it has an alias.
+    private var isBound = false
     /// Whether columns are written without their table, and names of it: for SQL that stands alone.
     var isInline = false
     /// The common tables that may be read here.
     var declared: [TableSchema] = []
     /// The folded names of all common tables of the statement.
     var declaredNames: Set<String> = []
+    /// Whether every column of the result is given its name: SQLite renames those that come out of a join in parentheses.
+    var namesColumns = false
     let compiler: RequestCompiler
     /// Whether the columns of the outermost SELECT are to be described even if they are simple: for a shape that is new.
     var isDescribing = false
@@ -35,6 +39,11 @@ struct CompilerWalk {
         let isTarget: Bool
         /// The SELECT it belongs to.
         let scope: Int
+        /// The associations that lead to it.
+        var identities: [AssociationIdentity] = []
+        /// The source whose rows it belongs to by them, if that is in the statement, and its table.
+        var parent: Int?
+        var origin: TableSchema?
     }
 
     /// A SELECT that is being written, and what is to be restored after it.
@@ -42,6 +51,7 @@ struct CompilerWalk {
         let id: Int
         let start: Int
         let own: Int
+        let isBound: Bool
     }
 
     init(_ compiler: RequestCompiler) { self.compiler = compiler }
@@ -53,9 +63,21 @@ struct CompilerWalk {
         var table = source.table
         if let schema = source.schema, schema !== compiler.schema { table = try compiler.current(table) }
         try checkAlias(source)
-        sources.append(PlacedSource(source: source, table: table, isTarget: isTarget, scope: scopes[scopes.count - 1].id))
+        var placed = PlacedSource(source: source, table: table, isTarget: isTarget, scope: scopes[scopes.count - 1].id)
+        if let (identity, fromItself) = source.reached {
+            placed.identities = [identity]
+            placed.origin = fromItself ? table : nil
+        }
+        sources.append(placed)
         visible.append(sources.count - 1)
         return sources.count - 1
+    }
+
+    /// Notes which association leads to a source, and from where.
+    mutating func note(_ number: Int, reachedBy hop: Association.Hop, from parent: Int?, _ origin: TableSchema? = nil) {
+        sources[number].identities += hop.identities
+        sources[number].parent = parent
+        sources[number].origin = origin
     }
 
     private func checkAlias(_ source: Source) throws {
@@ -70,13 +92,15 @@ struct CompilerWalk {
     /// Begins a SELECT.
     mutating func enterScope() {
         scopeCount += 1
-        scopes.append(Scope(id: scopeCount, start: visible.count, own: own))
+        scopes.append(Scope(id: scopeCount, start: visible.count, own: own, isBound: isBound))
+        isBound = false
     }
 
     mutating func leaveScope() {
         let scope = scopes.removeLast()
         visible.removeSubrange(scope.start...)
         own = scope.own
+        isBound = scope.isBound
     }
 
     /// Columns of that source are meant first from now on. Returns what was before.
@@ -86,43 +110,18 @@ struct CompilerWalk {
         return own
     }
 
+    /// Writes what was said of the source before it got its alias.
+    mutating func bound(_ body: (inout CompilerWalk) throws -> Void) rethrows {
+        let before = isBound
+        isBound = true
+        try body(&self)
+        isBound = before
+    }
+
     /// The source of the SELECT around this one whose columns are meant first there.
     var outerOwn: Int { scopes[scopes.count - 1].own }
 
     // MARK: - Columns
-
-    /// Writes a column of the source that it means.
-    mutating func column(_ table: TableSchema, _ position: Int, _ alias: String?) throws {
-        if isInline {
-            tokens.add(.bareColumn, (position >= 0 ? table.columns[position].name : table.rowIDName ?? "rowid").utf8)
-            return
-        }
-        if own >= 0, alias == nil || sources[own].source.alias?.foldedName == alias!.foldedName,
-            sources[own].table === table
-        {
-            try checkMeaning(table, position, alias)
-            column(position, of: own)
-            return
-        }
-        let number = try findSource(table, alias)
-        column(try current(position, of: table, in: number), of: number)
-    }
-
-    /// A column without an alias, where the request's own table has one and a request around reads the same table without: it could be
-    /// either.
-    private func checkMeaning(_ table: TableSchema, _ position: Int, _ alias: String?) throws {
-        guard alias == nil, let ownAlias = sources[own].source.alias, scopes.count > 1 else { return }
-        guard
-            visible[..<scopes[scopes.count - 1].start].contains(where: {
-                sources[$0].table === table && sources[$0].source.alias == nil
-            })
-        else { return }
-        let column = position >= 0 ? table.columns[position].name : "rowid"
-        throw RequestError(
-            "ambiguous",
-            "`\(column)` may be that of `\(ownAlias)` or that of `\(table.name)` in the request around: take it from the request with the "
-                + "alias, and give the request around an alias too", fields: ["table": table.name])
-    }
 
     @inline(__always)
     mutating func column(_ position: Int, of number: Int) {
@@ -140,57 +139,29 @@ struct CompilerWalk {
         }
     }
 
-    /// A position in a table as it looked when the expression was made, in the table as it is.
-    func current(_ position: Int, of table: TableSchema, in number: Int) throws -> Int {
-        let found = sources[number].table
-        if found === table || position == TableSchema.rowID { return position }
-        let name = table.columns[position].name
-        guard let position = found.column(named: name) else { throw RequestError.unknownColumn(name, in: found) }
-        return position
-    }
-
-    /// The number of the source that a column of a table means: the nearest one.
-    private func findSource(_ table: TableSchema, _ alias: String?) throws -> Int {
+    /// The sources that may be named here, with what is meant first, SELECT by SELECT from the innermost.
+    var levels: [Level] {
         var end = visible.count
-        var preferred = own
+        var result: [Level] = []
+        var (own, isBound) = (own, isBound)
         for scope in scopes.reversed() {
-            let found = visible[scope.start..<end].filter { matches($0, table, alias) }
-            if let number = try choose(found, preferred, table, alias) { return number }
+            result.append(Level(numbers: visible[scope.start..<end], own: own, isBound: isBound))
             end = scope.start
-            preferred = scope.own
+            (own, isBound) = (scope.own, scope.isBound)
         }
-        throw notFound(table, alias)
+        return result
     }
 
-    private func choose(_ found: [Int], _ preferred: Int, _ table: TableSchema, _ alias: String?) throws -> Int? {
-        if found.contains(preferred) { return preferred }
-        if found.count < 2 { return found.first }
-        let names = found.map { sources[$0].source.alias.map { "`\($0)`" } ?? "one without an alias" }
-        throw RequestError(
-            "ambiguous",
-            alias.map { "there are two tables with the alias `\($0)`" }
-                ?? "`\(table.name)` is joined \(found.count) times (\(names.joined(separator: ", "))): give each an alias, and "
-                + "take the column from the one that is meant", fields: ["table": table.name])
+    struct Level {
+        let numbers: ArraySlice<Int>
+        let own: Int
+        let isBound: Bool
     }
 
-    private func matches(_ number: Int, _ table: TableSchema, _ alias: String?) -> Bool {
-        let placed = sources[number]
-        if let alias, placed.source.alias?.foldedName != alias.foldedName { return false }
-        return placed.table === table || placed.source.table.isSameTable(as: table)
-    }
-
-    private func notFound(_ table: TableSchema, _ alias: String?) -> RequestError {
-        if alias == nil, visible.contains(where: { sources[$0].table.kind == .request && sources[$0].table.name == table.name }) {
-            return RequestError(
-                "not_joined",
-                "a column of `\(table.name)` is used, but the request reads what was selected of it: name the column as it was "
-                    + "selected, perilune.column(\"name\")", fields: ["table": table.name])
-        }
-        let names = visible.map { sources[$0].source.alias ?? sources[$0].table.name }
-        return RequestError(
-            "not_joined",
-            "a column of `\(alias ?? table.name)` is used, but the request reads \(names.map { "`\($0)`" }.joined(separator: ", ")) "
-                + "only; join it: joining_required(...)", fields: ["table": table.name])
+    /// Whether the source whose columns are meant first is that table, and nothing else can be.
+    @inline(__always)
+    func isPlainlyOwn(_ table: TableSchema) -> Bool {
+        own >= 0 && sources[own].table === table && sources[own].source.alias == nil
     }
 
     // MARK: - Values

@@ -18,8 +18,10 @@ package final class Expression: @unchecked Sendable {
         case value(Value)
         /// Filled in when a prepared request runs.
         case parameter(String)
-        /// A column, or the row id (``TableSchema/rowID``), of the nearest source of that table, or of the source with that alias.
-        case column(TableSchema, Int, alias: String?)
+        /// A column, or the row id (``TableSchema/rowID``), of a source of that table.
+        case column(TableSchema, Int, ColumnPlace)
+        /// What was said of a source before it got its alias: its table means that source in it.
+        case bound(Expression)
         /// A column of the result, in ORDER BY.
         case resultColumn(String)
         /// `excluded.column`, in upserts.
@@ -54,8 +56,10 @@ package final class Expression: @unchecked Sendable {
         static let excluded = Traits(rawValue: 4)
         static let resultColumn = Traits(rawValue: 8)
         static let row = Traits(rawValue: 16)
+        /// A sub-request stands in it.
+        static let request = Traits(rawValue: 32)
         /// What is in these holds for the expressions around it, too.
-        static let inherited: Traits = [.aggregate, .excluded, .resultColumn]
+        static let inherited: Traits = [.aggregate, .excluded, .resultColumn, .request]
     }
 
     /// An expression without others in it.
@@ -99,6 +103,7 @@ package final class Expression: @unchecked Sendable {
             nesting = max(nesting, part.nesting)
             traits.formUnion(part.traits.intersection(.inherited))
         }
+        if !requests.isEmpty { traits.insert(.request) }
         for request in requests {
             height = max(height, request.height)
             nesting = max(nesting, request.nesting)
@@ -195,7 +200,12 @@ extension Expression {
     /// A column of a table as it is found in a request: that of the request's own table, or of the only joined one of that table, or
     /// else of a request around it. With an alias: of the source that has it.
     package static func column(_ position: Int, of table: TableSchema, alias: String? = nil) -> Expression {
-        Expression(.column(table, position, alias: alias))
+        Expression(.column(table, position, alias.map { .alias($0) } ?? .nearest))
+    }
+
+    /// A column of the rows that an association leads to.
+    package static func column(_ position: Int, of table: TableSchema, of association: AssociationIdentity) -> Expression {
+        Expression(.column(table, position, .association(association)))
     }
 
     var isNull: Bool { if case .value(.null) = kind { true } else { false } }
@@ -206,18 +216,18 @@ extension Expression {
     /// Whether its value is true, false or NULL, though SQLite has numbers.
     package var isBoolean: Bool {
         if traits.contains(.boolean) { return true }
-        if case .column(let table, let position, _) = kind, position >= 0 { return table.columns[position].isBoolean }
+        if let (table, position) = columnPosition, position >= 0 { return table.columns[position].isBoolean }
         return false
     }
 
     /// The table and position if it is a column.
     package var columnPosition: (table: TableSchema, position: Int)? {
-        if case .column(let table, let position, _) = kind { (table, position) } else { nil }
+        if case .column(let table, let position, _) = unbound.kind { (table, position) } else { nil }
     }
 
     /// The name that a result column of this expression has, if it has one of its own.
     package var columnName: String? {
-        guard case .column(let table, let position, _) = kind else { return nil }
+        guard let (table, position) = columnPosition else { return nil }
         return position >= 0 ? table.columns[position].name : table.rowIDName
     }
 

@@ -28,6 +28,10 @@ package struct Ordering: Sendable {
         self.nullsFirst = nullsFirst
     }
 
+    func map(_ change: (Expression) -> Expression) -> Ordering {
+        Ordering(change(expression), isDescending: isDescending, nullsFirst: nullsFirst)
+    }
+
     package var reversed: Ordering {
         Ordering(expression, isDescending: !isDescending, nullsFirst: nullsFirst.map { !$0 })
     }

@@ -248,10 +248,13 @@ extension Association {
     /// Both conditions; of the rest, what the other one says.
     fileprivate func merging(_ other: Association) throws -> Association {
         let pairs = try zip(hops, other.hops).map { a, b in
-            Hop(columns: a.columns, request: a.request === b.request ? a.request : try a.request.merging(b.request))
+            Hop(
+                columns: a.columns, request: a.request === b.request ? a.request : try a.request.merging(b.request),
+                identities: a.identities)
         }
         return Association(
-            name: name, isPlural: isPlural, origin: origin, hops: pairs, tag: other.tag, singularName: singularName)
+            name: name, isPlural: isPlural, origin: origin, hops: pairs, tag: other.tag, number: number,
+            singularName: singularName)
     }
 }
 

@@ -32,6 +32,15 @@ extension Request {
         return compiled
     }
 
+    /// Raises where a column may mean several sources. What is missing so far is no mistake yet.
+    package func checkMeaning(by compiler: RequestCompiler) throws {
+        guard !parts.values.joins.isEmpty || expressions.contains(where: { $0.traits.contains(.request) }) else { return }
+        var walk = CompilerWalk(compiler)
+        do {
+            try walk.select(self)
+        } catch let error as RequestError where error.kind != "ambiguous" {}
+    }
+
     // MARK: - Counting
 
     private func compileCount(_ compiler: RequestCompiler) throws -> CompiledRequest {

@@ -128,7 +128,7 @@ extension Request {
     // MARK: - Depth
 
     /// What its expressions add to the height and the parser's stack when it stands inside another one.
-    private var expressions: [Expression] {
+    var expressions: [Expression] {
         let parts = parts.values
         var list = orders.map(\.expression) + parts.groups
         list += ((parts.selection ?? []) + parts.annotations).map(\.expression)
@@ -159,12 +159,12 @@ extension Request {
 extension Expression {
     /// The declared type of a column, and `BOOLEAN` of a condition.
     var declaredType: String {
-        if case .column(let table, let position, _) = kind { return position >= 0 ? table.columns[position].type : "INTEGER" }
+        if let (table, position) = columnPosition { return position >= 0 ? table.columns[position].type : "INTEGER" }
         return traits.contains(.boolean) ? "BOOLEAN" : ""
     }
 
     /// What a result column is called if nobody names it.
     var defaultName: String? {
-        if case .aggregate(let aggregate) = kind { aggregate.defaultName } else { nil }
+        if case .aggregate(let aggregate) = unbound.kind { aggregate.defaultName } else { nil }
     }
 }

@@ -106,10 +106,22 @@ package final class Request: @unchecked Sendable {
         return Request(source: source, filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
     }
 
-    /// The same request, whose table is called by that name in SQL text and in columns of the alias.
+    /// The same request, whose table is called by that name in SQL text and in columns of the alias. What was said of the table before
+    /// is said of this one.
     package func aliased(_ alias: String) throws -> Request {
         try Expression.checkName(alias, of: "an alias")
+        func bound(_ expression: Expression) -> Expression { expression.bound(to: table, alias) }
         return Request(
-            source: source.aliased(alias), filter: filter, orders: orders, limit: limit, offset: offset, parts: parts)
+            source: source.aliased(alias), filter: filter.map(bound), orders: orders.map { $0.map(bound) }, limit: limit,
+            offset: offset, parts: parts.isNone ? parts : parts.changed { $0.mapExpressions(bound) })
+    }
+
+    /// The request as one for rows that an association leads to from a row which is known: columns of the association mean its own.
+    ///
+    /// - Parameter fromItself: Whether that row is one of the same table.
+    package func reached(by identity: AssociationIdentity, fromItself: Bool) -> Request {
+        Request(
+            source: source.reached(by: identity, fromItself: fromItself), filter: filter, orders: orders, limit: limit,
+            offset: offset, parts: parts)
     }
 }

@@ -17,6 +17,13 @@ final class RequestParts: Sendable {
         var commonTables: [CommonTable] = []
         /// For the rows of an association.
         var reach: Reach?
+
+        mutating func mapExpressions(_ change: (Expression) -> Expression) {
+            selection = selection?.map { $0.map(change) }
+            annotations = annotations.map { $0.map(change) }
+            groups = groups.map(change)
+            having = having.map(change)
+        }
     }
 
     static let none = RequestParts(Values())
@@ -46,6 +53,16 @@ package struct SelectedColumn: Sendable {
         self.expression = expression
         self.name = name ?? expression.columnName ?? expression.defaultName
         self.belongsToRecord = belongsToRecord
+    }
+
+    private init(_ expression: Expression, _ name: String?, _ belongsToRecord: Bool) {
+        self.expression = expression
+        self.name = name
+        self.belongsToRecord = belongsToRecord
+    }
+
+    func map(_ change: (Expression) -> Expression) -> SelectedColumn {
+        SelectedColumn(change(expression), name, belongsToRecord)
     }
 }
 

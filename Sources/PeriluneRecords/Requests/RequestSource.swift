@@ -4,6 +4,8 @@ package final class Source: Sendable {
     package let table: TableSchema
     package let alias: String?
     let body: Body
+    /// For rows that belong to a row which is not in the statement: the association, and whether that row is of the same table.
+    let reached: (identity: AssociationIdentity, fromItself: Bool)?
     /// The schema that the table was found in, if it is in the database.
     let schema: DatabaseSchema?
     /// Ready-made, since they are what most expressions are made of.
@@ -17,8 +19,12 @@ package final class Source: Sendable {
         case request(Request)
     }
 
-    init(_ table: TableSchema, alias: String? = nil, body: Body = .table, schema: DatabaseSchema?) {
+    init(
+        _ table: TableSchema, alias: String? = nil, body: Body = .table,
+        reached: (identity: AssociationIdentity, fromItself: Bool)? = nil, schema: DatabaseSchema?
+    ) {
         self.table = table
+        self.reached = reached
         self.alias = alias
         self.body = body
         self.schema = schema
@@ -26,7 +32,11 @@ package final class Source: Sendable {
         rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
     }
 
-    func aliased(_ alias: String) -> Source { Source(table, alias: alias, body: body, schema: schema) }
+    func aliased(_ alias: String) -> Source { Source(table, alias: alias, body: body, reached: reached, schema: schema) }
+
+    func reached(by identity: AssociationIdentity, fromItself: Bool) -> Source {
+        Source(table, alias: alias, body: body, reached: (identity, fromItself), schema: schema)
+    }
 
     /// The column at a position of the table.
     package func column(_ position: Int) -> Expression {

@@ -64,11 +64,13 @@ end)
 
 test("two associations of one name are told apart or refused", function()
   matches(fails("argument", function() Book:including_required(Book.author, Book.editor:as("author")) end), "another name")
-  local book = Book:including_required(Book.author:filter{ country = "FR" }, Book.author:filter{ name = "Ann" }):order("id"):fetch_one()
+  fails("argument", function()
+    Book:including_required(Book.author:filter{ country = "FR" }, Book.author:filter{ name = "Ann" })
+  end)
+  fails("argument", function() Author:including_all(Author.books, Author.books:filter{ title = "B" }) end)
+  -- What is joined by the same name adds its conditions.
+  local book = Book:including_required(Book.author):joining_required(Book.author:filter{ name = "Ann" }):order("id"):fetch_one()
   equal(book.author.name, "Ann")
-  -- The last one counts.
-  local author = Author:including_all(Author.books, Author.books:filter{ title = "B" }):find(1)
-  equal(#author.books, 1)
 end)
 
 test("aliases", function()

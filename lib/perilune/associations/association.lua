@@ -82,7 +82,7 @@ local function new_root(kind, owner, target, options)
   if not source.class then root.all = target end
   root.metatable = association.metatable(source)
   roots[#roots + 1] = root
-  root.tag = #roots
+  root.tag, root.number, root.identities, root.list_metatables = #roots, #roots, {}, {}
   return root
 end
 
@@ -124,25 +124,49 @@ end
 
 for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do define(kind) end
 
---- Gives an association the name of the field that it is stored in. Called when a class gets a field.
-function internal.name_association(class, name, value)
-  local root = value.node.root
-  if root.name == nil then
-    if root.owner ~= class then
-      raise("argument", "`" .. name .. "` is an association of `" .. root.owner_source.table
-        .. "`, not of `" .. internal.request_source(class).table .. "`")
-    end
-    root.name = name
-    local ok, err = pcall(internal.load("perilune.associations.swift_bridge").check, root)
-    if not ok then
-      root.name = nil
-      error(err, 0)
-    end
+local function name_of(self)
+  return self.node.name or self.node.root.name or "?"
+end
+
+local function belongs_to_class(root, class)
+  while class do
+    if root.owner == class then return true end
+    class = internal.base_class(class)
+  end
+  return false
+end
+
+--- Gives a new association its name.
+local function name_root(root, name)
+  root.name = name
+  local ok, err = pcall(internal.load("perilune.associations.swift_bridge").check, root)
+  if not ok then
+    root.name = nil
+    error(err, 0)
   end
 end
 
-local function name_of(self)
-  return self.node.root.name or "?"
+--- Gives an association the name of the field that it is stored in, by which its rows are included. Called when a class gets a field.
+-- @treturn association the one that is to be stored
+function internal.name_association(class, name, value)
+  local root = value.node.root
+  if not belongs_to_class(root, class) then
+    raise("argument", "`" .. name .. "` is an association of `" .. root.owner_source.table
+      .. "`, not of `" .. internal.request_source(class).table .. "`")
+  end
+  if root.name == nil then name_root(root, name) end
+  return name_of(value) == name and value or value:as(name)
+end
+
+--- What columns of an association are known by: its number, which all that is derived from it shares, and its name.
+function internal.association_identity(node)
+  local root, name = node.root, node.name or node.root.name or "?"
+  local identity = root.identities[name]
+  if not identity then
+    identity = { number = root.number, name = name, leads_back = root.owner_source.table == root.source.table }
+    root.identities[name] = identity
+  end
+  return identity
 end
 
 -- Aggregates ----------------------------------------------------------------------------------------------------------------
@@ -187,9 +211,9 @@ function members:unscoped()
   if root.parent then raise("argument", "unscoped: comes first: Class." .. name_of(self) .. ":unscoped():filter(...)") end
   if not root.unscoped then
     local copy = request.new_node(nil, "association", 0)
-    for _, field in ipairs{ "source", "kind", "owner_source", "owner", "target", "options", "name", "metatable" } do
-      copy[field] = root[field]
-    end
+    for _, field in ipairs{
+      "source", "kind", "owner_source", "owner", "target", "options", "name", "metatable", "number", "identities", "list_metatables",
+    } do copy[field] = root[field] end
     copy.root, copy.is_unscoped = copy, true
     roots[#roots + 1] = copy
     copy.tag, root.unscoped = #roots, copy
@@ -220,7 +244,7 @@ local function index_function(source)
   return function(self, name)
     local member = members[name] or derivations[name]
     if member ~= nil then return member end
-    if name == "c" then return source:columns_table(self.node.alias) end
+    if name == "c" then return source:columns_table(self.node.alias or internal.association_identity(self.node)) end
     local named = source.requests[name]
     if named ~= nil then return named end
     if request.verbs[name] then raise_not_fetched(self, name) end
@@ -267,6 +291,30 @@ local function check_includes(self, method, other)
   end
 end
 
+--- Whether a node's request has the same values in it, from a position on, as another request.
+local function has_values(self, first, other)
+  for index = 1, other.node.count do
+    if not rawequal(self[first + index], other[index]) then return false end
+  end
+  return true
+end
+
+--- Raises where a request includes another derivation by the same name: both would be one field.
+local function check_is_only_one(self, method, other, depth)
+  local name, node = name_of(other), self.node
+  while node.parent do
+    local known = node.op:find("^include") and node.other
+    if known and (known.name or known.root.name) == name
+      and not (known == other.node and node.detail == depth and has_values(self, node.parent.count, other))
+    then
+      local what = known.root.number == other.node.root.number and "derivation of" or "association called"
+      raise("argument", ("%s: the request includes another %s `%s` already, and both would be the field `%s`: give one of them another "
+        .. "name, Class.other = ..., or association:as(\"other\")"):format(method, what, name, name))
+    end
+    node = node.parent
+  end
+end
+
 for method, op in pairs{
   including_required = "include required", including_optional = "include optional",
   joining_required = "join required", joining_optional = "join optional",
@@ -277,7 +325,10 @@ for method, op in pairs{
     for index = 1, select("#", ...) do
       local other = select(index, ...)
       check_association(method, other, index)
-      if op:find("^include") then check_includes(self, method, other) end
+      if op:find("^include") then
+        check_includes(self, method, other)
+        check_is_only_one(self, method, other)
+      end
       self = request.derive_with_request(self, op, other)
     end
     return self
@@ -294,6 +345,7 @@ function derivations:including_all(...)
     check_association("including_all", given[index], index)
     check_includes(self, "including_all", given[index])
     local depth = math.type(given[index + 1]) == "integer" and given[index + 1] or nil
+    check_is_only_one(self, "including_all", given[index], depth)
     self = request.derive_with_request(self, "include all", given[index], depth)
     index = index + (depth and 2 or 1)
   end

@@ -30,6 +30,13 @@ local function plain_names(segment, class)
   return names
 end
 
+--- What the columns of a segment are called; false where SQLite says it.
+local function column_names(segment)
+  local names = table.move(segment.names, 1, #segment.names, 1, {})
+  for column, name in pairs(segment.extras) do names[column - segment.first + 1] = name end
+  return names
+end
+
 --- What the row path makes records of: for each segment of the plan its class, and for each key column that is no field a segment
 -- of its own, whose record is taken away again.
 local function describe(plan, class)
@@ -39,7 +46,7 @@ local function describe(plan, class)
     segment.plain = plain_names(segment, segment.class)
     segment.fields = {}
     list[index] = {
-      class = segment.class, first = segment.first, count = segment.count, parent = segment.parent,
+      class = segment.class, first = segment.first, count = segment.count, names = column_names(segment), parent = segment.parent,
       field = index > 1 and segment.field or nil, optional = segment.optional, fields = segment.fields,
     }
   end
@@ -160,15 +167,18 @@ local function put(parents, prefetch, record)
   end
 end
 
---- Lists of associated records can still be called, for the request of one record.
-local function list_metatable(root)
-  if not root.list_metatable then
-    root.list_metatable = {
+--- Lists of associated records can still be called, for the request of one record: that of the association which the class keeps under
+-- the name.
+local function list_metatable(root, name)
+  local known = root.list_metatables[name]
+  if not known then
+    known = {
       __name = "list of records",
-      __call = function(_, record) return internal.load("perilune.associations.records").request_of_root(root, record) end,
+      __call = function(_, record) return internal.load("perilune.associations.records").request_of_name(root, name, record) end,
     }
+    root.list_metatables[name] = known
   end
-  return root.list_metatable
+  return known
 end
 
 --- The usual case: lists, by one column that holds integers on both sides. Returns whether it was that, and so is done.
@@ -179,7 +189,7 @@ local function prefetch_simply(self, db, prefetch, parents)
   if not json then return false end
   local children, keys = {}, nil
   if next(first) ~= nil then children, keys = fetch_plan(self, db, prefetch.plan, prefetch.class, json, true) end
-  records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root), name, first, children,
+  records.prefetch_lists(parents, prefetch.name, list_metatable(prefetch.root, prefetch.name), name, first, children,
     prefetch.plan.key_name or keys or {})
   return true
 end
@@ -187,7 +197,7 @@ end
 local function prefetch_into(self, db, prefetch, parents)
   if prefetch_simply(self, db, prefetch, parents) then return end
   if prefetch.is_plural then
-    local metatable = list_metatable(prefetch.root)
+    local metatable = list_metatable(prefetch.root, prefetch.name)
     for index = 1, #parents do
       local parent = parents[index]
       if parent then rawset(parent, prefetch.name, setmetatable({}, metatable)) end

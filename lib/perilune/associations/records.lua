@@ -34,12 +34,20 @@ end
 
 association_records.columns_of = columns_of
 
---- What an association derives, as a request: all rows of the class, with the same conditions.
-local function request_for_node(node, values)
-  if not node.parent then
-    return node.root.is_unscoped and internal.unscoped_request(node.root.target) or internal.class_request(node.root.target)
+--- All rows of the class that an association leads to, as its own: its columns mean them.
+local function rows_of_root(root, identity)
+  local all = root.is_unscoped and internal.unscoped_request(root.target) or internal.class_request(root.target)
+  if root.all_rows ~= all or root.rows_identity ~= identity then
+    root.all_rows, root.rows_identity = all, identity
+    root.rows = request.derive_with_detail(all, "reached by", identity)
   end
-  local before = request_for_node(node.parent, values)
+  return root.rows
+end
+
+--- What an association derives, as a request: all rows of the class, with the same conditions.
+local function request_for_node(node, values, identity)
+  if not node.parent then return rows_of_root(node.root, identity) end
+  local before = request_for_node(node.parent, values, identity)
   if node.op == "named" then return before end
   local result = setmetatable({ node = request.child_like(before.node, node) }, before.node.metatable)
   local count = before.node.count
@@ -94,7 +102,7 @@ function association_records.request_of(self, record, db)
   if not root.target then raise("argument", "`" .. root.name .. "`: rows of a common table are found by joining them") end
   local owner_columns, target_columns = columns_of(root, db)
   if root.options.through then return through(self, record, owner_columns) end
-  local rows, source = request_for_node(self.node, self), root.source
+  local rows, source = request_for_node(self.node, self, internal.association_identity(self.node)), root.source
   for index, name in ipairs(owner_columns) do
     local value = rawget(record, name)
     if value == nil then return rows:none() end
@@ -105,9 +113,13 @@ function association_records.request_of(self, record, db)
   return rows
 end
 
---- The same for an association as it was made.
-function association_records.request_of_root(root, record)
-  return association_records.request_of(setmetatable({ node = root }, root.metatable), record)
+--- The same for the association that the class keeps under a name, or else as it was made.
+function association_records.request_of_name(root, name, record)
+  local kept = root.owner and root.owner[name]
+  if not internal.is_association(kept) or kept.node.root.number ~= root.number then
+    kept = setmetatable({ node = root }, root.metatable)
+  end
+  return association_records.request_of(kept, record)
 end
 
 return association_records

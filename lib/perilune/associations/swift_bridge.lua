@@ -22,7 +22,8 @@ local function build_through(root, context)
   local function build(association)
     return request_building.build_node(association.node, { db = context.db, next = 1, values = association })
   end
-  return sql.through(build(first), build(second), root.name, root.kind == "has_many", root.tag, root.options.singular)
+  return sql.through(build(first), build(second), root.name, root.kind == "has_many", root.tag, root.options.singular,
+    root.number)
 end
 
 function steps.association(root, _, context)
@@ -34,7 +35,7 @@ function steps.association(root, _, context)
   local source = root.owner_source
   local owner = source.class and source.table or source:declaration(context.db)
   return sql[root.kind](context.db, owner, build_target(root, context), root.name, root.tag, root.options.columns,
-    root.options.referenced, root.options.singular)
+    root.options.referenced, root.options.singular, root.number)
 end
 
 --- What belongs to one record; its values of the columns come behind those of the association.

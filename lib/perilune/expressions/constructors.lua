@@ -10,19 +10,19 @@ local check_string = expression.check_string
 
 --- The expression of a column.
 -- @tparam ?string table the table, or nil for a column of that name wherever it is found
--- @tparam ?string alias which of several sources of the table
+-- @param ?place which of several sources of the table: an alias; or number and name of the association that leads to it
 -- @tparam ?function convert what turns values of the script into those of the database
 -- @tparam ?boolean is_json whether these are JSON documents
-function expression.column(name, table_name, alias, convert, is_json)
+function expression.column(name, table_name, place, convert, is_json)
   local shape = new_shape("column", {}, name)
-  shape.table, shape.alias, shape.convert, shape.is_json = table_name, alias, convert, is_json
+  shape.table, shape.place, shape.convert, shape.is_json = table_name, place, convert, is_json
   return setmetatable({ shape = shape }, metatable)
 end
 
 --- The expression of a column of a common table.
-function expression.common_column(name, source, alias)
+function expression.common_column(name, source, place)
   local shape = new_shape("column", {}, name)
-  shape.common, shape.alias = source, alias
+  shape.common, shape.place = source, place
   return setmetatable({ shape = shape }, metatable)
 end
 

@@ -51,7 +51,7 @@ local function full_text_call(self, name, ...)
   for index, column in ipairs(schema.columns) do
     if column.name == shape.detail then position = index - 1 end
   end
-  local whole = expression.column(schema.name, shape.table, shape.alias)
+  local whole = expression.column(schema.name, shape.table, shape.place)
   return call(name, table.pack(whole, position, ...), "column:" .. name)
 end
 

@@ -33,8 +33,13 @@ function builders.parameter(shape) return sql.parameter(":" .. shape.detail) end
 
 function builders.column(shape, context)
   if not context.db then return sql.name(shape.detail) end
-  if shape.table then return sql.column(context.db, shape.table, shape.detail, shape.alias) end
-  if shape.common then return sql.common_column(shape.common:declaration(context.db), shape.detail, shape.alias) end
+  local place, alias, number, association = shape.place, nil, nil, nil
+  if type(place) == "string" then alias = place
+  elseif place then number, association = place.number, place.name end
+  if shape.table then return sql.column(context.db, shape.table, shape.detail, alias, number, association) end
+  if shape.common then
+    return sql.common_column(shape.common:declaration(context.db), shape.detail, alias, number, association)
+  end
   return sql.column_of_request(context.request, shape.detail)
 end
 

@@ -37,7 +37,7 @@ function CommonSource:declaration(db)
   if self.generation ~= generation then
     local columns = self.column_names or request_building.built(self.first, db, generation)
     self.declared = sql.declare_common_table(self.table, columns)
-    self.generation, self.columns, self.aliased = generation, {}, {}
+    self.generation, self.columns, self.placed = generation, {}, {}
   end
   return self.declared
 end
@@ -46,20 +46,19 @@ function CommonSource:names()
   return self.column_names or sql.column_names(self:declaration(internal.default_database()))
 end
 
-function CommonSource:column_named(name, alias)
+function CommonSource:column_named(name, place)
   local names = self:names()
-  local columns = alias and (self.aliased[alias] or {}) or self.columns
-  if alias then self.aliased[alias] = columns end
+  local columns = self:columns_of(place)
   for _, known in ipairs(names) do
     if known:lower() == name:lower() then
-      columns[known] = columns[known] or expression.common_column(known, self, alias)
+      columns[known] = columns[known] or expression.common_column(known, self, place)
       return columns[known]
     end
   end
 end
 
-function CommonSource:column(name, alias)
-  return self:column_named(name, alias) or internal.raise_unknown_column(name, self.table, self:names())
+function CommonSource:column(name, place)
+  return self:column_named(name, place) or internal.raise_unknown_column(name, self.table, self:names())
 end
 
 function CommonSource:key()
@@ -76,7 +75,7 @@ end
 
 local function new_source(name)
   local source = setmetatable({
-    is_common_table = true, table = name, requests = {}, column_tables = {}, columns = {}, aliased = {},
+    is_common_table = true, table = name, requests = {}, column_tables = {}, columns = {}, placed = {},
   }, CommonSource)
   source.all_requests = function() return {} end
   return source

@@ -17,6 +17,7 @@ local function new_node(parent, op, count)
   }
   if parent then
     node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
+    node.name = parent.name
     -- The rows of several requests put together have the columns that were selected, not those of a table.
     node.is_result = parent.is_result or parent.selects and request_nodes.compounds[op]
   end
@@ -47,7 +48,7 @@ local function node_with_shape(parent, op, shape)
 end
 
 --- What nodes and those derived from them keep for themselves.
-local own_details = { alias = "alias", limit = "limit", offset = "offset" }
+local own_details = { alias = "alias", limit = "limit", offset = "offset", named = "name" }
 
 --- The node for an operation that text and numbers describe.
 local function node_with_detail(parent, op, detail)

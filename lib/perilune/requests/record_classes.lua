@@ -193,7 +193,7 @@ record.definers[#record.definers + 1] = function(info, name, value)
   elseif is_column(info, name) then
     raise("argument", "`" .. info.table .. "` has a column `" .. name .. "`; give the association another name")
   end
-  internal.name_association(info.class, name, value)
+  value = internal.name_association(info.class, name, value)
   info.associations[name] = value
   rawset(info.lookup, name, value)
   return true

@@ -102,7 +102,7 @@ request.terms = terms
 
 --- A name or SQL text as an expression: a column of the request's table if it has one of that name.
 function request.term(self, text, method)
-  local column = not self.node.is_result and self.node.root.source:column_named(text)
+  local column = not self.node.is_result and self.node.root.source:column_named(text, self.node.alias)
   if column then return column end
   if text:match("^[%a_][%w_]*$") then return expression.name(text) end
   return expression.sql(text, { n = 0 }, method)
@@ -206,7 +206,7 @@ function derivations:order(first, ...)
   if type(first) == "string" and select("#", ...) == 0 then
     local ordered = node.by_order[first]
     if ordered then return derive(self, ordered) end
-    local column = not node.is_result and node.root.source:column_named(first)
+    local column = not node.is_result and node.root.source:column_named(first, node.alias)
     if column then
       ordered = node_with_shape(node, "order", column.shape)
       node.by_order[first] = ordered

@@ -33,8 +33,17 @@ local function spelled(self, schema, name)
   return self.spellings[name:lower()]
 end
 
-local function new_column(self, name, alias)
-  return expression.column(name, self.table, alias, self:converter(name))
+local function new_column(self, name, place)
+  return expression.column(name, self.table, place, self:converter(name))
+end
+
+--- The columns that have been made for a place: which of several sources of the table they mean. It is an alias, or number and name of
+-- the association that leads there; by default any.
+function Source:columns_of(place)
+  if not place then return self.columns end
+  local columns = self.placed[place] or {}
+  self.placed[place] = columns
+  return columns
 end
 
 --- What writes values of a column to the database, or nil; and whether they are JSON documents.
@@ -43,30 +52,26 @@ function Source:converter(name)
 end
 
 --- The expression of a column if the table has one of that name, in any case.
--- @tparam ?string alias which of several sources of the table
-function Source:column_named(name, alias)
-  local columns = self.columns
-  if alias then
-    columns = self.aliased[alias] or {}
-    self.aliased[alias] = columns
-  end
+-- @param ?place see columns_of
+function Source:column_named(name, place)
+  local columns = self:columns_of(place)
   local column = columns[name]
   if column then return column end
   local schema, former = self:schema()
   local spelling = (schema or former) and spelled(self, schema or former, name)
   if not spelling then return nil end
-  column = columns[spelling] or new_column(self, spelling, alias)
+  column = columns[spelling] or new_column(self, spelling, place)
   columns[name], columns[spelling] = column, column
   return column
 end
 
 --- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name
 -- may be one: the request is checked when it is given a database.
-function Source:column(name, alias)
-  local column = self:column_named(name, alias)
+function Source:column(name, place)
+  local column = self:column_named(name, place)
   if column then return column end
   local schema, names = self:schema(), {}
-  if not schema then return new_column(self, name, alias) end
+  if not schema then return new_column(self, name, place) end
   for index, info in ipairs(schema.columns) do names[index] = info.name end
   internal.raise_unknown_column(name, self.table, names)
 end
@@ -102,9 +107,10 @@ function Source:key(alias)
 end
 
 --- What scripts find as `Class.c`: the columns by name.
-function Source:columns_table(alias)
+-- @param ?place see columns_of
+function Source:columns_table(place)
   local tables = self.column_tables
-  local found = tables[alias or 1]
+  local found = tables[place or 1]
   if not found then
     found = setmetatable({}, {
       __name = "columns",
@@ -112,13 +118,13 @@ function Source:columns_table(alias)
         if type(name) ~= "string" then
           raise("argument", "expected the name of a column, got " .. internal.describe(name))
         end
-        return self:column(name, alias)
+        return self:column(name, place)
       end,
       __newindex = function()
         raise("readonly", "columns come from the schema: they cannot be set")
       end,
     })
-    tables[alias or 1] = found
+    tables[place or 1] = found
   end
   return found
 end
@@ -216,7 +222,7 @@ function internal.request_source(class)
       .. "; write Class:method(...), with a colon")
   end
   source = setmetatable({
-    class = class, table = internal.class_table(class), columns = {}, aliased = {}, column_tables = {},
+    class = class, table = internal.class_table(class), columns = {}, placed = {}, column_tables = {},
   }, Source)
   sources[class] = source
   source.requests = requests_table(class)

@@ -44,6 +44,10 @@ function steps.distinct(_, built) return sql.distinct(built) end
 function steps.alias(node, built) return sql.aliased(built, node.detail) end
 function steps.limit(node, built) return sql.limit(built, node.limit, node.offset or 0) end
 steps.offset = steps.limit
+steps["reached by"] = function(node, built)
+  local identity = node.detail
+  return sql.reached_by(built, identity.number, identity.name, identity.leads_back)
+end
 
 --- One term of an order: an expression, or SQL text, which may be several terms with their directions.
 local function build_term(term, built, context)
@@ -121,11 +125,15 @@ function request_building.built(node, db, generation)
   return built
 end
 
+local function build_and_check(node, db)
+  sql.check_meaning(request_building.built(node, db, internal.schema_generation(db)), db)
+end
+
 --- Builds a new node on the database at hand, so that mistakes are told now. A table may not be there yet.
 function request_building.check(node)
   local db = internal.database_at_hand()
   if not db then return end
-  local ok, err = pcall(request_building.built, node, db, internal.schema_generation(db))
+  local ok, err = pcall(build_and_check, node, db)
   if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then error(err, 0) end
 end
 

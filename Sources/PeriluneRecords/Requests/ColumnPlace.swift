@@ -1,0 +1,88 @@
+/// Which of several sources of a table a column means.
+enum ColumnPlace: Sendable {
+    /// That of the request or association which the column is said of, or else the only one of the table.
+    case nearest
+    /// The one with that alias.
+    case alias(String)
+    /// The one that an association leads to.
+    case association(AssociationIdentity)
+}
+
+/// What tells the rows of an association from other rows of their table: the same for all that is derived from it, but for the name.
+package final class AssociationIdentity: Sendable {
+    /// A number of the caller; 0 for an association whose columns are not told from others of the table.
+    let number: Int
+    let name: String
+
+    package init(number: Int, name: String) {
+        self.number = number
+        self.name = name
+    }
+
+    func isSame(as other: AssociationIdentity) -> Bool { number == other.number && name == other.name }
+}
+
+extension Expression {
+    /// The expression as what it means where the table has no alias yet, for the source that gets it.
+    func bound(to table: TableSchema, _ alias: String) -> Expression {
+        switch kind {
+        case .value, .parameter, .excluded, .resultColumn, .bound, .column(_, _, .alias): self
+        case .column(let own, let position, .nearest):
+            own.isSameTable(as: table) ? .column(position, of: own, alias: alias) : self
+        default: Expression(copying: self, .bound(self))
+        }
+    }
+
+    /// The expression, whether or not it is bound to a source.
+    var unbound: Expression { if case .bound(let expression) = kind { expression } else { self } }
+
+    /// Whether it is a column of that source at least where it is said of it.
+    func isColumn(_ position: Int, of source: Source) -> Bool {
+        guard case .column(let table, position, let place) = kind, table.isSameTable(as: source.table) else { return false }
+        switch place {
+        case .nearest: return source.alias == nil
+        case .alias(let alias): return source.alias?.foldedName == alias.foldedName
+        case .association: return false
+        }
+    }
+
+    /// The expressions and the requests that this one is made of.
+    var parts: (expressions: [Expression], requests: [Request]) {
+        switch kind {
+        case .value, .parameter, .column, .resultColumn, .excluded: ([], [])
+        case .unary(_, let part), .cast(let part, _), .collation(let part, _), .bound(let part), .inValues(let part, _, _):
+            ([part], [])
+        case .binary(_, let a, let b), .logical(_, let a, let b): ([a, b], [])
+        case .between(let a, let b, let c, _): ([a, b, c], [])
+        case .like(_, let a, let pattern, let escape, _): ([a, pattern] + (escape.map { [$0] } ?? []), [])
+        case .inExpressions(let part, let members, _): ([part] + members, [])
+        case .inRequest(let part, let request, _): ([part], [request])
+        case .keys(let list): (list.columns, [])
+        case .exists(let request, _), .request(let request): ([], [request])
+        case .function(let call): (call.arguments + (call.filter.map { [$0] } ?? []), [])
+        case .choice(let choice):
+            (
+                [choice.base, choice.otherwise].compactMap { $0 } + choice.branches.flatMap { [$0.condition, $0.result] }, []
+            )
+        case .fragment(let fragment): (fragment.arguments, [])
+        case .row(let parts): (parts, [])
+        case .aggregate(let aggregate):
+            (aggregate.expression.map { [$0] } ?? [], aggregate.association.hops.map(\.request))
+        }
+    }
+
+    /// Whether an expression in it fulfils a condition: itself, or one that it is made of, outside of sub-requests.
+    ///
+    /// - Parameter former: What is not looked into.
+    func contains(except former: [Expression] = [], _ condition: (Expression) -> Bool) -> Bool {
+        var pending = [self]
+        while let expression = pending.popLast() {
+            if former.contains(where: { $0 === expression }) { continue }
+            if condition(expression) { return true }
+            // The expression of an aggregate is about rows of a sub-request.
+            if case .aggregate = expression.kind { continue }
+            pending += expression.parts.expressions
+        }
+        return false
+    }
+}

@@ -1,0 +1,198 @@
+/// Which source a column means.
+///
+/// 1. A column with an alias means the source with that alias; one of an association means the source that the association leads to.
+/// 2. Any other column means the source of its table that it is said of: that of the request, or that of the association which is
+///    derived. An association with an alias says its own columns by that alias, so that its table without it means the row which the
+///    associated rows belong to, if that is of the same table.
+/// 3. Else it means the only source of its table, first in the SELECT that it stands in, then in those around it.
+///
+/// Where several sources are left, that is an error.
+extension CompilerWalk {
+    /// Writes a column of the source that it means.
+    mutating func column(_ table: TableSchema, _ position: Int, _ place: ColumnPlace) throws {
+        if isInline {
+            tokens.add(.bareColumn, (position >= 0 ? table.columns[position].name : table.rowIDName ?? "rowid").utf8)
+            return
+        }
+        if case .nearest = place, isPlainlyOwn(table) { return column(position, of: own) }
+        let meaning = ColumnMeaning(walk: self, table: table, position: position, place: place)
+        let number = try meaning.find()
+        column(try current(position, of: table, in: number), of: number)
+    }
+
+    /// A position in a table as it looked when the expression was made, in the table as it is.
+    func current(_ position: Int, of table: TableSchema, in number: Int) throws -> Int {
+        let found = sources[number].table
+        if found === table || position == TableSchema.rowID { return position }
+        let name = table.columns[position].name
+        guard let position = found.column(named: name) else { throw RequestError.unknownColumn(name, in: found) }
+        return position
+    }
+
+    /// Raises where a condition of an association means its rows by its own columns and by those of their table, and these may also be
+    /// the columns of a row which they belong to.
+    func checkIsClear(_ expression: Expression, of number: Int) throws {
+        let placed = sources[number]
+        guard placed.source.alias == nil, !placed.identities.isEmpty else { return }
+        var ancestor = placed.parent
+        var isAround = placed.origin?.isSameTable(as: placed.table) ?? false
+        while let source = ancestor, !isAround {
+            isAround = sources[source].source.alias == nil && sources[source].table.isSameTable(as: placed.table)
+            ancestor = sources[source].parent
+        }
+        guard isAround else { return }
+        for identity in placed.identities {
+            for member in expression.members(isAnd: true) { try member.checkIsClear(identity, placed.table) }
+        }
+    }
+}
+
+extension Expression {
+    /// Raises where it means the rows of an association both by columns of the association and by columns of their table.
+    func checkIsClear(_ identity: AssociationIdentity, _ table: TableSchema, except former: [Expression] = []) throws {
+        guard identity.number != 0, contains(except: former, { $0.isColumn(of: identity) }) else { return }
+        var name: String?
+        let isMixed = contains(except: former) { expression in
+            guard case .column(let own, let position, .nearest) = expression.kind, own.isSameTable(as: table) else {
+                return false
+            }
+            name = position >= 0 ? own.columns[position].name : own.rowIDName ?? "rowid"
+            return true
+        }
+        guard isMixed else { return }
+        throw RequestError(
+            "ambiguous",
+            "`\(name!)` may be that of `\(identity.name)` or that of the `\(table.name)` it belongs to: give the association an "
+                + "alias, local other = Class.\(identity.name):aliased(\"other\"), and take its columns from other.c",
+            fields: ["table": table.name])
+    }
+
+    func isColumn(of identity: AssociationIdentity) -> Bool {
+        if case .column(_, _, .association(let own)) = kind { own.number == identity.number } else { false }
+    }
+}
+
+/// The search for the source that a column means.
+private struct ColumnMeaning {
+    let walk: CompilerWalk
+    let table: TableSchema
+    let position: Int
+    let place: ColumnPlace
+
+    private var sources: [CompilerWalk.PlacedSource] { walk.sources }
+
+    func find() throws -> Int {
+        let levels = walk.levels
+        for (index, level) in levels.enumerated() {
+            let found = level.numbers.filter(matches)
+            if let number = try choose(found, level, outer: levels[(index + 1)...]) { return number }
+        }
+        throw notFound()
+    }
+
+    private func matches(_ number: Int) -> Bool {
+        let placed = sources[number]
+        guard placed.table === table || placed.source.table.isSameTable(as: table) else { return false }
+        return switch place {
+        case .nearest: true
+        case .alias(let alias): placed.source.alias?.foldedName == alias.foldedName
+        case .association(let identity): placed.identities.contains { $0.number == identity.number }
+        }
+    }
+
+    private func choose(
+        _ found: [Int], _ level: CompilerWalk.Level, outer: ArraySlice<CompilerWalk.Level>
+    ) throws -> Int? {
+        if found.contains(level.own), level.isBound || !isAliased(level.own) { return level.own }
+        switch place {
+        case .alias:
+            if found.contains(level.own) { return level.own }
+        case .nearest:
+            if found.contains(level.own) { return try around(level.own, outer) ?? level.own }
+        case .association(let identity):
+            let plain = found.filter { !isAliased($0) }
+            let exact = plain.filter { sources[$0].identities.contains(where: identity.isSame(as:)) }
+            if let number = exact.first ?? plain.first, exact.count == 1 || plain.count == 1 { return number }
+        }
+        if found.count < 2 { return found.first }
+        throw ambiguous(found)
+    }
+
+    private func isAliased(_ number: Int) -> Bool { sources[number].source.alias != nil }
+
+    /// Where a table without alias is said of a source that has one: the source of that table whose rows it belongs to.
+    private func around(_ number: Int, _ outer: ArraySlice<CompilerWalk.Level>) throws -> Int? {
+        var found: [Int] = []
+        var top = number
+        while let parent = sources[top].parent {
+            if !isAliased(parent), matches(parent) { found.append(parent) }
+            top = parent
+        }
+        if found.count > 1 { throw ambiguous(found) }
+        if let number = found.first { return number }
+        if let origin = sources[top].origin, origin.isSameTable(as: table) { throw notInStatement(number) }
+        if outer.contains(where: { $0.numbers.contains { !isAliased($0) && sources[$0].table === table } }) {
+            throw mayBeOuter(number)
+        }
+        return nil
+    }
+
+    // MARK: - Errors
+
+    private var columnName: String { position >= 0 ? table.columns[position].name : "rowid" }
+
+    private func ambiguous(_ found: [Int]) -> RequestError {
+        let names = found.map { sources[$0].source.alias.map { "`\($0)`" } ?? "one without an alias" }.joined(separator: ", ")
+        let message =
+            switch place {
+            case .alias(let alias): "there are two tables with the alias `\(alias)`"
+            case .association(let identity):
+                "`\(identity.name)` leads to `\(table.name)` \(found.count) times in the request (\(names)): give each an alias, and take "
+                    + "the column from the one that is meant"
+            case .nearest:
+                "`\(table.name)` is joined \(found.count) times (\(names)): give each an alias, and take the column from the one "
+                    + "that is meant"
+            }
+        return RequestError("ambiguous", message, fields: ["table": table.name])
+    }
+
+    /// A column without an alias, where the request's own table has one and a request around reads the same table without: it could be
+    /// either.
+    private func mayBeOuter(_ number: Int) -> RequestError {
+        RequestError(
+            "ambiguous",
+            "`\(columnName)` may be that of `\(sources[number].source.alias!)` or that of `\(table.name)` in the request around: take "
+                + "it from the request with the alias, and give the request around an alias too", fields: ["table": table.name])
+    }
+
+    /// A column of the row which associated rows belong to, where these are fetched by themselves.
+    private func notInStatement(_ number: Int) -> RequestError {
+        RequestError(
+            "not_joined",
+            "`\(columnName)` is that of the `\(table.name)` which rows of `\(sources[number].source.alias!)` belong to, but these are fetched "
+                + "by a statement of their own: join the association, or compare inside of one row",
+            fields: ["table": table.name])
+    }
+
+    private func notFound() -> RequestError {
+        let visible = walk.levels.flatMap(\.numbers)
+        if case .nearest = place,
+            visible.contains(where: { sources[$0].table.kind == .request && sources[$0].table.name == table.name })
+        {
+            return RequestError(
+                "not_joined",
+                "a column of `\(table.name)` is used, but the request reads what was selected of it: name the column as it was "
+                    + "selected, perilune.column(\"name\")", fields: ["table": table.name])
+        }
+        let names = visible.map { "`\(sources[$0].source.alias ?? sources[$0].table.name)`" }.joined(separator: ", ")
+        let (what, cure) =
+            switch place {
+            case .nearest: (table.name, "joining_required(...)")
+            case .alias(let alias): (alias, "joining_required(...)")
+            case .association(let identity): (identity.name, "joining_required(Class.\(identity.name))")
+            }
+        return RequestError(
+            "not_joined", "a column of `\(what)` is used, but the request reads \(names) only; join it: \(cure)",
+            fields: ["table": table.name])
+    }
+}
