@@ -100,6 +100,14 @@ static bool add_association_fields(lua_State *L, int description, int fields, in
     return count > 0;
 }
 
+/* The name of a column of the result: what the segment's description says, which is at `names`, or else what SQLite calls it. It may
+** rename columns of joins and of sub-requests. Pushes what keeps the name. */
+static const char *push_column_name(lua_State *L, sqlite3_stmt *handle, int column, int names, int index) {
+    if (lua_istable(L, names) && lua_rawgeti(L, names, index) == LUA_TSTRING) return lua_tostring(L, -1);
+    const char *name = sqlite3_column_name(handle, column);
+    return lua_pushstring(L, name ? name : "");
+}
+
 /* Fills in the segment, for the class whose plan is at `plan`; its shape goes into the list. `description` is what it was described
 ** by, or 0. */
 static void build_segment(lua_State *L, builder *builder, int number, int plan, int description) {
@@ -107,16 +115,19 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan, 
     sqlite3_stmt *handle = builder->call->statement->handle;
     int *order = lua_newuserdatauv(L, (size_t)(segment->count + 1) * sizeof *order, 0), taken_count = 0;
     int top = lua_gettop(L), positions = top + 1, names = top + 2, taken = top + 3, fields = top + 4, extras = top + 5;
+    int given = top + 6;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_getiuservalue(L, plan, PLAN_POSITIONS);
     lua_getiuservalue(L, plan, PLAN_NAMES);
     lua_newtable(L);
     lua_newtable(L);
     lua_newtable(L);
+    if (description == 0) lua_pushnil(L);
+    else lua_getfield(L, description, "names");
     bool has_extras = false;
     for (int column = segment->first; column < segment->first + segment->count; column++) {
-        const char *name = sqlite3_column_name(handle, column);
-        int position = prec_push_record_key(L, name ? name : "", positions, names, taken);
+        const char *name = push_column_name(L, handle, column, given, column - segment->first + 1);
+        int position = prec_push_record_key(L, name, positions, names, taken);
         builder->layout->positions[column] = position;
         if (position >= 0) order[taken_count++] = position;
         if (position == NOT_IN_PLAN) {
@@ -130,6 +141,7 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan, 
             lua_rawseti(L, fields, (lua_Integer)lua_rawlen(L, fields) + 1);
         }
         lua_rawseti(L, builder->keys, column + 1);
+        lua_settop(L, given);
     }
     if (add_association_fields(L, description, fields, extras)) has_extras = true;
     lua_pushvalue(L, fields);
@@ -146,7 +158,7 @@ static int integer_field(lua_State *L, int table, const char *name, int other) {
     return integer;
 }
 
-/* From a list of tables with class, first and count (columns, from 1), parent (a position in the list), field and
+/* From a list of tables with class, first and count (columns, from 1), their names, parent (a position in the list), field and
 ** optional, and fields: the names of those that will hold associated rows. */
 static void build_segments(lua_State *L, builder *builder, int list, int fields) {
     int column_count = builder->layout->column_count;
