@@ -93,6 +93,9 @@ static const module modules[] = {
     {"perilune.migrations.undoing", (const char[]){
 #embed "../../lib/perilune/migrations/undoing.lua"
         , 0}},
+    {"perilune.record_classes", (const char[]){
+#embed "../../lib/perilune/record_classes.lua"
+        , 0}},
     {"perilune.records.changes", (const char[]){
 #embed "../../lib/perilune/records/changes.lua"
         , 0}},
@@ -132,6 +135,9 @@ static const module modules[] = {
     {"perilune.records.persistence", (const char[]){
 #embed "../../lib/perilune/records/persistence.lua"
         , 0}},
+    {"perilune.records.records", (const char[]){
+#embed "../../lib/perilune/records/records.lua"
+        , 0}},
     {"perilune.records.single_row", (const char[]){
 #embed "../../lib/perilune/records/single_row.lua"
         , 0}},
@@ -168,11 +174,17 @@ static const module modules[] = {
     {"perilune.records.writing", (const char[]){
 #embed "../../lib/perilune/records/writing.lua"
         , 0}},
+    {"perilune.request_methods", (const char[]){
+#embed "../../lib/perilune/request_methods.lua"
+        , 0}},
     {"perilune.requests.changes", (const char[]){
 #embed "../../lib/perilune/requests/changes.lua"
         , 0}},
     {"perilune.requests.class", (const char[]){
 #embed "../../lib/perilune/requests/class.lua"
+        , 0}},
+    {"perilune.requests.classes", (const char[]){
+#embed "../../lib/perilune/requests/classes.lua"
         , 0}},
     {"perilune.requests.common_table", (const char[]){
 #embed "../../lib/perilune/requests/common_table.lua"
@@ -207,6 +219,9 @@ static const module modules[] = {
     {"perilune.requests.swift_bridge", (const char[]){
 #embed "../../lib/perilune/requests/swift_bridge.lua"
         , 0}},
+    {"perilune.require", (const char[]){
+#embed "../../lib/perilune/require.lua"
+        , 0}},
     {"perilune.runtime.checks", (const char[]){
 #embed "../../lib/perilune/runtime/checks.lua"
         , 0}},
@@ -224,6 +239,9 @@ static const module modules[] = {
         , 0}},
     {"perilune.runtime.json", (const char[]){
 #embed "../../lib/perilune/runtime/json.lua"
+        , 0}},
+    {"perilune.runtime.marks", (const char[]){
+#embed "../../lib/perilune/runtime/marks.lua"
         , 0}},
     {"perilune.runtime.preview", (const char[]){
 #embed "../../lib/perilune/runtime/preview.lua"

@@ -47,8 +47,8 @@ extension ScriptHost {
         var previewMode: PreviewMode?
         /// Lua modules for the library, beside those of every state.
         package var libraryModules: [LibraryModules] = []
-        /// Is given the internals of the library, to add to what scripts have.
-        package var extending: (@Sendable (_ internals: LuaTable, LuaState) throws -> Void)?
+        /// Is given what loads the modules of the library, to add to what scripts have.
+        package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
         /// Makes a configuration for scripts that are not trusted.
         public init(database: Database = .prepared) {

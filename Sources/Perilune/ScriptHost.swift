@@ -36,7 +36,7 @@ public actor ScriptHost {
     /// The run that loads a file of automations.
     var loadingRun: LuaRun?
     /// Through which the modules of the library are reached.
-    let internals: LuaTable
+    let library: LibraryLoader
     nonisolated let loopSignals: LoopSignals
     /// Tells those who wait until nothing goes on.
     nonisolated let idling: Idling
@@ -71,7 +71,7 @@ public actor ScriptHost {
         if let mode = configuration.previewMode { setup.previewMode = mode }
         setup.modules = configuration.libraryModules
         setup.extending = configuration.extending
-        internals = try setup.install(in: state)
+        library = try setup.install(in: state)
         try configuration.output.install(in: state, environment: self.environment)
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
         self.modules = modules

@@ -13,25 +13,27 @@ enum LibraryChunks {
     private static let entries = Mutex<[String: Entry]>([:])
 
     /// The chunk of a module; `nil` if none of the libraries has one of that name.
-    static func function(of name: String, in libraries: [LibraryModules], state: LuaState) throws -> LuaFunction? {
+    ///
+    /// - Parameter environment: The globals that the chunk sees; `nil` means those of the state.
+    static func function(
+        of name: String, in libraries: [LibraryModules], environment: LuaTable?, state: LuaState
+    ) throws -> LuaFunction? {
         let entry = entries.withLock { $0[name] }
-        if case .kept(let chunk)? = entry { return try state.load(chunk) }
+        if case .kept(let chunk)? = entry { return try state.load(chunk, environment: environment) }
         for library in libraries {
             guard let source = library.source(of: name) else { continue }
-            return try function(source, name: name, file: library.file(of: name), isKnown: entry != nil, state: state)
+            let function = try state.loadLibrary(source, named: library.file(of: name), environment: environment)
+            try keep(function, of: name, file: library.file(of: name), isKnown: entry != nil)
+            return function
         }
         return nil
     }
 
-    private static func function(
-        _ source: String, name: String, file: String, isKnown: Bool, state: LuaState
-    ) throws -> LuaFunction {
-        let function = try state.loadLibrary(source, named: file)
+    private static func keep(_ function: LuaFunction, of name: String, file: String, isKnown: Bool) throws {
         if !isKnown {
             entries.withLock { $0[name] = .compiledOnce }
         } else if let chunk = try function.compiled(named: PLUA_LIBRARY_CHUNK + file) {
             entries.withLock { $0[name] = .kept(chunk) }
         }
-        return function
     }
 }

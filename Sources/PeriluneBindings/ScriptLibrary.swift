@@ -7,11 +7,10 @@ internal import PeriluneRecords
 final class ScriptLibrary {
     /// The table that scripts see as `perilune`.
     let perilune: LuaTable
+    /// What loads the modules in Lua, and gives them what Swift and C provide. The files in `lib/perilune/native` describe that.
+    let loader: LibraryLoader
     private let state: LuaState
     private let dates: DateBinding
-    private let modules: [LibraryModules]
-    /// What the Lua part of the library gets from here.
-    let internals: LuaTable
 
     /// Puts the library together. The row path must be open.
     ///
@@ -21,16 +20,16 @@ final class ScriptLibrary {
         loop: ScriptLoop
     ) throws {
         self.state = state
-        self.modules = [.perilune] + modules
         perilune = try state.makeTable()
-        internals = try state.makeTable()
+        loader = try LibraryLoader(in: state, modules: modules)
         dates = try DateBinding(in: state, now: environment.now)
         try defineValues()
-        try defineInternals()
-        try migrations.install(in: internals)
-        try LoopBinding(loop: loop).install(in: internals, of: state)
-        try ObservationBinding(loop: loop, in: state).install(in: internals, of: state)
-        try loadModules()
+        try defineNatives()
+        migrations.install(in: loader)
+        LoopBinding(loop: loop).install(in: loader)
+        ObservationBinding.install(in: loader, loop: loop)
+        RequestBinding.install(in: loader)
+        try loader.open(in: state, perilune: perilune)
         try perilune.setFunction("now") { [dates] _ in [try dates.make(environment.now())] }
         try EnvironmentBinding(environment: environment, state: state).install(in: perilune)
         try state.globals.set("perilune", .table(perilune))
@@ -48,30 +47,51 @@ final class ScriptLibrary {
 
     // MARK: - What the Lua part gets
 
-    private func defineInternals() throws {
-        let core = state.core
-        try internals.set("null", perilune.get("null"))
-        for (name, push) in [
-            ("database", pdb_push_database_methods), ("statement", pdb_push_statement_methods),
-            ("row", pdb_push_row_methods),
-        ] {
-            push(core.L)
-            try internals.set(.string(LuaString(name)), core.takeValues(1)[0])
-        }
-        try defineErrors()
-        try defineConversions()
-        try defineRowAccess()
-        try SchemaBinding.install(in: internals, of: state)
-        prec_push_record_functions(core.L)
-        try internals.set("records", core.takeValues(1)[0])
-        try RequestBinding.install(in: internals, of: state)
+    /// A table that modules find as `perilune.native.NAME`.
+    private func makeNative(_ name: String) throws -> LuaTable {
+        let table = try state.makeTable()
+        try loader.provide("perilune.native." + name, .table(table))
+        return table
     }
 
-    private func defineErrors() throws {
-        try internals.setFunction("describe") { arguments in
+    private func defineNatives() throws {
+        try defineErrors(in: makeNative("errors"))
+        try defineConversions(in: makeNative("values"))
+        let rows = try makeNative("rows")
+        try set("methods", in: rows, pdb_push_row_methods)
+        try set(["columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row], in: rows)
+        let databases = try makeNative("databases")
+        try set("methods", in: databases, pdb_push_database_methods)
+        try set(["define": pdb_define, "guarded": pdb_call_guarded], in: databases)
+        try DatabaseVerbs.install(in: databases.get("methods"), of: state)
+        try set(
+            [
+                "add": pdb_add_observer, "is_calling": pdb_is_calling_observer, "fingerprint": pdb_fingerprint,
+                "take_notification": pdb_take_notification,
+            ], in: makeNative("observers"))
+        try SchemaBinding.install(in: makeNative("schema"), of: state)
+        prec_push_record_functions(state.core.L)
+        try loader.provide("perilune.native.records", state.core.takeValues(1)[0])
+    }
+
+    private func set(_ name: String, in table: LuaTable, _ push: (OpaquePointer?) -> Void) throws {
+        push(state.core.L)
+        try table.set(.string(LuaString(name)), state.core.takeValues(1)[0])
+    }
+
+    private func set(_ functions: [String: @convention(c) (OpaquePointer?) -> CInt], in table: LuaTable) throws {
+        for (name, function) in functions {
+            try set(name, in: table) { L in lua_pushcclosure(L, function, 0) }
+        }
+    }
+
+    private func defineErrors(in errors: LuaTable) throws {
+        try set(
+            ["raise": plua_raise_error, "add_fields": plua_add_error_fields, "position": plua_position], in: errors)
+        try errors.setFunction("describe") { arguments in
             [.string(LuaString(arguments[1].shortDescription))]
         }
-        try internals.setFunction("raise_unknown") { arguments in
+        try errors.setFunction("raise_unknown") { arguments in
             let what: String = try arguments.get(1)
             guard case .string(let name) = arguments[2] else {
                 throw BindingError("argument", "expected the name of a \(what), got \(arguments[2].shortDescription)")
@@ -79,7 +99,7 @@ final class ScriptLibrary {
             let names = try arguments.get(3, as: [String].self)
             throw BindingError.unknown(what, name.description, among: names)
         }
-        try internals.setFunction("raise_unknown_column") { arguments in
+        try errors.setFunction("raise_unknown_column") { arguments in
             guard case .string(let name) = arguments[1] else {
                 throw BindingError("argument", "expected the name of a column, got \(arguments[1].shortDescription)")
             }
@@ -88,19 +108,21 @@ final class ScriptLibrary {
         }
     }
 
-    private func defineConversions() throws {
+    private func defineConversions(in values: LuaTable) throws {
         let core = state.core
         core.plainMeaning = { [unowned core] value in Self.plainMeaning(of: value, in: core) }
-        try internals.setFunction("read_date") { [dates] arguments in
+        try values.set("null", perilune.get("null"))
+        try set(["plain": pdb_plain_value], in: values)
+        try values.setFunction("read_date") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readDate(arguments[1])) }
         }
-        try internals.setFunction("read_date_components") { [dates] arguments in
+        try values.setFunction("read_date_components") { [dates] arguments in
             DateBinding.attempt { try dates.make(dates.readComponents(arguments[1])) }
         }
-        try internals.setFunction("julian_date") { [dates] arguments in
+        try values.setFunction("julian_date") { [dates] arguments in
             [try dates.make(DateTime(julianDay: arguments.get(1)))]
         }
-        try internals.set("is_blob", .function(core.makeFunction("is_blob", raw: { core, _ in
+        try values.set("is_blob", .function(core.makeFunction("is_blob", raw: { core, _ in
             lua_pushboolean(core.L, pdb_is_blob(core.L, 1) ? 1 : 0)
             return 1
         })))
@@ -117,44 +139,9 @@ final class ScriptLibrary {
         return .string(LuaString(UnsafeRawBufferPointer(start: bytes, count: count)))
     }
 
-    /// What only C can do: the columns and the metatable of a row, the plain value of a converted one, errors with fields.
-    private func defineRowAccess() throws {
-        let core = state.core
-        for (name, function) in [
-            ("row_columns", pdb_row_columns), ("row_metatable", pdb_row_metatable), ("make_row", pdb_make_row),
-            ("plain", pdb_plain_value), ("define", pdb_define), ("raise", plua_raise_error),
-            ("add_error_fields", plua_add_error_fields), ("guarded", pdb_call_guarded),
-            ("position", plua_position),
-            ("add_observer", pdb_add_observer), ("is_calling_observer", pdb_is_calling_observer),
-            ("fingerprint", pdb_fingerprint), ("take_letter", pdb_take_notification),
-        ] as [(String, @convention(c) (OpaquePointer?) -> CInt)] {
-            lua_pushcclosure(core.L, function, 0)
-            try internals.set(.string(LuaString(name)), core.takeValues(1)[0])
-        }
-    }
-
-    // MARK: - The Lua part
-
-    private func loadModules() throws {
-        try internals.set("perilune", .table(perilune))
-        try internals.setFunction("compile") { [modules] arguments in
-            [.function(try Self.compile(arguments.get(1), of: modules, in: arguments.state))]
-        }
-        try DatabaseVerbs.install(in: internals.get("database"), of: state)
-        _ = try Self.compile("perilune", of: modules, in: state).call([.table(internals)])
-    }
-
     /// Replaces the functions of Lua's libraries that change files or run programs by ones that refuse.
     func holdBackEffects() throws {
-        _ = try Self.compile("perilune.runtime.preview", of: modules, in: state).call([.table(internals)])
-    }
-
-    /// The chunk of a module, which is called with the table of internals.
-    private static func compile(_ name: String, of modules: [LibraryModules], in state: LuaState) throws -> LuaFunction {
-        guard let function = try LibraryChunks.function(of: name, in: modules, state: state) else {
-            throw BindingError("argument", "there is no module `\(name)` in the library")
-        }
-        return function
+        _ = try loader.require("perilune.runtime.preview")
     }
 }
 

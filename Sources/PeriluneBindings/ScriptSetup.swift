@@ -16,8 +16,8 @@ package struct ScriptSetup {
     package let loop: ScriptLoop
     /// Lua modules beside those of every state.
     package var modules: [LibraryModules] = []
-    /// Is given the table of what the Lua part of the library has of Swift, once it is loaded: for what is not in every state.
-    package var extending: (@Sendable (_ internals: LuaTable, LuaState) throws -> Void)?
+    /// Is given what loads the modules of the library, once those of every state are loaded: for what is not in every state.
+    package var extending: (@Sendable (LibraryLoader, LuaState) throws -> Void)?
 
     package init(database: any DatabaseWriter, allowsFiles: Bool, environment: ScriptEnvironment = .machine) {
         self.database = database
@@ -29,9 +29,9 @@ package struct ScriptSetup {
 
     /// Installs it. Once for each state.
     ///
-    /// - Returns: The table of internals, through which the modules of the Lua part are reached.
+    /// - Returns: What loads the modules of the library.
     @discardableResult
-    package func install(in state: LuaState) throws -> LuaTable {
+    package func install(in state: LuaState) throws -> LibraryLoader {
         try DatabaseCallbacks.open(in: state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(
@@ -45,8 +45,8 @@ package struct ScriptSetup {
         pdb_set_default_database(state.core.L)
         try state.globals.set("db", value)
         if previewMode == .holdingBackEffects { try library.holdBackEffects() }
-        try extending?(library.internals, state)
-        return library.internals
+        try extending?(library.loader, state)
+        return library.loader
     }
 }
 

@@ -23,13 +23,16 @@ extension LuaFunction {
 
 extension LuaState {
     /// Loads a chunk that another state has compiled.
-    package func load(_ chunk: LuaCompiledChunk) throws(LuaError) -> LuaFunction {
+    ///
+    /// - Parameter environment: The globals that the chunk sees; `nil` means those of the state.
+    package func load(_ chunk: LuaCompiledChunk, environment: LuaTable? = nil) throws(LuaError) -> LuaFunction {
         try core.prepare()
+        if let environment { try core.checkOwnership(of: .table(environment)) }
         let load = { L in
             chunk.bytes.withUnsafeBytes { bytes in
                 plua_load_compiled(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count, chunk.name)
             }
         }
-        return try core.run(load) { LuaFunction(LuaReference(takingTopOf: core)) }
+        return try core.run(load) { takeChunk(environment) }
     }
 }

@@ -65,8 +65,16 @@ public final class LuaState {
     }
 
     /// Compiles a chunk of the host's own library: errors raised in it are blamed on the script that called it.
-    public func loadLibrary(_ source: String, named name: String) throws(LuaError) -> LuaFunction {
-        try load(LuaString(source), chunkName: PLUA_LIBRARY_CHUNK + name, environment: nil)
+    ///
+    /// - Parameters:
+    ///   - source: The text.
+    ///   - name: What tracebacks call the chunk: a file name, for example.
+    ///   - environment: The globals that the chunk sees; `nil` means those of the state.
+    /// - Throws: ``LuaError`` with code `syntax`.
+    public func loadLibrary(
+        _ source: String, named name: String, environment: LuaTable? = nil
+    ) throws(LuaError) -> LuaFunction {
+        try load(LuaString(source), chunkName: PLUA_LIBRARY_CHUNK + name, environment: environment)
     }
 
     private func load(
@@ -80,13 +88,16 @@ public final class LuaState {
         let compile = { L in
             withSkippedShebang(source.bytes) { bytes, count in plua_load(L, bytes, count, name) }
         }
-        return try core.run(compile) {
-            if let environment {
-                environment.reference.push(on: core.L)
-                _ = lua_setupvalue(core.L, -2, 1)
-            }
-            return LuaFunction(LuaReference(takingTopOf: core))
+        return try core.run(compile) { takeChunk(environment) }
+    }
+
+    /// The chunk on top of the stack, with other globals if there are some.
+    func takeChunk(_ environment: LuaTable?) -> LuaFunction {
+        if let environment {
+            environment.reference.push(on: core.L)
+            _ = lua_setupvalue(core.L, -2, 1)
         }
+        return LuaFunction(LuaReference(takingTopOf: core))
     }
 
     /// Compiles source text into a function.

@@ -7,7 +7,7 @@ import Testing
 ///
 /// Such a file consists of calls `test("what is so", function() ... end)`, each at the beginning of a line, and of local functions
 /// that they share. Each test runs in a host of its own, over an empty database in memory, with the functions of ``script(_:_:)``.
-/// Files `scenario_*.lua` also have the global `internal`, what the language of scenarios is loaded from, and these functions:
+/// Files `scenario_*.lua` also have the function `library(name)`, which returns a module of the library, and these:
 ///
 /// - `language(host)`: loads the language, with what stands for the runner, and returns it.
 /// - `run(body, host, info)`: runs the body of one scenario, and returns the result.
@@ -51,7 +51,13 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     func prepare(_ configuration: inout ScriptHost.Configuration) {
         guard file.hasPrefix("scenario_") else { return }
         configuration.libraryModules = [.scenarios]
-        configuration.extending = { internals, state in try state.globals.set("internal", .table(internals)) }
+        configuration.extending = { loader, state in
+            try state.globals.setFunction("library") { arguments in [try loader.require(arguments.get(1))] }
+            try state.globals.setFunction("provide") { arguments in
+                try loader.provide(arguments.get(1), arguments[2])
+                return []
+            }
+        }
     }
 
     /// What files of its kind have beside the functions of all.
@@ -59,8 +65,8 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
 
     private static let scenarioFunctions = """
         function language(host) \
-          internal.scenario_host = host or {} \
-          local S = internal.load("scenarios") \
+          provide("scenarios.native.host", host or {}) \
+          local S = library("scenarios") \
           S.install() \
           return S \
         end \

@@ -1,73 +1,55 @@
---- What is loaded with every state, and what only when it is used.
+--- The table `perilune`: what is loaded with every state, and what only when it is used.
 
-local internal = ...
-local perilune = internal.perilune
-local loaded = {}
+--- The module `perilune`, to which modules that are loaded later add.
+local perilune = ...
+local databases = require "perilune.native.databases"
+local rows = require "perilune.native.rows"
 
---- What a module returns; it is run once.
-function internal.load(name)
-  if loaded[name] == nil then loaded[name] = internal.compile(name)(internal) or true end
-  return loaded[name]
-end
-
-local types = internal.load("perilune.runtime.types")
-internal.types = types
+local types = require "perilune.runtime.types"
 perilune.value_type, perilune.storage_class = types.value_type, types.storage_class
-perilune.enum = internal.load("perilune.runtime.enum")
-
-for _, name in ipairs{ "schema_generation", "default_database", "is_database", "class_of" } do
-  internal[name] = internal.records[name]
-end
 
 -- The methods of rows are found through the table that the row path made.
-for name, method in pairs(internal.load("perilune.runtime.row")) do internal.row[name] = method end
-perilune.row = internal.row
+for name, method in pairs(require "perilune.runtime.row") do rows.methods[name] = method end
+perilune.row = rows.methods
 
-internal.load("perilune.schema.introspection")
-internal.load("perilune.runtime.functions")
+require "perilune.schema.introspection"
+require "perilune.runtime.functions"
 
---- Puts functions into a table that load the module which defines them, when first called. The module puts its own in their
--- place.
-local function lazily(target, module, names)
+--- Puts functions into a table that load the modules which define them, when first called. The last of the modules puts its own
+-- in their place.
+local function on_first_call(target, modules, names)
   for _, name in ipairs(names) do
     target[name] = function(...)
-      internal.load(module)
+      for _, module in ipairs(type(modules) == "table" and modules or { modules }) do require(module) end
       return target[name](...)
     end
   end
 end
 
--- What messages and conditions ask of any value; what makes such values is loaded with the first of them.
-for _, mark in ipairs{ "expression", "request", "association" } do
-  internal["is_" .. mark] = function(value) return type(value) == "table" and getmetatable(value) == mark end
-end
-
---- An expression as SQL without parameters, its columns without their table: for definitions.
-function internal.inline_sql(expression)
-  return internal.load("perilune.expressions.swift_bridge").inline(expression)
-end
-
-lazily(internal.database, "perilune.schema.table_creation", { "create_table", "drop_table" })
-lazily(internal.database, "perilune.schema.indexes", { "create_index", "drop_index" })
-lazily(internal.database, "perilune.schema.view_creation", { "create_view", "drop_view" })
-lazily(internal.database, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
-lazily(internal.database, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
-lazily(internal.database, "perilune.events.value_observation", { "observe", "notify_changes" })
-lazily(internal.database, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
-lazily(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })
-lazily(perilune, "perilune.migrations.migrator", { "migrator" })
-lazily(perilune, "perilune.expressions.expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
-lazily(perilune, "perilune.requests.common_table", { "common_table" })
+on_first_call(databases.methods, "perilune.schema.table_creation", { "create_table", "drop_table" })
+on_first_call(databases.methods, "perilune.schema.indexes", { "create_index", "drop_index" })
+on_first_call(databases.methods, "perilune.schema.view_creation", { "create_view", "drop_view" })
+on_first_call(databases.methods, "perilune.schema.table_alteration", { "alter_table", "rename_table" })
+on_first_call(databases.methods, "perilune.schema.full_text", { "create_fts5", "drop_fts5_synchronization" })
+on_first_call(databases.methods, "perilune.events.value_observation", { "observe", "notify_changes" })
+on_first_call(databases.methods, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
+on_first_call(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })
+on_first_call(perilune, "perilune.migrations.migrator", { "migrator" })
+on_first_call(perilune, "perilune.expressions.expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
+on_first_call(perilune, { "perilune.record_classes", "perilune.request_methods", "perilune.requests.common_table" }, { "common_table" })
 perilune.fn = setmetatable({}, { __index = function(_, name)
-  internal.load("perilune.expressions.expression")
+  require "perilune.expressions.expression"
   return perilune.fn[name]
 end })
-lazily(perilune, "perilune.runtime.scoped_dependencies", { "with" })
-lazily(perilune, "perilune.records.class", { "record" })
-lazily(perilune, "perilune.events.loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" })
-lazily(perilune, "perilune.events.schedule", { "at" })
-lazily(perilune, "perilune.events.automation", { "automation", "automations", "emit" })
-lazily(perilune, "perilune.runtime.row_type", { "row_type" })
-lazily(perilune, "perilune.records.single_row", { "single_row" })
+on_first_call(perilune, "perilune.runtime.scoped_dependencies", { "with" })
+on_first_call(perilune, "perilune.record_classes", { "record" })
+on_first_call(perilune, "perilune.events.loop", { "after", "every", "sleep", "spawn", "on_signal", "on_error" })
+on_first_call(perilune, "perilune.events.schedule", { "at" })
+on_first_call(perilune, "perilune.events.automation", { "automation", "automations", "emit" })
+on_first_call(perilune, "perilune.runtime.enum", { "enum" })
+on_first_call(perilune, "perilune.runtime.row_type", { "row_type" })
+on_first_call(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
-lazily(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
+on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
+
+return perilune

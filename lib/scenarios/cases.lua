@@ -1,8 +1,8 @@
 --- Cases: one scenario for each table of values.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
 
 local scenario_cases = {}
 
@@ -10,7 +10,7 @@ local scenario_cases = {}
 function scenario_cases.fill(name, case)
   return (name:gsub("{([%a_][%w_]*)}", function(field)
     local value = case[field]
-    if value == nil then internal.raise_unknown("field", field, display.keys(case)) end
+    if value == nil then errors.raise_unknown("field", field, display.keys(case)) end
     return type(value) == "string" and utf8.len(value) and value or display.show(value)
   end))
 end
@@ -51,7 +51,7 @@ end
 --- All combinations of some lists of values, as cases; the last name changes fastest.
 function scenario_cases.matrix(lists)
   if type(lists) ~= "table" or next(lists) == nil then
-    internal.raise("argument", "matrix: expected a table of lists, got " .. display.show(lists))
+    errors.raise("argument", "matrix: expected a table of lists, got " .. display.show(lists))
   end
   local result = { {} }
   for _, name in ipairs(display.keys(lists)) do

@@ -1,9 +1,11 @@
 --- Cells of text tables against values: what they are to be stored as, and what they match.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
-local perilune = internal.perilune
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
+local perilune = require "perilune"
 
 local scenario_cells = {}
 
@@ -18,7 +20,7 @@ end
 
 local function instant(value)
   if value == nil or type(value) == "boolean" then return nil end
-  local is_date, date = pcall(internal.read_date, value)
+  local is_date, date = pcall(native_values.read_date, value)
   return is_date and date or nil
 end
 
@@ -57,7 +59,7 @@ end
 
 local function matches_table(text, value)
   local is_json, decoded = pcall(perilune.json.decode, text)
-  return is_json and #internal.load("scenarios.differences").of(value, decoded) == 0 or tostring(value) == text
+  return is_json and #require("scenarios.differences").of(value, decoded) == 0 or tostring(value) == text
 end
 
 local bare = {
@@ -69,7 +71,7 @@ local bare = {
 }
 
 local function plain(value)
-  if internal.is_blob(value) then return tostring(value) end
+  if native_values.is_blob(value) then return tostring(value) end
   return value
 end
 
@@ -88,18 +90,18 @@ local matching = {
 
 function matching.name(cell, value, names)
   if names[cell.text] == nil then
-    names[cell.text] = value == nil and internal.null or value
+    names[cell.text] = value == nil and null or value
     return true
   end
   local bound = names[cell.text]
-  if bound == internal.null then bound = nil end
+  if bound == null then bound = nil end
   return bound == value
 end
 
 --- Whether a value is what a cell says. A name that is not known is, from then on.
 -- @tparam table names what names stand for
 function scenario_cells.matches(cell, value, names)
-  if value == internal.null then value = nil end
+  if value == null then value = nil end
   return matching[cell.kind](cell, plain(value), names)
 end
 
@@ -113,7 +115,7 @@ end
 -- Storing
 
 local function fail(place, expected, cell, help)
-  internal.raise("text_table", ("%s: expected %s, got %s%s"):format(place, expected, cell.raw, help or ""))
+  errors.raise("text_table", ("%s: expected %s, got %s%s"):format(place, expected, cell.raw, help or ""))
 end
 
 local storing = {}
@@ -168,7 +170,7 @@ end
 -- @tparam string place for messages: "given.invoices: row 1: column `qty`"
 -- @return the value; nil if it is left to the database: the cell is empty, or a name that stands for nothing yet
 function scenario_cells.value(cell, column, names, place)
-  if cell.kind == "null" then return internal.null end
+  if cell.kind == "null" then return null end
   if cell.kind == "now" then return now_for(column.type) end
   if cell.kind == "name" then return names[cell.text] end
   if cell.kind == "blob" then return perilune.blob(cell.text) end

@@ -1,11 +1,11 @@
 --- Changes as rows of text tables: `op`, `table`, `key`, and columns, whose cells may say `before -> after`.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local cells = state.lazily("scenarios.cells")
-local display = state.lazily("scenarios.display")
-local text_table = state.lazily("scenarios.text_table")
-local row_source = internal.load("scenarios.row_source")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local cells = lazily "scenarios.cells"
+local display = lazily "scenarios.display"
+local text_table = lazily "scenarios.text_table"
+local row_source = require "scenarios.row_source"
 
 local scenario_changes = {}
 
@@ -105,7 +105,7 @@ end
 local function check_recorded(changes)
   local tables = changes.unrecorded
   if not tables or #tables == 0 then return end
-  internal.raise("usage", ("changes: rows of %s were written, which has no primary key: what has changed there is not known")
+  errors.raise("usage", ("changes: rows of %s were written, which has no primary key: what has changed there is not known")
     :format(table.concat(tables, ", ")))
 end
 
@@ -127,7 +127,7 @@ local function source_of(changes)
       for _, column in ipairs(columns) do
         if column == name then return end
       end
-      internal.raise_unknown("column", name, columns)
+      errors.raise_unknown("column", name, columns)
     end,
   }
 end

@@ -1,11 +1,11 @@
 --- `check(expression)`: any Lua that must be true. Loading a file has rewritten its calls (see scenario_rewriting), so that a
 -- failure shows both operands of a comparison.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local failures = state.lazily("scenarios.failures")
-local display = state.lazily("scenarios.display")
-local differences = state.lazily("scenarios.differences")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local failures = lazily "scenarios.failures"
+local display = lazily "scenarios.display"
+local differences = lazily "scenarios.differences"
 
 local comparisons = {
   ["=="] = function(left, right) return left == right end,
@@ -39,11 +39,11 @@ function check.compare(operator, left_source, right_source, left, right, message
   add_operand(details, right_source, right)
   if not is_possible then
     details[#details + 1] = ("%s and %s cannot be compared by %s")
-      :format(internal.describe(left), internal.describe(right), operator)
+      :format(errors.describe(left), errors.describe(right), operator)
   elseif operator == "==" and type(left) == "table" and type(right) == "table" and #differences.of(left, right) == 0 then
     details[#details + 1] = "they have the same content, and are two tables: expect(...):equals(...) compares what is in them"
   elseif operator == "==" and type(left) ~= type(right) and tostring(left) == tostring(right) then
-    details[#details + 1] = ("one is %s, the other %s"):format(internal.describe(left), internal.describe(right))
+    details[#details + 1] = ("one is %s, the other %s"):format(errors.describe(left), errors.describe(right))
   end
   fail(left_source .. " " .. operator .. " " .. right_source, message, details)
 end
@@ -57,11 +57,11 @@ end
 return setmetatable(check, {
   -- Where calls are not rewritten: the line of the file is shown then.
   __call = function(_, ...)
-    if select("#", ...) == 0 then internal.raise("argument", "check: expected an expression") end
+    if select("#", ...) == 0 then errors.raise("argument", "check: expected an expression") end
     local value, message = ...
     if value then return value end
     failures.raise(message ~= nil and tostring(message) or "check", { "it is " .. display.show(value) })
   end,
   __tostring = function() return "check" end,
-  __newindex = function() internal.raise("argument", "check cannot be changed") end,
+  __newindex = function() errors.raise("argument", "check cannot be changed") end,
 })

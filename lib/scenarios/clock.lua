@@ -1,9 +1,10 @@
 --- `t.clock`: the time that scripts and SQL see.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local options = state.lazily("scenarios.options")
-local display = state.lazily("scenarios.display")
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local options = lazily "scenarios.options"
+local display = lazily "scenarios.display"
 
 local clock = {}
 
@@ -24,9 +25,9 @@ end
 --- Sets the time. What is due by then is called once.
 -- @param instant a date, or what `perilune.date` reads
 function clock:set(instant)
-  local is_date, date = pcall(internal.perilune.date, instant)
+  local is_date, date = pcall(perilune.date, instant)
   if not is_date then
-    internal.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. display.show(instant))
+    errors.raise("argument", 't.clock:set: expected a date ("2026-03-31T18:00:00Z"), got ' .. display.show(instant))
   end
   state.host("clock_set")(date)
   if has_others() then state.host("wait_until_quiet")(0.0) end
@@ -52,13 +53,13 @@ end
 
 --- The time.
 function clock:now()
-  return internal.perilune.now()
+  return perilune.now()
 end
 
 return setmetatable({}, {
   __index = function(_, name)
     if clock[name] then return clock[name] end
-    internal.raise_unknown("method", name, display.keys(clock))
+    errors.raise_unknown("method", name, display.keys(clock))
   end,
   __newindex = function(_, name) state.mistake("t.clock.%s cannot be set: use t.clock:set", tostring(name)) end,
   __tostring = function() return "t.clock" end,

@@ -1,23 +1,25 @@
 --- The context `t` that scenarios get.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local source = state.lazily("scenarios.source")
-local display = state.lazily("scenarios.display")
-local failures = state.lazily("scenarios.failures")
-local changes = state.lazily("scenarios.changes")
-local queries = state.lazily("scenarios.queries")
-local steps = internal.load("scenarios.steps")
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local state = require "scenarios.state"
+local source = lazily "scenarios.source"
+local display = lazily "scenarios.display"
+local failures = lazily "scenarios.failures"
+local changes = lazily "scenarios.changes"
+local queries = lazily "scenarios.queries"
+local steps = require "scenarios.steps"
 
 local scenario_context = {}
 
 local function check_name(what, ...)
-  internal.load("scenarios.definitions").check_name(what, ...)
+  require("scenarios.definitions").check_name(what, ...)
 end
 
 local function check_function(what, f)
   if type(f) ~= "function" then
-    state.mistake("%s: expected a function, got %s", what, internal.describe(f))
+    state.mistake("%s: expected a function, got %s", what, errors.describe(f))
   end
 end
 
@@ -52,7 +54,7 @@ function members.step(name, f)
   check_name("t.step", name)
   check_function("t.step", f)
   local current = state.require("t.step")
-  local _, line = internal.position()
+  local _, line = errors.position()
   local begin, failed_before = elapsed(), #current.failures
   local step, outer = steps.begin(current, name, line)
   local is_done, results = call_inside(current, f)
@@ -87,10 +89,10 @@ end
 function members.skip(reason)
   local current = state.require("t.skip")
   if reason ~= nil and type(reason) ~= "string" then
-    internal.raise("argument", "t.skip: expected the reason, got " .. internal.describe(reason))
+    errors.raise("argument", "t.skip: expected the reason, got " .. errors.describe(reason))
   end
   current.is_skipped, current.skip_reason = true, reason or "skipped"
-  internal.raise("scenario_skip", current.skip_reason)
+  errors.raise("scenario_skip", current.skip_reason)
 end
 
 -- Scripts and migrations
@@ -105,19 +107,19 @@ local result_metatable = { __name = "result of a script" }
 function result_metatable.__index(result, name)
   if type(name) ~= "string" then return nil end
   if name == "changes" and rawget(result, "changes_error") then
-    internal.raise("usage", "the changes of the script are not known: " .. rawget(result, "changes_error"))
+    errors.raise("usage", "the changes of the script are not known: " .. rawget(result, "changes_error"))
   end
   local names = { "value", "output", "error", "changes", "effects", "queries" }
   for _, known in ipairs(names) do
     if known == name then return nil end
   end
-  internal.raise_unknown("member", name, names)
+  errors.raise_unknown("member", name, names)
 end
 
 local function run(what, path, arguments)
   check_path(what, path)
   if arguments ~= nil and type(arguments) ~= "table" then
-    state.mistake("%s: argument 2: expected a table of arguments, got %s", what, internal.describe(arguments))
+    state.mistake("%s: argument 2: expected a table of arguments, got %s", what, errors.describe(arguments))
   end
   state.require(what)
   if state.has("require_no_access") then state.host("require_no_access")(what) end
@@ -150,7 +152,7 @@ function members.run(path, arguments)
   local calls = failures.is_error_object(result.error) and failures.places(tostring(result.error.traceback)) or {}
   if #calls > 1 then details[#details + 1] = "trace " .. table.concat(calls, " < ") end
   local place = file and ("%s:%s"):format(file, line or "?") or path
-  internal.raise("script", place .. ": " .. message, { details = details })
+  errors.raise("script", place .. ": " .. message, { details = details })
 end
 
 --- The same; the error of a script is in the field `error` of the result.
@@ -162,12 +164,12 @@ end
 -- @tparam ?table options `to`: the last migration that is run, or how its name begins
 function members.migrate(options)
   if options ~= nil and type(options) ~= "table" then
-    internal.raise("argument", "t.migrate: expected a table { to = \"...\" }, got " .. internal.describe(options))
+    errors.raise("argument", "t.migrate: expected a table { to = \"...\" }, got " .. errors.describe(options))
   end
   for name, value in pairs(options or {}) do
-    if name ~= "to" then internal.raise_unknown("option", name, { "to" }) end
+    if name ~= "to" then errors.raise_unknown("option", name, { "to" }) end
     if type(value) ~= "string" then
-      state.mistake("t.migrate: option to: expected the name of a migration, got %s", internal.describe(value))
+      state.mistake("t.migrate: option to: expected the name of a migration, got %s", errors.describe(value))
     end
   end
   return state.host("migrate")(options and options.to)
@@ -176,8 +178,8 @@ end
 --- Undoes the last migration, as it says in its `down`.
 -- @return its name
 function members.migrate_down()
-  local migrator = internal.perilune.migrator{ folder = state.host("migrations_folder")() }
-  return migrator:migrate_down(internal.default_database())
+  local migrator = perilune.migrator{ folder = state.host("migrations_folder")() }
+  return migrator:migrate_down(records.default_database())
 end
 
 -- Watching
@@ -215,13 +217,13 @@ end
 -- Values
 
 local function fixtures_proxy(current)
-  local definitions = internal.load("scenarios.definitions")
+  local definitions = require "scenarios.definitions"
   local values, making = {}, {}
   return state.proxy("t.fix", function(name)
     if values[name] then return values[name].value end
     local fixture = definitions.fixtures[name]
-    if not fixture then internal.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
-    if making[name] then internal.raise("usage", ("the fixture `%s` needs itself"):format(name)) end
+    if not fixture then errors.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
+    if making[name] then errors.raise("usage", ("the fixture `%s` needs itself"):format(name)) end
     making[name] = true
     local value = fixture.body(current.context)
     values[name] = { value = value }
@@ -231,12 +233,12 @@ end
 
 --- By name: functions of the run that give what `t` has beside functions; called once.
 local values = {
-  db = function() return internal.default_database() end,
-  given = function() return internal.load("scenarios.given").proxy() end,
-  make = function() return internal.load("scenarios.factories").proxy() end,
+  db = function() return records.default_database() end,
+  given = function() return require("scenarios.given").proxy() end,
+  make = function() return require("scenarios.factories").proxy() end,
   fix = fixtures_proxy,
-  clock = function() return internal.load("scenarios.clock") end,
-  effects = function() return internal.load("scenarios.effects") end,
+  clock = function() return require "scenarios.clock" end,
+  effects = function() return require "scenarios.effects" end,
   seed = function(current) return current.info.seed end,
 }
 
@@ -260,7 +262,7 @@ function scenario_context.new(current)
       if members[name] then return members[name] end
       if made[name] ~= nil then return made[name] end
       if name == "case" then return current.scenario.case_values end
-      if not values[name] then internal.raise_unknown("member", name, scenario_context.names()) end
+      if not values[name] then errors.raise_unknown("member", name, scenario_context.names()) end
       made[name] = values[name](current)
       return made[name]
     end,

@@ -1,9 +1,11 @@
 --- The database of a scenario is the one that scripts see, and more: its tables are record classes (`t.db.invoices`), and
 -- there are `query`, `schema` and `integrity_check`.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local perilune, database = internal.perilune, internal.database
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local state = require "scenarios.state"
+local perilune = require "perilune"
+local database = require("perilune.native.databases").methods
 
 local scenario_database = {}
 
@@ -27,10 +29,10 @@ end
 -- @tparam string what who asks
 function scenario_database.require_table(what, name)
   if type(name) ~= "string" then
-    state.mistake("%s: expected the name of a table, got %s", what, internal.describe(name))
+    state.mistake("%s: expected the name of a table, got %s", what, errors.describe(name))
   end
-  local db = internal.default_database()
-  if not exists(db, name) then internal.raise_unknown("table", name, names_of_tables(db)) end
+  local db = records.default_database()
+  if not exists(db, name) then errors.raise_unknown("table", name, names_of_tables(db)) end
 end
 
 --- The record class of a table: always the same one.
@@ -39,7 +41,7 @@ function scenario_database.class(name)
   if class then return class end
   class = perilune.record(name)
   local has_column = false
-  for _, column in ipairs(database.columns(internal.default_database(), name)) do
+  for _, column in ipairs(database.columns(records.default_database(), name)) do
     has_column = has_column or column.name == "get"
   end
   if not has_column then

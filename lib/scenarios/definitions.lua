@@ -1,11 +1,11 @@
 --- What scenario files define: scenarios, groups, templates, factories, fixtures.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local source = state.lazily("scenarios.source")
-local options_of = state.lazily("scenarios.options")
-local cases_of = state.lazily("scenarios.cases")
-local display = state.lazily("scenarios.display")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local source = lazily "scenarios.source"
+local options_of = lazily "scenarios.options"
+local cases_of = lazily "scenarios.cases"
+local display = lazily "scenarios.display"
 
 local scenario_definitions = {
   --- The scenarios in their order, and by id.
@@ -37,15 +37,15 @@ function scenario_definitions.begin_file()
 end
 
 local function position()
-  local file, line = internal.position()
+  local file, line = errors.position()
   return file and source.path(file) or "?", line or 0
 end
 
 local function check_phase(what)
   if state.phase == "running" then
-    internal.raise("usage", what .. ": definitions stand outside of scenarios: this one is made while a scenario runs")
+    errors.raise("usage", what .. ": definitions stand outside of scenarios: this one is made while a scenario runs")
   elseif state.phase == "idle" then
-    internal.raise("usage", what .. ": definitions are made while a file is loaded")
+    errors.raise("usage", what .. ": definitions are made while a file is loaded")
   end
 end
 
@@ -63,7 +63,7 @@ local check_name = scenario_definitions.check_name
 
 local function check_function(what, f)
   if type(f) ~= "function" then
-    state.mistake("%s: expected a function last, got %s", what, internal.describe(f))
+    state.mistake("%s: expected a function last, got %s", what, errors.describe(f))
   end
 end
 
@@ -108,7 +108,7 @@ local function define_scenario(kind, extra, name, ...)
   local own, body = read_arguments(kind, name, ...)
   local what = kind .. ' "' .. name .. '"'
   if state.file.is_support then
-    internal.raise("usage", what .. ": scenarios stand in files *_scenario.lua, not in support.lua")
+    errors.raise("usage", what .. ": scenarios stand in files *_scenario.lua, not in support.lua")
   end
   if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
   local options = group.options
@@ -119,7 +119,7 @@ end
 
 local scenario = setmetatable({}, {
   __call = function(_, ...) define_scenario("scenario", {}, ...) end,
-  __index = function(_, name) internal.raise_unknown("member", name, { "only", "skip", "todo" }) end,
+  __index = function(_, name) errors.raise_unknown("member", name, { "only", "skip", "todo" }) end,
   __newindex = function(_, name) state.mistake("scenario.%s cannot be set", tostring(name)) end,
   __tostring = function() return "scenario" end,
 })
@@ -138,7 +138,7 @@ end)
 
 --- A scenario that is still to be written.
 rawset(scenario, "todo", function(name, ...)
-  if select("#", ...) > 0 then internal.raise("argument", "scenario.todo: expected a name alone") end
+  if select("#", ...) > 0 then errors.raise("argument", "scenario.todo: expected a name alone") end
   define_scenario("scenario.todo", { todo = true }, name)
 end)
 
@@ -151,7 +151,7 @@ function scenario_definitions.group(name, ...)
   check_phase("group")
   local own, body = read_arguments("group", name, ...)
   local what = "group " .. display.quoted(name)
-  if state.file.is_support then internal.raise("usage", what .. ": groups stand in files *_scenario.lua, not in support.lua") end
+  if state.file.is_support then errors.raise("usage", what .. ": groups stand in files *_scenario.lua, not in support.lua") end
   check_function(what, body)
   local outer = group
   local names = table.move(outer.names, 1, #outer.names, 1, {})
@@ -183,9 +183,9 @@ function scenario_definitions.template(name, ...)
   local what = "template " .. display.quoted(name)
   check_function(what, body)
   options = options == nil and {} or options
-  if type(options) ~= "table" then state.mistake("%s: expected a table of options, got %s", what, internal.describe(options)) end
+  if type(options) ~= "table" then state.mistake("%s: expected a table of options, got %s", what, errors.describe(options)) end
   for option in pairs(options) do
-    if option ~= "on" and option ~= "timeout" then internal.raise_unknown("option", option, { "on", "timeout" }) end
+    if option ~= "on" and option ~= "timeout" then errors.raise_unknown("option", option, { "on", "timeout" }) end
   end
   local timeout = options.timeout ~= nil and options_of.duration(options.timeout) or nil
   if options.timeout ~= nil and not timeout then
@@ -195,8 +195,8 @@ function scenario_definitions.template(name, ...)
   local on = options.on or name == "base" and "empty" or "base"
   check_name(what .. ": option on", on)
   local same = scenario_definitions.templates_by_name[name]
-  if same then internal.raise("duplicate", ("%s: there is another one, at %s:%d"):format(what, same.file, same.line)) end
-  if name == "empty" then internal.raise("argument", what .. ": `empty` is the database without anything") end
+  if same then errors.raise("duplicate", ("%s: there is another one, at %s:%d"):format(what, same.file, same.line)) end
+  if name == "empty" then errors.raise("argument", what .. ": `empty` is the database without anything") end
   local file, line = position()
   local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file), timeout = timeout }
   scenario_definitions.templates_by_name[name] = template
@@ -214,7 +214,7 @@ function scenario_definitions.factory(table_name, columns)
   local same = scenario_definitions.factories[table_name:lower()]
   local file, line = position()
   if same then
-    internal.raise("duplicate", ("factory %s: there is another one, at %s:%d")
+    errors.raise("duplicate", ("factory %s: there is another one, at %s:%d")
       :format(display.quoted(table_name), same.file, same.line))
   end
   scenario_definitions.factories[table_name:lower()] = { columns = columns, file = file, line = line }
@@ -228,7 +228,7 @@ function scenario_definitions.fixture(name, body)
   local same = scenario_definitions.fixtures[name]
   local file, line = position()
   if same then
-    internal.raise("duplicate", ("fixture %s: there is another one, at %s:%d"):format(display.quoted(name), same.file, same.line))
+    errors.raise("duplicate", ("fixture %s: there is another one, at %s:%d"):format(display.quoted(name), same.file, same.line))
   end
   scenario_definitions.fixtures[name] = { name = name, body = body, file = file, line = line }
 end
@@ -239,8 +239,8 @@ function scenario_definitions.check_templates()
   table.move({ "base", "empty" }, 1, 2, #known + 1, known)
   local function check(name, wanted_by)
     if name == nil or name == "base" or name == "empty" or scenario_definitions.templates_by_name[name] then return end
-    local _, err = pcall(internal.raise_unknown, "template", name, known)
-    internal.raise("unknown_template", ("%s:%d: %s"):format(wanted_by.file, wanted_by.line, err.message))
+    local _, err = pcall(errors.raise_unknown, "template", name, known)
+    errors.raise("unknown_template", ("%s:%d: %s"):format(wanted_by.file, wanted_by.line, err.message))
   end
   for _, entry in ipairs(scenario_definitions.scenarios) do check(entry.template, entry) end
   for _, entry in ipairs(scenario_definitions.templates) do check(entry.on, entry) end

@@ -1,8 +1,7 @@
 --- How two values differ, and where.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
 
 local scenario_differences = {}
 

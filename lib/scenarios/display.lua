@@ -1,6 +1,7 @@
 --- Values as text for people: in messages, in tables of rows, in snapshots.
 
-local internal = ...
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
 
 local scenario_display = {}
 
@@ -96,7 +97,7 @@ end
 --- The text that a type makes of its value.
 local function own_text(value)
   local is_made, text = pcall(tostring, value)
-  return is_made and text or internal.describe(value)
+  return is_made and text or errors.describe(value)
 end
 
 function render(value, limits)
@@ -105,7 +106,7 @@ function render(value, limits)
     return scenario_display.quoted(value:sub(1, longest)) .. ("... (%d bytes)"):format(#value)
   end
   if type(value) == "number" then return number(value) end
-  if value == internal.null then return "null" end
+  if value == null then return "null" end
   if type(value) == "userdata" then return date(value) end
   if type(value) ~= "table" then return value == nil and "nil" or tostring(value) end
   if has_text(value) then return own_text(value) end
@@ -136,7 +137,7 @@ end
 
 --- A value as the cell of a text table says it.
 function scenario_display.cell(value)
-  if value == nil or value == internal.null then return "~" end
+  if value == nil or value == null then return "~" end
   if type(value) == "number" then return number(value) end
   if type(value) ~= "string" then
     return type(value) == "table" and not has_text(value) and scenario_display.show(value) or date(value)

@@ -1,12 +1,12 @@
 --- `t.effects.MODULE`: what happens in place of effects outside, and which there were.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
 
 local function check_name(what, name)
   if type(name) ~= "string" then
-    state.mistake("%s: argument 1: expected the name of a function, got %s", what, internal.describe(name))
+    state.mistake("%s: argument 1: expected the name of a function, got %s", what, errors.describe(name))
   end
 end
 
@@ -35,7 +35,7 @@ return state.proxy("t.effects", function(module)
   return setmetatable({}, {
     __index = function(_, name)
       local method = methods[name]
-      if not method then internal.raise_unknown("method", name, display.keys(methods)) end
+      if not method then errors.raise_unknown("method", name, display.keys(methods)) end
       return function(self, ...) return method(module, self, ...) end
     end,
     __tostring = function() return "t.effects." .. tostring(module) end,

@@ -3,16 +3,16 @@
 -- `expect.no(value)` turns the matchers around, `expect.soft(value)` notes what is not so and goes on. `expect.extend` adds one:
 -- `expect.extend("is_even", function(value) return value % 2 == 0 end)`.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local source = state.lazily("scenarios.source")
-local display = state.lazily("scenarios.display")
-local failures = state.lazily("scenarios.failures")
-local queries = state.lazily("scenarios.queries")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local source = lazily "scenarios.source"
+local display = lazily "scenarios.display"
+local failures = lazily "scenarios.failures"
+local queries = lazily "scenarios.queries"
 
 --- By name: functions `matcher(expectation, ...)` that return whether it is so, and a function that returns lines which show what
 -- is the case. The value is `expectation.value`.
-local matchers = internal.load("scenarios.matchers")
+local matchers = require "scenarios.matchers"
 
 --- The matcher of a name, which may be one for queries; or raises.
 local function find(name)
@@ -24,12 +24,12 @@ local function find(name)
       for known in pairs(map) do names[#names + 1] = known end
     end
     table.sort(names)
-    internal.raise_unknown("matcher", name, names)
+    errors.raise_unknown("matcher", name, names)
   end
   matchers[name] = function(expectation, ...)
     if not queries.is(expectation.value) then
       state.mistake("%s: expected queries (of t.queries or t.run), got %s", name,
-        internal.describe(expectation.value))
+        errors.describe(expectation.value))
     end
     return matcher(expectation.value, ...)
   end
@@ -43,16 +43,16 @@ local function message_of(expectation, name, file, line)
   local text = file and source.expectation(file, line, name)
   if text then return text .. ":" .. name, true end
   local kind = expectation.is_negated and "expect.no" or expectation.is_soft and "expect.soft" or "expect"
-  return ("%s(%s):%s"):format(kind, internal.describe(expectation.value), name)
+  return ("%s(%s):%s"):format(kind, errors.describe(expectation.value), name)
 end
 
 local function fail(expectation, name, details)
-  local file, line = internal.position()
+  local file, line = errors.position()
   local message, quotes_source = message_of(expectation, name, file and source.path(file), line)
   if not expectation.is_soft then failures.raise(message, details, quotes_source) end
   local current = state.require("expect.soft")
   local _, caught = failures.protect(failures.raise, message, details, quotes_source)
-  table.insert(current.failures, failures.make(caught, internal.load("scenarios.steps").current(current)))
+  table.insert(current.failures, failures.make(caught, require("scenarios.steps").current(current)))
 end
 
 local function negated_details(name, value)
@@ -87,7 +87,7 @@ function expectation_metatable.__index(_, name)
 end
 
 local function new(value, count, options)
-  if count == 0 then internal.raise("argument", "expect: expected a value") end
+  if count == 0 then errors.raise("argument", "expect: expected a value") end
   return setmetatable({
     is_expectation = true, value = value, is_negated = options.is_negated or false, is_soft = options.is_soft or false,
   }, expectation_metatable)
@@ -111,9 +111,9 @@ end
 --   says what is the case instead
 function expect.extend(name, matcher)
   if type(name) ~= "string" or not name:find("^[%a_][%w_]*$") then
-    internal.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. internal.describe(name))
+    errors.raise("argument", "expect.extend: argument 1: expected the name of a matcher, got " .. errors.describe(name))
   elseif type(matcher) ~= "function" then
-    internal.raise("argument", "expect.extend: argument 2: expected a function, got " .. internal.describe(matcher))
+    errors.raise("argument", "expect.extend: argument 2: expected a function, got " .. errors.describe(matcher))
   elseif matchers[name] or queries.matchers[name] then
     state.mistake("expect.extend: there is a matcher `%s` already", name)
   end
@@ -128,7 +128,7 @@ end
 
 return setmetatable(expect, {
   __call = function(_, ...) return new((...), select("#", ...), {}) end,
-  __index = function(_, name) internal.raise_unknown("member", name, { "no", "soft", "extend" }) end,
+  __index = function(_, name) errors.raise_unknown("member", name, { "no", "soft", "extend" }) end,
   __newindex = function(_, name) state.mistake("expect.%s cannot be set: use expect.extend", tostring(name)) end,
   __tostring = function() return "expect" end,
 })

@@ -1,9 +1,9 @@
 --- `expect_error(f, what)`: the function must raise an error, which is returned.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
-local failures = state.lazily("scenarios.failures")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
+local failures = lazily "scenarios.failures"
 
 local function message_of(err)
   return (failures.describe(err))
@@ -71,12 +71,12 @@ local function read(what)
   if type(what) == "string" then return { pattern = what } end
   if type(what) ~= "table" then
     state.mistake("expect_error: argument 2: expected a Lua pattern, or a table (%s), got %s",
-      table.concat(names_of_aspects(), ", "), internal.describe(what))
+      table.concat(names_of_aspects(), ", "), errors.describe(what))
   end
   for name, wanted in pairs(what) do
-    if not aspects[name] then internal.raise_unknown("option", name, names_of_aspects()) end
+    if not aspects[name] then errors.raise_unknown("option", name, names_of_aspects()) end
     if type(wanted) ~= "string" then
-      state.mistake("expect_error: option %s: expected a string, got %s", name, internal.describe(wanted))
+      state.mistake("expect_error: option %s: expected a string, got %s", name, errors.describe(wanted))
     end
   end
   return what
@@ -97,7 +97,7 @@ end
 -- @return the error; one that was raised as text is a table with message, file and line
 return function(f, what)
   if type(f) ~= "function" and not (type(f) == "table" and getmetatable(f)) then
-    internal.raise("argument", "expect_error: argument 1: expected a function, got " .. internal.describe(f))
+    errors.raise("argument", "expect_error: argument 1: expected a function, got " .. errors.describe(f))
   end
   local wanted = read(what)
   local is_done, results = failures.protect(f)

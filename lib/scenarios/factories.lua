@@ -2,13 +2,14 @@
 -- (`factory(table, { column = value or function(n, t) })`), and where a column must have a value and has no factory, from its
 -- type. Rows that it must refer to are made as well.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local scenario_given = state.lazily("scenarios.given")
-local scenario_database = state.lazily("scenarios.database")
-local perilune = internal.perilune
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local state = require "scenarios.state"
+local scenario_given = lazily "scenarios.given"
+local scenario_database = lazily "scenarios.database"
+local perilune = require "perilune"
 
-local definitions = internal.load("scenarios.definitions")
+local definitions = require "scenarios.definitions"
 
 local scenario_factories = {}
 
@@ -30,7 +31,7 @@ end
 --- What is known of a table for making its rows; read again after the schema has changed.
 local function shape_of(db, name)
   local current = state.require("t.make")
-  local generation = internal.schema_generation(db)
+  local generation = records.schema_generation(db)
   local shape = current.shapes[name]
   if shape and shape.generation == generation then return shape end
   shape = { generation = generation, columns = db:columns(name), by_name = {}, names = {}, keys = db:foreign_keys(name) }
@@ -50,7 +51,7 @@ end
 
 local function check_columns(shape, values)
   for column in pairs(values) do
-    if not shape.by_name[column] then internal.raise_unknown("column", column, shape.names) end
+    if not shape.by_name[column] then errors.raise_unknown("column", column, shape.names) end
   end
 end
 
@@ -111,7 +112,7 @@ end
 function make(name, overrides, parents, path)
   path = check_path(name, path)
   local current = state.require("t.make")
-  local shape = shape_of(internal.default_database(), name)
+  local shape = shape_of(records.default_database(), name)
   check_columns(shape, overrides)
   local n = (current.counts[fold(name)] or 0) + 1
   current.counts[fold(name)] = n
@@ -125,7 +126,7 @@ function make(name, overrides, parents, path)
   local is_check = type(result) == "userdata" and type(result.kind) == "string" and result.kind:find("^constraint_")
   if is_check and not definitions.factories[fold(name)] then
     local help = ("help  factory(%q, { ... }) says which values rows of it have"):format(name)
-    internal.add_error_fields(result, { details = { help } })
+    errors.add_fields(result, { details = { help } })
   end
   error(result, 0)
 end
@@ -134,7 +135,7 @@ local function check_overrides(what, overrides)
   if overrides == nil then return {} end
   if type(overrides) ~= "table" or #overrides > 0 then
     state.mistake("%s: expected a table of columns, got %s", what,
-      type(overrides) == "table" and "a list" or internal.describe(overrides))
+      type(overrides) == "table" and "a list" or errors.describe(overrides))
   end
   return overrides
 end
@@ -146,7 +147,7 @@ local function maker(name)
   --- Makes some rows, which refer to the same rows where they must refer to some.
   function methods.many(self, count, overrides)
     if math.type(count) ~= "integer" or count < 0 then
-      state.mistake("%s:many: argument 1: expected how many, got %s", what, internal.describe(count))
+      state.mistake("%s:many: argument 1: expected how many, got %s", what, errors.describe(count))
     end
     overrides = check_overrides(what .. ":many", overrides)
     return scenario_given.in_transaction(function()
@@ -159,7 +160,7 @@ local function maker(name)
   return setmetatable({}, {
     __index = function(_, method)
       if methods[method] then return methods[method] end
-      internal.raise_unknown("method", method, { "many" })
+      errors.raise_unknown("method", method, { "many" })
     end,
     __call = function(_, overrides)
       overrides = check_overrides(what, overrides)

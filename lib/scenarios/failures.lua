@@ -1,9 +1,9 @@
 --- Failures: what is raised when something is not as a scenario states it, and what is told of any error.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local source = state.lazily("scenarios.source")
-local display = state.lazily("scenarios.display")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local source = lazily "scenarios.source"
+local display = lazily "scenarios.display"
 
 local scenario_failures = {}
 
@@ -16,7 +16,7 @@ local xpcall, pack, type = xpcall, table.pack, type
 -- @tparam ?table details lines that show what is the case
 -- @tparam ?boolean quotes_source whether the message is the source of what was stated
 function scenario_failures.raise(message, details, quotes_source)
-  internal.raise("expectation", message, { details = details or {}, quotes_source = quotes_source })
+  errors.raise("expectation", message, { details = details or {}, quotes_source = quotes_source })
 end
 
 --- The places in the scenario that a traceback names, innermost first.
@@ -31,7 +31,7 @@ end
 
 --- For xpcall: keeps where an error was raised.
 local function handler(value)
-  local file, line = internal.position()
+  local file, line = errors.position()
   local last = state.has("last_statement") and state.host("last_statement")() or nil
   return { last_sql = last, value = value, file = file, line = line, trace = scenario_failures.places(traceback("", 2)) }
 end

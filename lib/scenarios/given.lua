@@ -1,17 +1,18 @@
 --- `t.given.TABLE`: rows for a scenario, as a text table or a list of tables.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local cells = state.lazily("scenarios.cells")
-local display = state.lazily("scenarios.display")
-local text_table = state.lazily("scenarios.text_table")
-local scenario_database = state.lazily("scenarios.database")
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local state = require "scenarios.state"
+local cells = lazily "scenarios.cells"
+local display = lazily "scenarios.display"
+local text_table = lazily "scenarios.text_table"
+local scenario_database = lazily "scenarios.database"
 
 local scenario_given = {}
 
 --- Runs a function in a transaction in which foreign keys are enforced at the end: one of its own, or part of that which is open.
 local function in_transaction(f)
-  local db = internal.default_database()
+  local db = records.default_database()
   if not db:is_inside_transaction() then
     return db:write(function(handle)
       handle:execute("PRAGMA defer_foreign_keys = ON")
@@ -50,7 +51,7 @@ local function check_foreign_keys(what, db, name)
     local row = db:fetch_one(("SELECT %s FROM %s WHERE rowid = ?"):format(table.concat(columns, ", "), source), violation.rowid)
     if row then found = values_text(row, key.columns) end
   end
-  internal.raise("constraint_foreignkey", ("%s: %s refers to a row of %s that is not there"):format(what, found,
+  errors.raise("constraint_foreignkey", ("%s: %s refers to a row of %s that is not there"):format(what, found,
     violation.referenced_table), { table = name, columns = key and key.columns })
 end
 
@@ -80,7 +81,7 @@ local function insert_text(what, db, class, name, text)
   local parsed = text_table.read(what, text)
   local columns, known = columns_by_name(db, name)
   for _, head in ipairs(parsed.names) do
-    if not columns[head] then internal.raise_unknown("column", head, known) end
+    if not columns[head] then errors.raise_unknown("column", head, known) end
   end
   local names, records = state.require(what).names, {}
   for number, line in ipairs(parsed.rows) do
@@ -88,7 +89,7 @@ local function insert_text(what, db, class, name, text)
     local record = class:insert(values)
     for head, bound in pairs(unbound) do
       if record[head] == nil then
-        internal.raise("text_table", ("%s: row %d: @%s stands for nothing: column `%s` is NULL")
+        errors.raise("text_table", ("%s: row %d: @%s stands for nothing: column `%s` is NULL")
           :format(what, number, bound, head))
       end
       names[bound] = record[head]
@@ -106,7 +107,7 @@ local function insert_list(what, class, list)
   for index, values in ipairs(list) do
     if type(values) ~= "table" then
       state.mistake("%s: expected tables of columns in the list, got %s at position %d", what,
-        internal.describe(values), index)
+        errors.describe(values), index)
     end
     records[index] = class:insert(values)
   end
@@ -119,7 +120,7 @@ end
 function scenario_given.insert(name, rows)
   local what = "t.given." .. name
   if type(rows) ~= "string" and type(rows) ~= "table" then
-    internal.raise("argument", what .. ": expected a text table or a list of rows, got " .. internal.describe(rows))
+    errors.raise("argument", what .. ": expected a text table or a list of rows, got " .. errors.describe(rows))
   end
   local class = scenario_database.class(name)
   return in_transaction(function(db)

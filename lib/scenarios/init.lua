@@ -1,12 +1,13 @@
 --- The scenario language: what the runner loads into a state. See SCENARIOS in the documentation for what it means to users.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local source = internal.load("scenarios.source")
-local rewrite = state.lazily("scenarios.rewriting")
-local definitions = internal.load("scenarios.definitions")
-local scenario_given = state.lazily("scenarios.given")
-local failures = state.lazily("scenarios.failures")
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local source = require "scenarios.source"
+local rewrite = lazily "scenarios.rewriting"
+local definitions = require "scenarios.definitions"
+local scenario_given = lazily "scenarios.given"
+local failures = lazily "scenarios.failures"
 
 local scenarios = {}
 
@@ -15,11 +16,11 @@ function scenarios.install()
   for _, name in ipairs{ "scenario", "group", "before_each", "after_each", "template", "factory", "fixture" } do
     _G[name] = definitions[name]
   end
-  _G.check, _G.expect = state.lazily("scenarios.check"), state.lazily("scenarios.expect")
-  function _G.expect_error(...) return internal.load("scenarios.expect_error")(...) end
-  function _G.matrix(...) return internal.load("scenarios.cases").matrix(...) end
+  _G.check, _G.expect = lazily "scenarios.check", lazily "scenarios.expect"
+  function _G.expect_error(...) return require("scenarios.expect_error")(...) end
+  function _G.matrix(...) return require("scenarios.cases").matrix(...) end
   for name in next, _G do state.words[name] = true end
-  setmetatable(internal.database, { __index = function(_, name) return internal.load("scenarios.database").member(name) end })
+  setmetatable(databases.methods, { __index = function(_, name) return require("scenarios.database").member(name) end })
 end
 
 --- The first line of a file may say which program runs it.
@@ -38,13 +39,13 @@ local function compile(path, text)
   local plain, message = load(without_shebang(text), "@" .. path, "t")
   if plain then return plain end
   local file, line, what = message:match("^([^\n]-):(%d+): (.*)$")
-  internal.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
+  errors.raise("syntax", what or message, { file = file or path, line = line and math.tointeger(tonumber(line)) })
 end
 
 --- Raises what loading a file has raised; where that is neither an error nor text, with text that says what it is.
 local function raise_again(err)
   if type(err) == "string" and err ~= "" or failures.is_error_object(err) then error(err, 0) end
-  internal.raise("error", (failures.describe(err)))
+  errors.raise("error", (failures.describe(err)))
 end
 
 --- Loads a file: what it defines is there then.
@@ -68,7 +69,7 @@ scenarios.want = definitions.want
 function scenarios.progress()
   local current = state.current
   if not current then return nil end
-  return { step = internal.load("scenarios.steps").current(current), line = select(2, internal.position()), steps = current.steps, failures = current.failures }
+  return { step = require("scenarios.steps").current(current), line = select(2, errors.position()), steps = current.steps, failures = current.failures }
 end
 
 --- What was defined: { scenarios, templates }, without functions.
@@ -93,14 +94,14 @@ end
 --- The types of the tables for editors, as they are in the database at hand, with the fixtures that were loaded: the text of
 -- `schema.d.lua`. What belongs to no project is in `annotations.lua`.
 function scenarios.types()
-  return internal.load("scenarios.types").of_project()
+  return require("scenarios.types").of_project()
 end
 
 --- Fills the database with the data of a template, in one transaction.
 function scenarios.fill(name)
   local template = definitions.templates_by_name[name]
   if not template then
-    internal.raise_unknown("template", name, internal.load("scenarios.display").keys(definitions.templates_by_name))
+    errors.raise_unknown("template", name, require("scenarios.display").keys(definitions.templates_by_name))
   end
   scenario_given.in_transaction(function(db) template.body(db) end)
 end
@@ -110,9 +111,9 @@ end
 function scenarios.run(id, info)
   local scenario = definitions.by_id[id]
   if not scenario or not scenario.body then
-    internal.raise("unknown_scenario", "there is no scenario to run with the id " .. tostring(id))
+    errors.raise("unknown_scenario", "there is no scenario to run with the id " .. tostring(id))
   end
-  return internal.load("scenarios.running")(scenario, info or {})
+  return require("scenarios.running")(scenario, info or {})
 end
 
 return scenarios

@@ -1,12 +1,12 @@
 --- The matchers of `expect` for values and rows: functions `matcher(expectation, ...)` that return whether it is so, and a
 -- function that returns lines which show what is the case.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
-local differences = state.lazily("scenarios.differences")
-local row_source = state.lazily("scenarios.row_source")
-local rows = state.lazily("scenarios.rows")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
+local differences = lazily "scenarios.differences"
+local row_source = lazily "scenarios.row_source"
+local rows = lazily "scenarios.rows"
 
 local matchers = {}
 
@@ -68,7 +68,7 @@ function matchers.equals(expectation, expected)
   return #list == 0, function()
     local are_texts = type(expectation.value) == "string" and type(expected) == "string"
     if are_texts and (expected .. expectation.value):find("\n", 1, true) then
-      return internal.load("scenarios.text_difference")(expected, expectation.value)
+      return require("scenarios.text_difference")(expected, expectation.value)
     elseif are_texts and math.max(#expected, #expectation.value) > longest_whole then
       return show_text_difference(expected, expectation.value)
     elseif type(expected) ~= "table" then
@@ -88,8 +88,8 @@ function matchers.near(expectation, expected, tolerance)
   local value = expectation.value
   tolerance = tolerance or 1e-9
   if type(expected) ~= "number" or type(tolerance) ~= "number" then
-    internal.raise("argument", "near: expected a number and a tolerance, got " .. internal.describe(expected) .. " and "
-      .. internal.describe(tolerance))
+    errors.raise("argument", "near: expected a number and a tolerance, got " .. errors.describe(expected) .. " and "
+      .. errors.describe(tolerance))
   end
   local is_near = type(value) == "number" and math.abs(value - expected) <= tolerance
   return is_near, function()
@@ -106,22 +106,22 @@ end
 function matchers.contains(expectation, part)
   local value, is_so = expectation.value, false
   if type(value) == "string" then
-    if type(part) ~= "string" then internal.raise("argument", "contains: expected a string, got " .. internal.describe(part)) end
+    if type(part) ~= "string" then errors.raise("argument", "contains: expected a string, got " .. errors.describe(part)) end
     is_so = value:find(part, 1, true) ~= nil
   elseif type(value) == "table" then
     for _, item in ipairs(value) do is_so = is_so or #differences.of(item, part) == 0 end
   else
-    internal.raise("argument", "contains: expected text or a list in expect(...), got " .. internal.describe(value))
+    errors.raise("argument", "contains: expected text or a list in expect(...), got " .. errors.describe(value))
   end
   return is_so, show_absence(display.show(part), value)
 end
 
 --- Text that a Lua pattern finds.
 function matchers.matches(expectation, pattern)
-  if type(pattern) ~= "string" then state.mistake("matches: expected a Lua pattern, got %s", internal.describe(pattern)) end
+  if type(pattern) ~= "string" then state.mistake("matches: expected a Lua pattern, got %s", errors.describe(pattern)) end
   local value = expectation.value
   if type(value) ~= "string" and type(value) ~= "number" then
-    internal.raise("argument", "matches: expected text in expect(...), got " .. internal.describe(value))
+    errors.raise("argument", "matches: expected text in expect(...), got " .. errors.describe(value))
   end
   return tostring(value):find(pattern) ~= nil, show_absence("the pattern " .. display.show(pattern), value)
 end
@@ -133,7 +133,7 @@ end
 --- A table in which these keys have these values; others do not matter.
 function matchers.covers(expectation, expected)
   if type(expected) ~= "table" then
-    internal.raise("argument", "covers: expected a table of keys and values, got " .. internal.describe(expected))
+    errors.raise("argument", "covers: expected a table of keys and values, got " .. errors.describe(expected))
   end
   local list = differences.of(expectation.value, expected, true)
   return #list == 0, function() return differences.lines(list) end
@@ -141,7 +141,7 @@ end
 
 --- What a file beside the scenario holds.
 function matchers.snapshot(expectation, name)
-  return internal.load("scenarios.snapshots").compare(expectation, name)
+  return require("scenarios.snapshots").compare(expectation, name)
 end
 
 -- Rows
@@ -169,7 +169,7 @@ local function show_rows(value)
 end
 
 function matchers.count(expectation, expected)
-  if math.type(expected) ~= "integer" then state.mistake("count: expected a number, got %s", internal.describe(expected)) end
+  if math.type(expected) ~= "integer" then state.mistake("count: expected a number, got %s", errors.describe(expected)) end
   local count = row_source.count("count", expectation.value)
   return count == expected, function()
     return { ("expected %d, got %d"):format(expected, count), table.unpack(show_rows(expectation.value)) }

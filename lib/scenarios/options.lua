@@ -1,13 +1,14 @@
 --- The options of scenarios and groups: their names, types and what becomes of them.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
 
 local scenario_options = {}
 
 --- A duration in seconds; nil if it is none.
-scenario_options.seconds = internal.load("perilune.runtime.durations").seconds
+scenario_options.seconds = require("perilune.runtime.durations").seconds
 
 local function text(value)
   return type(value) == "string" and value ~= "" and value or nil
@@ -43,7 +44,7 @@ local function database(value)
 end
 
 local function instant(value)
-  local is_date = value ~= nil and pcall(internal.perilune.date, value)
+  local is_date = value ~= nil and pcall(perilune.date, value)
   return is_date and value or nil
 end
 
@@ -103,13 +104,13 @@ end
 function scenario_options.read(kind, what, options)
   if options == nil then return {} end
   if type(options) ~= "table" then
-    state.mistake("%s: expected a table of options before the function, got %s", what, internal.describe(options))
+    state.mistake("%s: expected a table of options before the function, got %s", what, errors.describe(options))
   end
   local read = {}
   for _, name in ipairs(display.keys(options)) do
     local reader = readers[name]
     if not reader or kind == "group" and for_scenarios_alone[name] then
-      internal.raise_unknown("option", name, names_for(kind))
+      errors.raise_unknown("option", name, names_for(kind))
     end
     local value = reader[1](options[name])
     if value == nil then

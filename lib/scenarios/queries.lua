@@ -1,8 +1,8 @@
 --- What is stated about the statements that ran: `expect(t.queries(f)):at_most(4):no_repeats()`.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
 
 local scenario_queries = {}
 
@@ -116,7 +116,7 @@ local matchers = {}
 
 local function check_count(name, count)
   if math.type(count) ~= "integer" or count < 0 then
-    state.mistake("%s: expected a number of queries, got %s", name, internal.describe(count))
+    state.mistake("%s: expected a number of queries, got %s", name, errors.describe(count))
   end
 end
 
@@ -144,7 +144,7 @@ local function has_word(text, word)
 end
 
 function matchers.uses_index(queries, name)
-  if type(name) ~= "string" then state.mistake("uses_index: expected the name of an index, got %s", internal.describe(name)) end
+  if type(name) ~= "string" then state.mistake("uses_index: expected the name of an index, got %s", errors.describe(name)) end
   for _, query in ipairs(explainable(queries)) do
     for _, detail in ipairs(plan_of(query)) do
       if detail:find("INDEX", 1, true) and has_word(detail, name) then return true, function() return plans{ query } end end
@@ -155,7 +155,7 @@ end
 
 --- No statement goes through all rows of a table; of any table without an argument. A scan of an index alone is one too.
 function matchers.no_full_scan(queries, name)
-  if name ~= nil then internal.load("scenarios.database").require_table("no_full_scan", name) end
+  if name ~= nil then require("scenarios.database").require_table("no_full_scan", name) end
   local scans = {}
   for _, query in ipairs(explainable(queries)) do
     for _, detail in ipairs(plan_of(query)) do

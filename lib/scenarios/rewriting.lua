@@ -2,9 +2,8 @@
 -- Anything else, also a condition with `and` or `or` outside of brackets, becomes `check.value("...", (...))`. Lines stay where
 -- they are. A file with a line `-- check: plain` is left as it is, and so is one that gives the name `check` to something else.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local tokens = state.lazily("scenarios.tokens")
+local state = require "scenarios.state"
+local tokens = lazily "scenarios.tokens"
 
 local comparisons = { ["=="] = true, ["~="] = true, ["<"] = true, [">"] = true, ["<="] = true, [">="] = true }
 

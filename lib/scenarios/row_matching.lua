@@ -2,9 +2,8 @@
 -- What is found is a list of *pairs* { expected, actual, is_match }: positions in the text table and in the rows, either of
 -- which may be missing.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local cells = state.lazily("scenarios.cells")
+local state = require "scenarios.state"
+local cells = lazily "scenarios.cells"
 
 local scenario_row_matching = {}
 

@@ -1,11 +1,13 @@
 --- What rows are compared: lists of rows, records or tables, requests, and changes. A *row source* is a table
 -- { items, columns, known(name), value(item, column), matches(cell, item, column, names), show(item, column) }.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local cells = state.lazily("scenarios.cells")
-local display = state.lazily("scenarios.display")
-local record
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local native_rows = require "perilune.native.rows"
+local marks = require "perilune.runtime.marks"
+local state = require "scenarios.state"
+local cells = lazily "scenarios.cells"
+local display = lazily "scenarios.display"
 
 local scenario_row_source = {}
 
@@ -14,21 +16,20 @@ scenario_row_source.makers = {}
 
 --- The info of a record class; nil for anything else.
 local function class_info(value)
-  record = record or internal.record
-  return record and type(value) == "table" and record.info(value) or nil
+  return records.model_of(value) and require("perilune.records.class").info(value)
 end
 
 local function is_row(value)
-  return type(value) == "table" and (pcall(internal.row_columns, value))
+  return type(value) == "table" and (pcall(native_rows.columns, value))
 end
 
 local function is_record(value)
-  return type(value) == "table" and internal.records.class_of(value) ~= nil
+  return type(value) == "table" and records.class_of(value) ~= nil
 end
 
 --- Whether a value stands for rows of the database: a request, or a record class for all of its table.
 function scenario_row_source.is_request(value)
-  return internal.is_request(value) or class_info(value) ~= nil
+  return marks.is_request(value) or class_info(value) ~= nil
 end
 
 --- The list that is meant by a value; nil if it is none.
@@ -42,10 +43,10 @@ end
 
 --- The columns of an item in their order; those of plain tables by name.
 local function columns_of(item)
-  if is_row(item) then return internal.row_columns(item) end
+  if is_row(item) then return native_rows.columns(item) end
   if is_record(item) then
     local names, seen = {}, {}
-    for _, column in ipairs(internal.records.record_schema(item).columns) do
+    for _, column in ipairs(records.record_schema(item).columns) do
       names[#names + 1], seen[column.name] = column.name, true
     end
     for _, key in ipairs(display.keys(item)) do
@@ -76,7 +77,7 @@ end
 local function check_items(what, items)
   for index, item in ipairs(items) do
     if type(item) ~= "table" then
-      state.mistake("%s: expected rows, got %s at position %d", what, internal.describe(item), index)
+      state.mistake("%s: expected rows, got %s at position %d", what, errors.describe(item), index)
     end
   end
 end
@@ -91,7 +92,7 @@ function scenario_row_source.of(what, value)
   local items = list_of(value)
   if not items then
     state.mistake("%s: expected rows (a list, a request, changes), got %s%s", what,
-      type(value) == "table" and display.show(value) or internal.describe(value),
+      type(value) == "table" and display.show(value) or errors.describe(value),
       type(value) == "string" and "; for SQL write expect(t.db:fetch_all(sql))" or "")
   end
   check_items(what, items)
@@ -105,7 +106,7 @@ function scenario_row_source.of(what, value)
     for _, column in ipairs(source.columns) do
       if column == name then return end
     end
-    internal.raise_unknown("column", name, source.columns)
+    errors.raise_unknown("column", name, source.columns)
   end
   return source
 end
@@ -120,7 +121,7 @@ function scenario_row_source.count(what, value)
   if type(value) == "string" then return utf8.len(value) or #value end
   if type(value) == "table" and (is_row(value) or is_record(value)) then return 1 end
   if type(value) ~= "table" then
-    state.mistake("%s: expected a list, a request or changes, got %s", what, internal.describe(value))
+    state.mistake("%s: expected a list, a request or changes, got %s", what, errors.describe(value))
   end
   if #value > 0 then return #value end
   local count = 0

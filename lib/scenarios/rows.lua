@@ -1,11 +1,11 @@
 --- Rows against a text table, and how they differ as people see it.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local cells = state.lazily("scenarios.cells")
-local text_table = state.lazily("scenarios.text_table")
-local matching = state.lazily("scenarios.row_matching")
-local row_source = state.lazily("scenarios.row_source")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local cells = lazily "scenarios.cells"
+local text_table = lazily "scenarios.text_table"
+local matching = lazily "scenarios.row_matching"
+local row_source = lazily "scenarios.row_source"
 
 local scenario_rows = {}
 
@@ -13,7 +13,7 @@ local function check_cells(what, parsed)
   for number, row in ipairs(parsed.rows) do
     for index, cell in ipairs(row) do
       if cell.kind == "empty" then
-        internal.raise("text_table", ("%s: row %d of the text table: column `%s` is empty: write ~ for NULL, "
+        errors.raise("text_table", ("%s: row %d of the text table: column `%s` is empty: write ~ for NULL, "
           .. '"" for a text without characters, * for any value'):format(what, number, parsed.names[index]))
       end
     end

@@ -1,10 +1,11 @@
 --- Runs one scenario and tells what became of it.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local context = internal.load("scenarios.context")
-local failures = internal.load("scenarios.failures")
-local steps = internal.load("scenarios.steps")
+local perilune = require "perilune"
+local native_loop = require "perilune.native.loop"
+local state = require "scenarios.state"
+local context = require "scenarios.context"
+local failures = require "scenarios.failures"
+local steps = require "scenarios.steps"
 
 --- What is needed while the globals are as a scenario has left them.
 local globals, next, rawequal, rawget, rawset = _G, next, rawequal, rawget, rawset
@@ -66,7 +67,7 @@ end
 
 --- Has what timers, observations and tasks leave unhandled fail the scenario, and end what it waits for.
 local function watch_callbacks(current)
-  internal.loop.on_error(function(value)
+  native_loop.on_error(function(value)
     restore_globals(current)
     local failure = failures.make({ value = value, trace = {} })
     -- The time was up just as something was called: what the scenario waits for says more.
@@ -111,7 +112,7 @@ local function add_failure(current, message, details)
   local scenario = current.scenario
   table.insert(current.failures, {
     message = message, kind = "expectation", file = scenario.file, line = scenario.line, details = details or {}, trace = {},
-    source = internal.load("scenarios.source").line(scenario.file, scenario.line),
+    source = require("scenarios.source").line(scenario.file, scenario.line),
   })
 end
 
@@ -155,7 +156,7 @@ return function(scenario, info)
   local queries_before = scenario.max_queries and state.host("query_count")() or 0
   state.current, state.phase = current, "running"
   if state.has("interrupt") then watch_callbacks(current) end
-  if scenario.clock then state.host("clock_set")(internal.perilune.date(scenario.clock)) end
+  if scenario.clock then state.host("clock_set")(perilune.date(scenario.clock)) end
   if run_before(current) and not current.is_skipped then call(current, scenario.body) end
   restore_globals(current)
   run_after(current)

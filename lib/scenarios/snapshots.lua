@@ -1,11 +1,11 @@
 --- Snapshots: texts of values, in files beside the scenario, that are looked at once and compared from then on.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
-local rows = state.lazily("scenarios.rows")
-local row_source = state.lazily("scenarios.row_source")
-local queries = state.lazily("scenarios.queries")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
+local rows = lazily "scenarios.rows"
+local row_source = lazily "scenarios.row_source"
+local queries = lazily "scenarios.queries"
 
 local scenario_snapshots = {}
 
@@ -20,13 +20,13 @@ function scenario_snapshots.text(value)
     text = value
   elseif queries.is(value) then
     text = queries.text(value, true)
-  elseif row_source.is_request(value) or is_list_of_tables(value) or internal.load("scenarios.changes").is(value) then
+  elseif row_source.is_request(value) or is_list_of_tables(value) or require("scenarios.changes").is(value) then
     text = rows.text(row_source.of("snapshot", value), true)
   else
     text = display.pretty(value)
   end
   if not utf8.len(text) then
-    internal.raise("argument", "snapshot: expected a value whose text is UTF-8, got " .. display.show(value))
+    errors.raise("argument", "snapshot: expected a value whose text is UTF-8, got " .. display.show(value))
   end
   text = text:gsub("\r\n", "\n")
   return text:sub(-1) == "\n" and text or text .. "\n"
@@ -34,8 +34,8 @@ end
 
 local function check_name(name)
   if type(name) ~= "string" or name == "" or name:find("[/\\%c]") or name:find("^%.") then
-    internal.raise("argument", "snapshot: expected a name that can be a file's, got "
-      .. (type(name) == "string" and display.show(name) or internal.describe(name)))
+    errors.raise("argument", "snapshot: expected a name that can be a file's, got "
+      .. (type(name) == "string" and display.show(name) or errors.describe(name)))
   end
 end
 
@@ -53,7 +53,7 @@ end
 function scenario_snapshots.compare(expectation, name)
   check_name(name)
   local current = state.require("snapshot")
-  if expectation.is_negated then internal.raise("argument", "snapshot: expect.no is not for snapshots") end
+  if expectation.is_negated then errors.raise("argument", "snapshot: expect.no is not for snapshots") end
   local mode, text = current.update_snapshots, scenario_snapshots.text(expectation.value)
   local kept = state.host("read_snapshot")(name)
   if kept == text then
@@ -69,7 +69,7 @@ function scenario_snapshots.compare(expectation, name)
   note(current, name, kept and "changed" or "new", text)
   return false, function()
     local lines = { kept and ("the snapshot `%s` is another"):format(name) or ("there is no snapshot `%s` yet"):format(name) }
-    table.move(internal.load("scenarios.text_difference")(kept or "", text), 1, 200, 2, lines)
+    table.move(require("scenarios.text_difference")(kept or "", text), 1, 200, 2, lines)
     lines[#lines + 1] = advice(mode)
     return lines
   end

@@ -1,8 +1,7 @@
 --- The source texts of the files that were loaded: failures quote them.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local tokens = state.lazily("scenarios.tokens")
+local state = require "scenarios.state"
+local tokens = lazily "scenarios.tokens"
 
 local scenario_source = {}
 

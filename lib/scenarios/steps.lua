@@ -1,7 +1,5 @@
 --- The steps of a scenario that runs: which one is going on, in each of its coroutines, and which never came to an end.
 
-local internal = ...
-
 local scenario_steps = {}
 
 local running = coroutine.running
@@ -46,7 +44,7 @@ function scenario_steps.unfinished(current)
       list[#list + 1] = {
         message = "this step was left in the middle: the coroutine in which it runs is still suspended", kind = "suspended_coroutine",
         file = current.scenario.file, line = step.line, step = step.name, details = {}, trace = {},
-        source = internal.load("scenarios.source").line(current.scenario.file, step.line),
+        source = require("scenarios.source").line(current.scenario.file, step.line),
       }
     end
   end

@@ -6,13 +6,13 @@
 -- A cell is a table { kind, text, raw }: "null" (~), "any" (*), "rest" (...), "name" (@name), "now", "blob" (x'00ff'), "text" (in
 -- quotes), "empty", "bare" (anything else).
 
-local internal = ...
-local state = internal.load("scenarios.state")
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
 
 local scenario_text_table = {}
 
 local function fail(what, message, ...)
-  internal.raise("text_table", what .. ": " .. message:format(...))
+  errors.raise("text_table", what .. ": " .. message:format(...))
 end
 
 local escapes = { n = "\n", r = "\r", t = "\t", ["0"] = "\0", ["\\"] = "\\", ['"'] = '"' }
@@ -103,7 +103,7 @@ end
 -- @return { names, rows }: the headings, and for each row a list of cells, shorter if it ends with `...`
 function scenario_text_table.read(what, text)
   if type(text) ~= "string" then
-    state.mistake("%s: expected a text table, got %s", what, internal.describe(text))
+    state.mistake("%s: expected a text table, got %s", what, errors.describe(text))
   end
   local names, rows, number = nil, {}, 0
   for line in (text .. "\n"):gmatch("(.-)\r?\n") do

@@ -1,8 +1,8 @@
 --- Types of a project's tables for editors (LuaCATS), made from its schema: `schema.d.lua`.
 
-local internal = ...
-local state = internal.load("scenarios.state")
-local display = state.lazily("scenarios.display")
+local records = require "perilune.native.records"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
 
 local scenario_types = {}
 
@@ -118,7 +118,7 @@ end
 
 --- The types of what this state has loaded, over its database.
 function scenario_types.of_project()
-  return scenario_types.text(internal.default_database(), display.keys(internal.load("scenarios.definitions").fixtures))
+  return scenario_types.text(records.default_database(), display.keys(require("scenarios.definitions").fixtures))
 end
 
 return scenario_types

@@ -118,8 +118,7 @@ extension ScriptHost {
     private func callAutomations<Result: Decodable>(
         _ name: String, _ arguments: [LuaValue], as run: LuaRun? = nil
     ) async throws -> Result {
-        let load = try internals.get("load", as: LuaFunction.self)
-        guard case .table(let automations)? = try load.call([.string("perilune.events.automation")]).first else {
+        guard case .table(let automations) = try library.require("perilune.events.automation") else {
             throw LuaError(.usage, "the library has no automations")
         }
         let function: LuaFunction = try automations.get(.string(LuaString(name)))

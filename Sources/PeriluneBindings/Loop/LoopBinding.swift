@@ -1,14 +1,16 @@
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What the module `loop` of the Lua part is built on.
+/// What the modules of the loop in Lua are built on: `perilune.native.loop`.
 struct LoopBinding {
     let loop: ScriptLoop
 
-    /// Puts the table `loop` into the table of internals.
-    func install(in internals: LuaTable, of state: LuaState) throws {
+    func install(in loader: LibraryLoader) {
+        loader.provide(native: "loop", makeFunctions)
+    }
+
+    private func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 12)
-        try internals.set("loop", .table(table))
         try defineSources(in: table)
         try defineWaits(in: table, of: state)
         try table.setFunction("on_error") { [loop] arguments in
@@ -30,6 +32,7 @@ struct LoopBinding {
             loop.endScope(try arguments.get(1))
             return []
         }
+        return table
     }
 
     private func defineSources(in table: LuaTable) throws {

@@ -4,18 +4,15 @@ internal import Logging
 package import PeriluneLua
 package import PeriluneRecords
 
-/// What the Lua part of migrations gets from Swift: a table of functions, made when it is first asked for.
+/// What the Lua part of migrations gets from Swift: `perilune.native.migrations`.
 struct MigrationBinding {
     /// Whether scripts may read folders of migrations, and use SQL that reaches files.
     let allowsFiles: Bool
     /// Is told of databases that were erased.
     let logger: Logger
 
-    /// Adds `migrations` to the internals.
-    func install(in internals: LuaTable) throws {
-        try internals.setFunction("migrations") { arguments in
-            [.table(try makeFunctions(in: arguments.state))]
-        }
+    func install(in loader: LibraryLoader) {
+        loader.provide(native: "migrations", makeFunctions)
     }
 
     private func makeFunctions(in state: LuaState) throws -> LuaTable {

@@ -2,22 +2,26 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// What the module `value_observation` of the Lua part is built on.
+/// What the modules of observations in Lua are built on: `perilune.native.observation`.
 struct ObservationBinding {
     private let loop: ScriptLoop
     private let watches: LuaUserdataType<ValueWatch>
     private let chain: DeliveryChain
 
-    init(loop: ScriptLoop, in state: LuaState) throws {
+    private init(loop: ScriptLoop, in state: LuaState) throws {
         self.loop = loop
         chain = DeliveryChain(of: state.core)
         watches = try state.makeUserdataType("watch of values")
     }
 
-    /// Puts the table `observation` into the table of internals.
-    func install(in internals: LuaTable, of state: LuaState) throws {
+    static func install(in loader: LibraryLoader, loop: ScriptLoop) {
+        loader.provide(native: "observation") { state in
+            try ObservationBinding(loop: loop, in: state).makeFunctions(in: state)
+        }
+    }
+
+    private func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 8)
-        try internals.set("observation", .table(table))
         // (database or handle) returns a watch, and the object of the database.
         try table.set("start", .function(state.core.makeFunction("db:observe", raw: { [watches, chain] core, _ in
             core.push(.userdata(try watches.make(try Self.start(core, chain))))
@@ -68,6 +72,7 @@ struct ObservationBinding {
         try table.setFunction("is_active") { [watches] arguments in
             [.boolean(try !watches.value(of: arguments[1]).isEnded)]
         }
+        return table
     }
 
     private func defineDelivery(in table: LuaTable) throws {

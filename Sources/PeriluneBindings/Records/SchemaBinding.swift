@@ -3,10 +3,10 @@ internal import GRDB
 package import PeriluneLua
 package import PeriluneRecords
 
-/// What tables look like, for the Lua part: `internal.table_schema(db, name)`.
+/// What tables look like, for the Lua part: `perilune.native.schema`.
 enum SchemaBinding {
-    static func install(in internals: LuaTable, of state: LuaState) throws {
-        try internals.set("table_schema", .function(state.core.makeFunction("table_schema", raw: { core, _ in
+    static func install(in native: LuaTable, of state: LuaState) throws {
+        try native.set("table", .function(state.core.makeFunction("table_schema", raw: { core, _ in
             let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "schema")
             guard case .string(let name) = core.value(at: 2) else {
                 throw BindingError("argument", "expected the name of a table, got \(core.value(at: 2).shortDescription)")

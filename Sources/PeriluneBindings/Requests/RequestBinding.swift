@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
-/// What the Lua part builds requests with: the tables `internal.sql_expressions` and `internal.sql_requests`. Their functions are
+/// What the Lua part builds requests with: `perilune.native.expressions`, `.requests` and `.associations`. Their functions are
 /// called when a request is new or the schema has changed, not when a request is built again.
 final class RequestBinding {
     let expressions: LuaUserdataType<Expression>
@@ -18,24 +18,39 @@ final class RequestBinding {
         orderings = try state.makeUserdataType("SQL order")
     }
 
-    static func install(in internals: LuaTable, of state: LuaState) throws {
-        let binding = try RequestBinding(in: state)
-        let expressions = try state.makeTable()
-        try binding.defineLeaves(in: expressions)
-        try binding.defineOperators(in: expressions)
-        try binding.defineFunctions(in: expressions)
-        try binding.defineLists(in: expressions)
-        try internals.set("sql_expressions", .table(expressions))
-        let requests = try state.makeTable()
-        try binding.defineRequests(in: requests)
-        try binding.defineSelections(in: requests)
-        try binding.defineCompiling(in: requests)
-        try internals.set("sql_requests", .table(requests))
-        let associations = try state.makeTable()
-        try binding.defineAssociations(in: associations)
-        try binding.defineAssociationUses(in: associations)
-        try binding.defineAggregates(in: expressions)
-        try internals.set("sql_associations", .table(associations))
+    static func install(in loader: LibraryLoader) {
+        var binding: RequestBinding?
+        func provide(_ name: String, _ define: @escaping (RequestBinding, LuaTable) throws -> Void) {
+            loader.provide(native: name) { state in
+                let known = try binding ?? RequestBinding(in: state)
+                binding = known
+                let table = try state.makeTable()
+                try define(known, table)
+                return table
+            }
+        }
+        provide("expressions") { try $0.defineExpressions(in: $1) }
+        provide("requests") { try $0.defineRequestFunctions(in: $1) }
+        provide("associations") { try $0.defineAssociationFunctions(in: $1) }
+    }
+
+    private func defineExpressions(in table: LuaTable) throws {
+        try defineLeaves(in: table)
+        try defineOperators(in: table)
+        try defineFunctions(in: table)
+        try defineLists(in: table)
+        try defineAggregates(in: table)
+    }
+
+    private func defineRequestFunctions(in table: LuaTable) throws {
+        try defineRequests(in: table)
+        try defineSelections(in: table)
+        try defineCompiling(in: table)
+    }
+
+    private func defineAssociationFunctions(in table: LuaTable) throws {
+        try defineAssociations(in: table)
+        try defineAssociationUses(in: table)
     }
 
     /// Defines a function that makes an expression.

@@ -66,20 +66,17 @@ final class ScenarioStage {
 
     /// Makes a state for Lua.
     ///
-    /// - Returns: The state, what the Lua part of the library gets, and what scripts in the state wait for.
+    /// - Returns: The state, what loads the modules of the library, and what scripts in the state wait for.
     func makeState(
         limits: LuaLimits, previewMode: PreviewMode? = nil, output: @escaping @Sendable ([UInt8]) -> Void
-    ) throws -> (LuaState, internals: LuaTable, ScriptLoop) {
+    ) throws -> (LuaState, LibraryLoader, ScriptLoop) {
         let state = try LuaState(libraries: .trusted, limits: limits)
         var setup = ScriptSetup(database: writer, allowsFiles: true, environment: environment)
         setup.previewMode = previewMode
         setup.modules = [.scenarios]
-        // Set while the setup is installed, on this thread.
-        nonisolated(unsafe) var internals: LuaTable!
-        setup.extending = { table, _ in internals = table }
-        try setup.install(in: state)
+        let loader = try setup.install(in: state)
         try OutputCapture.install(in: state, output)
-        return (state, internals, setup.loop)
+        return (state, loader, setup.loop)
     }
 
     /// The database as bytes.

@@ -7,20 +7,20 @@ final class ScenarioState {
     let state: LuaState
     /// What the scenario waits for.
     let loop: ScriptLoop
-    /// The table `internal.scenario_host`, to which more may be added before files are loaded.
+    /// What modules of scenarios find as `scenarios.native.host`, to which more may be added before files are loaded.
     let host: LuaTable
     /// What has been done outside, or rather has not.
     let effects = EffectStubs()
     /// What Swift offers by `require`.
     let modules: ScenarioModules
-    private let internals: LuaTable
+    private let loader: LibraryLoader
     private var library: LuaTable!
     /// The scenario that runs.
     private var run: LuaRun?
 
     init(on stage: ScenarioStage, limits: LuaLimits, chunks: ChunkCache, modules: [RegisteredModule] = []) throws {
         let output = stage.output
-        (state, internals, loop) = try stage.makeState(limits: limits) { output.write($0) }
+        (state, loader, loop) = try stage.makeState(limits: limits) { output.write($0) }
         self.modules = ScenarioModules(registered: modules, effects: effects, outer: state)
         host = try state.makeTable()
         try chunks.install(in: host)
@@ -30,9 +30,8 @@ final class ScenarioState {
     ///
     /// - Parameter ordinal: The how-manieth scenario of the file is wanted; `nil` for all of them.
     func load(_ file: ScenarioFile, only ordinal: Int? = nil) throws {
-        try internals.set("scenario_host", .table(host))
-        let require: LuaFunction = try internals.get("load")
-        library = try require("scenarios")
+        try loader.provide("scenarios.native.host", .table(host))
+        library = try .fromLua(loader.require("scenarios"))
         try call("install", .table(state.makeTable()))
         try modules.install(in: state)
         try ScenarioModuleFolders(of: file).install(in: state)

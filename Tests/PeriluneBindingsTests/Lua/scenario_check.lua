@@ -1,7 +1,7 @@
 -- `check` and the rewriting of its calls.
 
 local function rewritten(text)
-  return internal.load("scenarios.rewriting")(text)
+  return library("scenarios.rewriting")(text)
 end
 
 test("a comparison is split into its operands, and their sources", function()

@@ -248,7 +248,7 @@ end)
 
 test("the scan of a table under another name is one of the table", function()
   language()
-  local names_table = internal.load("scenarios.queries").names_table
+  local names_table = library("scenarios.queries").names_table
   equal(names_table("SELECT * FROM lines AS l JOIN b", "l", "lines"), true)
   equal(names_table('SELECT * FROM "lines" l', "l", "lines"), true)
   equal(names_table("SELECT * FROM invoices AS l", "l", "lines"), false)

@@ -15,7 +15,7 @@ end)
 
 test("of large values a part is shown, of snapshots all", function()
   language()
-  local display = internal.load("scenarios.display")
+  local display = library("scenarios.display")
   local function nested(depth)
     local list = {}
     for index = 1, 30 do list[index] = depth > 1 and nested(depth - 1) or index end

@@ -53,7 +53,7 @@ end)
 
 test("the text is the same each time", function()
   local text = types_of("CREATE TABLE b (x INTEGER, y TEXT, z REAL); CREATE TABLE a (x)")
-  equal(internal.load("scenarios").types(), text)
+  equal(library("scenarios").types(), text)
 end)
 
 test("all that t and expect have, and all options, are in the annotations", function()
@@ -62,8 +62,8 @@ test("all that t and expect have, and all options, are in the annotations", func
   local text = file:read("a")
   file:close()
   assert(load(text))
-  local names = internal.load("scenarios.context").names()
-  for _, module in ipairs{ internal.load("scenarios.matchers"), internal.load("scenarios.queries").matchers } do
+  local names = library("scenarios.context").names()
+  for _, module in ipairs{ library("scenarios.matchers"), library("scenarios.queries").matchers } do
     for name in pairs(module) do names[#names + 1] = name end
   end
   table.move({ "tags", "template", "database", "cases", "timeout", "retry", "fails", "lock", "clock", "seed", "max_queries", "grants" }, 1, 12, #names + 1, names)

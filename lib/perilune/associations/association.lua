@@ -8,11 +8,14 @@
 -- An association derives like a request; what it derives are the rows that belong to each row. Through other tables a row comes
 -- once for each way that leads to it; `distinct()` leaves it once.
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.expression")
-local request = internal.load("perilune.requests.request")
-internal.load("perilune.requests.source")
+local errors = require "perilune.native.errors"
+local classes = require "perilune.requests.classes"
+local sources = require "perilune.requests.source"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local expression = require "perilune.expressions.expression"
+local request = require "perilune.requests.request"
+local record = require "perilune.records.class"
 local derivations = request.derivations
 
 local association = {}
@@ -32,12 +35,12 @@ local function column_list(method, option, value)
   local list = type(value) == "string" and { value } or value
   if type(list) ~= "table" or #list == 0 then
     raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got "
-      .. internal.describe(value))
+      .. errors.describe(value))
   end
   for _, name in ipairs(list) do
     if type(name) ~= "string" then
       raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got a list with "
-        .. internal.describe(name))
+        .. errors.describe(name))
     end
   end
   return list
@@ -46,16 +49,16 @@ end
 local function check_options(method, options)
   if options == nil then return {} end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
-    raise("argument", method .. ": argument 2: expected a table of options, got " .. internal.describe(options))
+    raise("argument", method .. ": argument 2: expected a table of options, got " .. errors.describe(options))
   end
   for name in pairs(options) do
     if not known_options[name] then
-      internal.raise_unknown("option", name, { "columns", "referenced", "name", "through", "using", "singular" })
+      errors.raise_unknown("option", name, { "columns", "referenced", "name", "through", "using", "singular" })
     end
   end
   for _, name in ipairs{ "name", "singular" } do
     if options[name] ~= nil and (type(options[name]) ~= "string" or options[name] == "") then
-      raise("argument", method .. ": `" .. name .. "` is a name, got " .. internal.describe(options[name]))
+      raise("argument", method .. ": `" .. name .. "` is a name, got " .. errors.describe(options[name]))
     end
   end
   if (options.through == nil) ~= (options.using == nil) then
@@ -68,8 +71,8 @@ end
 
 --- Where an association begins or leads to: the source of a class or of a common table; nil for anything else.
 local function source_of(value)
-  if internal.is_record_class(value) then return internal.request_source(value) end
-  if internal.is_request(value) then return value.node.op == "common table" and value.node.source or nil end
+  if classes.is_class(value) then return sources.of_class(value) end
+  if marks.is_request(value) then return value.node.op == "common table" and value.node.source or nil end
   return type(value) == "table" and rawget(value, "is_common_table") and value or nil
 end
 
@@ -93,8 +96,8 @@ end
 local function check_through(method, owner, target, options)
   local first, second = options.through, options.using
   for name, value in pairs{ through = first, using = second } do
-    if not internal.is_association(value) then
-      raise("argument", method .. ": `" .. name .. "` is an association, got " .. internal.describe(value))
+    if not marks.is_association(value) then
+      raise("argument", method .. ": `" .. name .. "` is an association, got " .. errors.describe(value))
     end
   end
   if second.node.root.source ~= source_of(target) then
@@ -107,7 +110,7 @@ end
 local function define(kind)
   association[kind] = function(owner, target, options)
     if not source_of(target) then
-      raise("argument", kind .. ": argument 1: expected a record class or a common table, got " .. internal.describe(target)
+      raise("argument", kind .. ": argument 1: expected a record class or a common table, got " .. errors.describe(target)
         .. (type(target) == "string" and ("; write perilune.record(%q)"):format(target) or ""))
     end
     options = check_options(kind, options)
@@ -117,12 +120,20 @@ local function define(kind)
       referenced = column_list(kind, "referenced", options.referenced),
       name = options.name, singular = options.singular, through = options.through, using = options.using,
     })
-    if root.name then internal.load("perilune.associations.swift_bridge").check(root) end
+    if root.name then require("perilune.associations.swift_bridge").check(root) end
     return from_root(root)
   end
 end
 
-for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do define(kind) end
+for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do
+  define(kind)
+  request.class_methods[kind] = association[kind]
+end
+
+--- What requests with associations fetch.
+function request.fetch_associated(...)
+  return require("perilune.associations.fetching").fetch_all(...)
+end
 
 local function name_of(self)
   return self.node.name or self.node.root.name or "?"
@@ -131,7 +142,7 @@ end
 local function belongs_to_class(root, class)
   while class do
     if root.owner == class then return true end
-    class = internal.base_class(class)
+    class = classes.base(class)
   end
   return false
 end
@@ -139,7 +150,7 @@ end
 --- Gives a new association its name.
 local function name_root(root, name)
   root.name = name
-  local ok, err = pcall(internal.load("perilune.associations.swift_bridge").check, root)
+  local ok, err = pcall(require("perilune.associations.swift_bridge").check, root)
   if not ok then
     root.name = nil
     error(err, 0)
@@ -148,18 +159,39 @@ end
 
 --- Gives an association the name of the field that it is stored in, by which its rows are included. Called when a class gets a field.
 -- @treturn association the one that is to be stored
-function internal.name_association(class, name, value)
+local function name_association(class, name, value)
   local root = value.node.root
   if not belongs_to_class(root, class) then
     raise("argument", "`" .. name .. "` is an association of `" .. root.owner_source.table
-      .. "`, not of `" .. internal.request_source(class).table .. "`")
+      .. "`, not of `" .. sources.of_class(class).table .. "`")
   end
   if root.name == nil then name_root(root, name) end
   return name_of(value) == name and value or value:as(name)
 end
 
+--- Whether the table has a column of that name, as far as it is there.
+local function is_column(info, name)
+  if info.known[name] then return true end
+  local ok, column = pcall(function() return sources.of_class(info.class):column_named(name) end)
+  return ok and column ~= nil
+end
+
+--- Associations are stored apart from methods: records find them under their name as well.
+record.definers[#record.definers + 1] = function(info, name, value)
+  if not marks.is_association(value) then return false end
+  if type(name) ~= "string" then
+    raise("argument", "an association is stored under a name, not under " .. errors.describe(name))
+  elseif is_column(info, name) then
+    raise("argument", "`" .. info.table .. "` has a column `" .. name .. "`; give the association another name")
+  end
+  value = name_association(info.class, name, value)
+  info.associations[name] = value
+  rawset(info.lookup, name, value)
+  return true
+end
+
 --- What columns of an association are known by: its number, which all that is derived from it shares, and its name.
-function internal.association_identity(node)
+function association.identity(node)
   local root, name = node.root, node.name or node.root.name or "?"
   local identity = root.identities[name]
   if not identity then
@@ -196,8 +228,8 @@ for name, function_name in pairs{
 } do
   members[name] = function(self, column)
     if type(column) == "string" then column = self.node.root.source:column(column, self.node.alias) end
-    if not internal.is_expression(column) then
-      raise("argument", name .. ": argument 1: expected a column of the association, got " .. internal.describe(column))
+    if not marks.is_expression(column) then
+      raise("argument", name .. ": argument 1: expected a column of the association, got " .. errors.describe(column))
     end
     local operand = carrier(self)
     local shape = expression.shape_with_shape(operand.shape, "aggregate " .. function_name, column.shape)
@@ -224,7 +256,7 @@ end
 --- The same association by another name.
 function members:as(name)
   if type(name) ~= "string" or name == "" then
-    raise("argument", "association:as: argument 1: expected a name, got " .. internal.describe(name))
+    raise("argument", "association:as: argument 1: expected a name, got " .. errors.describe(name))
   end
   return request.derive_with_detail(self, "named", name)
 end
@@ -244,7 +276,7 @@ local function index_function(source)
   return function(self, name)
     local member = members[name] or derivations[name]
     if member ~= nil then return member end
-    if name == "c" then return source:columns_table(self.node.alias or internal.association_identity(self.node)) end
+    if name == "c" then return source:columns_table(self.node.alias or association.identity(self.node)) end
     local named = source.requests[name]
     if named ~= nil then return named end
     if request.verbs[name] then raise_not_fetched(self, name) end
@@ -262,7 +294,7 @@ function association.metatable(source)
     __len = function(self) raise_not_fetched(self, "#") end,
     __pairs = function(self) raise_not_fetched(self, "pairs") end,
     __call = function(self, record, ...)
-      return internal.load("perilune.associations.records").request_of(self, record, ...)
+      return require("perilune.associations.records").request_of(self, record, ...)
     end,
     __tostring = function(self)
       return "association " .. self.node.root.owner_source.table .. "." .. name_of(self)
@@ -276,9 +308,9 @@ association.name_of, association.raise_not_fetched = name_of, raise_not_fetched
 -- Requests with associations ----------------------------------------------------------------------------------------------------
 
 local function check_association(method, value, index)
-  if internal.is_association(value) then return end
-  local cure = internal.is_record_class(value) and "; write Class.name, as has_many and belongs_to have made it" or ""
-  raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. internal.describe(value) .. cure)
+  if marks.is_association(value) then return end
+  local cure = classes.is_class(value) and "; write Class.name, as has_many and belongs_to have made it" or ""
+  raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end
 
 --- Only records have fields for rows of associations, and only records come into them.

@@ -1,13 +1,17 @@
 --- Fetching requests with associations: rows of one statement become records inside each other; each association of
 -- `including_all` is one more statement for all of them.
 
-local internal = ...
-local records, raise = internal.records, internal.raise
-local request_plans = internal.load("perilune.requests.plans")
-local fetching = internal.load("perilune.records.fetching")
-local association_keys = internal.load("perilune.associations.keys")
-local roots = internal.load("perilune.associations.association").roots
-local null = internal.null
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local record_class = require "perilune.records.class"
+local classes = require "perilune.requests.classes"
+local records = require "perilune.native.records"
+local raise = errors.raise
+local request_plans = require "perilune.requests.plans"
+local fetching = require "perilune.records.fetching"
+local association_keys = require "perilune.associations.keys"
+local roots = require("perilune.associations.association").roots
+local null = require("perilune.native.values").null
 
 local association_fetching = {}
 
@@ -20,9 +24,9 @@ local function key_field(index) return "\0key " .. index end
 local function plain_names(segment, class)
   local names = {}
   if not segment.whole then return names end
-  local column_types = internal.load("perilune.records.column_types")
-  local info = internal.record.info(class)
-  local converters = column_types.of(internal.record.description(class).schema, info.options.types)
+  local column_types = require "perilune.records.column_types"
+  local info = record_class.info(class)
+  local converters = column_types.of(record_class.description(class).schema, info.options.types)
   for index, name in ipairs(segment.names) do
     local converter = name and converters[name]
     if name and (not converter or converter.name == "blob" or not converter.read) then names[segment.first + index - 1] = name end
@@ -63,12 +67,12 @@ end
 local raw_classes = setmetatable({}, { __mode = "k" })
 
 local function raw_class(class)
-  local schema = internal.record.description(class).schema
+  local schema = record_class.description(class).schema
   local known = raw_classes[class]
   if known and known.schema == schema then return known.class end
   local types = {}
   for _, column in ipairs(schema.columns) do types[column.name] = "any" end
-  known = { schema = schema, class = internal.perilune.record(internal.class_table(class), { types = types }) }
+  known = { schema = schema, class = perilune.record(classes.table(class), { types = types }) }
   raw_classes[class] = known
   return known.class
 end
@@ -133,7 +137,7 @@ end
 
 local function awaken(plan, rows, known)
   for index, segment in ipairs(plan.segments) do
-    local info = internal.record.info(segment.class)
+    local info = record_class.info(segment.class)
     local _, awakens = records.model_flags(info.model)
     if awakens then
       for _, record in ipairs(records_of(plan, rows, index, known)) do
@@ -174,7 +178,7 @@ local function list_metatable(root, name)
   if not known then
     known = {
       __name = "list of records",
-      __call = function(_, record) return internal.load("perilune.associations.records").request_of_name(root, name, record) end,
+      __call = function(_, record) return require("perilune.associations.records").request_of_name(root, name, record) end,
     }
     root.list_metatables[name] = known
   end
@@ -257,7 +261,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
   drop_hidden(plan, rows, known)
   awaken(plan, rows, known)
   if plan.booleans[1] then
-    local convert_booleans = internal.load("perilune.requests.results").convert_booleans
+    local convert_booleans = require("perilune.requests.results").convert_booleans
     for index in ipairs(plan.segments) do convert_booleans(records_of(plan, rows, index, known), plan, index) end
   end
   make_rows(plan, rows, known)

@@ -1,9 +1,12 @@
 --- Links of a record through a pivot table: `playlist:tracks():add(track)`.
 
-local internal = ...
-local raise = internal.raise
-local association_records = internal.load("perilune.associations.records")
-local verbs = internal.load("perilune.requests.request").verbs
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
+local classes = require "perilune.requests.classes"
+local raise = errors.raise
+local association_records = require "perilune.associations.records"
+local verbs = require("perilune.requests.request").verbs
 
 --- The table in between, and how its columns are found: from the record, and from a linked one.
 local function pivot_of(self, method)
@@ -38,15 +41,15 @@ end
 local function link_fields(pivot, linked, method)
   local fields = {}
   set(fields, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, method)
-  local info = internal.record.info_of(linked)
+  local info = record_class.info_of(linked)
   if info then
     if not pivot.target:is(linked) then
-      raise("argument", method .. ": expected a record of `" .. internal.class_table(pivot.target) .. "`, got "
-        .. internal.name_of(linked))
+      raise("argument", method .. ": expected a record of `" .. classes.table(pivot.target) .. "`, got "
+        .. classes.name_of(linked))
     end
     set(fields, pivot.pivot_target_columns, pivot.target_columns, linked, method)
   elseif linked == nil or type(linked) == "table" or #pivot.pivot_target_columns > 1 then
-    raise("argument", method .. ": expected a record or its key, got " .. internal.name_of(linked))
+    raise("argument", method .. ": expected a record or its key, got " .. classes.name_of(linked))
   else
     fields[pivot.pivot_target_columns[1]] = linked
   end
@@ -54,10 +57,10 @@ local function link_fields(pivot, linked, method)
 end
 
 local function arguments(method, first, ...)
-  if first ~= nil and internal.is_database(first) then return first, table.pack(...) end
+  if first ~= nil and records.is_database(first) then return first, table.pack(...) end
   local given = table.pack(first, ...)
   if given.n == 0 then raise("argument", method .. ": nothing to link is given") end
-  return internal.default_database(), given
+  return records.default_database(), given
 end
 
 local function exists(pivot, db, fields)
@@ -68,7 +71,7 @@ end
 function verbs:add(...)
   local pivot = pivot_of(self, "add")
   local db, given = arguments("add", ...)
-  internal.records.with_access(db, "guard", function()
+  records.with_access(db, "guard", function()
     for index = 1, given.n do
       local fields = link_fields(pivot, given[index], "add")
       if not exists(pivot, nil, fields) then pivot.class(fields):insert() end
@@ -81,7 +84,7 @@ function verbs:remove(...)
   local pivot = pivot_of(self, "remove")
   local db, given = arguments("remove", ...)
   local count = 0
-  internal.records.with_access(db, "guard", function()
+  records.with_access(db, "guard", function()
     for index = 1, given.n do
       count = count + pivot.class:unscoped():filter(link_fields(pivot, given[index], "remove")):delete_all().changed_rows
     end
@@ -93,9 +96,9 @@ end
 function verbs:replace(list, db)
   local pivot = pivot_of(self, "replace")
   if type(list) ~= "table" or getmetatable(list) ~= nil then
-    raise("argument", "replace: argument 1: expected a list of records or keys, got " .. internal.name_of(list))
+    raise("argument", "replace: argument 1: expected a list of records or keys, got " .. classes.name_of(list))
   end
-  internal.records.with_access(db or internal.default_database(), "guard", function()
+  records.with_access(db or records.default_database(), "guard", function()
     local own = {}
     set(own, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, "replace")
     pivot.class:unscoped():filter(own):delete_all()

@@ -1,11 +1,18 @@
 --- The request for what belongs to one record: `author:books()`.
 
-local internal = ...
-local raise = internal.raise
-local request = internal.load("perilune.requests.request")
-local request_building = internal.load("perilune.requests.swift_bridge")
-local request_plans = internal.load("perilune.requests.plans")
-local perilune = internal.perilune
+local association = require "perilune.associations.association"
+local sql_associations = require "perilune.native.associations"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local marks = require "perilune.runtime.marks"
+local record_class = require "perilune.records.class"
+local classes = require "perilune.requests.classes"
+local sources = require "perilune.requests.source"
+local raise = errors.raise
+local request = require "perilune.requests.request"
+local request_building = require "perilune.requests.swift_bridge"
+local request_plans = require "perilune.requests.plans"
+local perilune = require "perilune"
 
 local association_records = {}
 
@@ -13,7 +20,7 @@ local association_records = {}
 -- association was last used with. Raises if there is none.
 local function built(root, db)
   db = request_plans.database_for(db, root.name)
-  local is_done, result = pcall(request_building.built, root, db, internal.schema_generation(db))
+  local is_done, result = pcall(request_building.built, root, db, records.schema_generation(db))
   if is_done then return result end
   if result.kind ~= "unknown_table" then error(result, 0) end
   if root.built then return root.built end
@@ -25,7 +32,7 @@ end
 local function columns_of(root, db)
   local association = built(root, db)
   if root.columns_association ~= association then
-    local pairs_of_columns = internal.sql_associations.columns(association)
+    local pairs_of_columns = sql_associations.columns(association)
     root.owner_columns, root.target_columns, root.compares_texts_as_numbers = table.unpack(pairs_of_columns, 1, 3)
     root.columns_association = association
   end
@@ -36,7 +43,7 @@ association_records.columns_of = columns_of
 
 --- All rows of the class that an association leads to, as its own: its columns mean them.
 local function rows_of_root(root, identity)
-  local all = root.is_unscoped and internal.unscoped_request(root.target) or internal.class_request(root.target)
+  local all = root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
   if root.all_rows ~= all or root.rows_identity ~= identity then
     root.all_rows, root.rows_identity = all, identity
     root.rows = request.derive_with_detail(all, "reached by", identity)
@@ -60,12 +67,12 @@ local function request_for_node(node, values, identity)
 end
 
 local function check_record(root, record)
-  local info = internal.record.info_of(record)
-  for ancestor in internal.record.ancestors(info) do
+  local info = record_class.info_of(record)
+  for ancestor in record_class.ancestors(info) do
     if ancestor.class == root.owner then return end
   end
   raise("argument", ("`%s`: expected a record of `%s`, got %s; write record:%s()"):format(root.name or "association",
-    root.owner_source.table, internal.name_of(record), root.name or "association"))
+    root.owner_source.table, classes.name_of(record), root.name or "association"))
 end
 
 --- The node of the request for what belongs to one record, through other tables.
@@ -88,7 +95,7 @@ local function through(self, record, owner_columns)
   for index = 1, count do result[index] = self[index] end
   for index, name in ipairs(owner_columns) do
     local value = rawget(record, name)
-    if value == nil then return internal.class_request(self.node.root.target):none() end
+    if value == nil then return sources.class_request(self.node.root.target):none() end
     result[count + index] = value
   end
   return setmetatable(result, node.metatable)
@@ -102,7 +109,7 @@ function association_records.request_of(self, record, db)
   if not root.target then raise("argument", "`" .. root.name .. "`: rows of a common table are found by joining them") end
   local owner_columns, target_columns = columns_of(root, db)
   if root.options.through then return through(self, record, owner_columns) end
-  local rows, source = request_for_node(self.node, self, internal.association_identity(self.node)), root.source
+  local rows, source = request_for_node(self.node, self, association.identity(self.node)), root.source
   for index, name in ipairs(owner_columns) do
     local value = rawget(record, name)
     if value == nil then return rows:none() end
@@ -116,7 +123,7 @@ end
 --- The same for the association that the class keeps under a name, or else as it was made.
 function association_records.request_of_name(root, name, record)
   local kept = root.owner and root.owner[name]
-  if not internal.is_association(kept) or kept.node.root.number ~= root.number then
+  if not marks.is_association(kept) or kept.node.root.number ~= root.number then
     kept = setmetatable({ node = root }, root.metatable)
   end
   return association_records.request_of(kept, record)

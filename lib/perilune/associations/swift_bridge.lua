@@ -1,18 +1,19 @@
 --- What Swift makes of associations.
 
-local internal = ...
-local raise = internal.raise
-local sql = internal.sql_associations
-local expressions = internal.sql_expressions
-local request_building = internal.load("perilune.requests.swift_bridge")
-local expression_building = internal.load("perilune.expressions.swift_bridge")
+local errors = require "perilune.native.errors"
+local sources = require "perilune.requests.source"
+local raise = errors.raise
+local sql = require "perilune.native.associations"
+local expressions = require "perilune.native.expressions"
+local request_building = require "perilune.requests.swift_bridge"
+local expression_building = require "perilune.expressions.swift_bridge"
 local steps, builders = request_building.steps, expression_building.builders
 
 local association_building = {}
 
 --- The rows that a class stands for; values of its default scope are part of it.
 local function build_target(root, context)
-  local all = root.all or root.is_unscoped and internal.unscoped_request(root.target) or internal.class_request(root.target)
+  local all = root.all or root.is_unscoped and sources.unscoped_request(root.target) or sources.class_request(root.target)
   return request_building.build_node(all.node, { db = context.db, next = 1, values = all })
 end
 

@@ -1,12 +1,13 @@
 --- Automations: functions that run when something happens.
 
-local internal = ...
-local perilune = internal.perilune
-local checks = internal.load("perilune.runtime.checks")
-local files = internal.load("perilune.events.automation_files")
-local runs = internal.load("perilune.events.automation_runs")
-local triggers = internal.load("perilune.events.automation_triggers")
-local native = internal.loop
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+local files = require "perilune.events.automation_files"
+local runs = require "perilune.events.automation_runs"
+local triggers = require "perilune.events.automation_triggers"
+local native = require "perilune.native.loop"
 
 local automations = {}
 --- Those that there are, in the order of their definition.
@@ -16,7 +17,7 @@ local staging
 
 --- How many runs go on, and where somebody waits until none does; nil: nobody.
 local running_count, idle_place = 0, nil
---- What is live whatever file is loaded, see `internal.loop.scope`.
+--- What is live whatever file is loaded, see `native.scope`.
 local host_scope = 0
 --- That of the file that was loaded last; nil: there is none.
 local file_scope
@@ -257,7 +258,7 @@ local Automation = { __name = "perilune.automation" }
 --- Runs the automation now, guard included, as if it had been triggered.
 -- @param data what the function finds in `context.event`
 function Automation:run(data)
-  if self.is_removed then internal.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
+  if self.is_removed then errors.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
   on_trigger[self.mode](self, { kind = "manual", data = data })
 end
 
@@ -322,20 +323,20 @@ local function read_retry(place, retry)
   local options = checks.options(place .. ": option `retry`", retry, { times = "number", wait = "any", factor = "number" })
   local times = math.tointeger(options.times or 3)
   if not times or times < 0 then
-    checks.fail(place, "option `retry.times`: expected a whole number from 0, got " .. internal.describe(options.times))
+    checks.fail(place, "option `retry.times`: expected a whole number from 0, got " .. errors.describe(options.times))
   end
   local factor = options.factor or 2
   if not (factor >= 1 and factor <= 1000) then
-    checks.fail(place, "option `retry.factor`: expected a number from 1 to 1000, got " .. internal.describe(factor))
+    checks.fail(place, "option `retry.factor`: expected a number from 1 to 1000, got " .. errors.describe(factor))
   end
-  local wait = internal.load("perilune.runtime.durations").read(place .. ": option `retry.wait`", options.wait or 1)
+  local wait = require("perilune.runtime.durations").read(place .. ": option `retry.wait`", options.wait or 1)
   return { times = times, wait = wait, factor = factor }
 end
 
 local function read_count(place, name, value, default)
   if value == nil then return default end
   local count = math.tointeger(value)
-  if not count or count < 1 then checks.fail(place, ("option `%s`: expected a whole number from 1, got %s"):format(name, internal.describe(value))) end
+  if not count or count < 1 then checks.fail(place, ("option `%s`: expected a whole number from 1, got %s"):format(name, errors.describe(value))) end
   return count
 end
 
@@ -345,13 +346,13 @@ local function read_definition(options)
   if options.name == nil or options.name == "" then checks.fail(place, "option `name`: expected a name, got none") end
   place = ('perilune.automation "%s"'):format(options.name)
   if not options.run then checks.fail(place, "option `run`: expected a function, got nil") end
-  if options.db ~= nil and not internal.is_database(options.db) then
-    checks.fail(place, "option `db`: expected a database, got " .. internal.describe(options.db))
+  if options.db ~= nil and not records.is_database(options.db) then
+    checks.fail(place, "option `db`: expected a database, got " .. errors.describe(options.db))
   end
   local mode = options.mode or "single"
-  if not on_trigger[mode] then internal.raise_unknown("mode", mode, modes) end
+  if not on_trigger[mode] then errors.raise_unknown("mode", mode, modes) end
   local text, start_trigger = triggers.read(place, options.on)
-  local file, line = internal.position()
+  local file, line = errors.position()
   return setmetatable({
     name = options.name, description = options.description, trigger_text = text, start_trigger = start_trigger,
     when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
@@ -364,7 +365,7 @@ end
 local function check_name(self, others)
   for _, other in ipairs(others) do
     if other.name == self.name then
-      internal.raise("definition", ('perilune.automation "%s": there is one of that name already'):format(self.name))
+      errors.raise("definition", ('perilune.automation "%s": there is one of that name already'):format(self.name))
     end
   end
 end
@@ -406,7 +407,7 @@ end
 --- Ends all that was started in a scope.
 local function end_scope(scope)
   native.end_scope(scope)
-  internal.load("perilune.events.transaction_observers").end_scope(scope)
+  require("perilune.events.transaction_observers").end_scope(scope)
 end
 
 --- What keeps one from being triggered is told with its name and place: its file has come to its end already.
@@ -414,7 +415,7 @@ local function enable(self)
   local is_ok, e = pcall(self.enable, self)
   if is_ok then return end
   if is_cancellation(e) or not self.file then error(e, 0) end
-  internal.raise(e.kind, ('automation "%s": %s'):format(self.name, e.message), { file = self.file, line = self.line })
+  errors.raise(e.kind, ('automation "%s": %s'):format(self.name, e.message), { file = self.file, line = self.line })
 end
 
 --- Has them triggered, or only listed: what they do when they are run by hand does not end with their file then.
@@ -499,7 +500,7 @@ function automations.try(name, data)
     end
     names[index] = self.name
   end
-  internal.raise_unknown("automation", tostring(name), names)
+  errors.raise_unknown("automation", tostring(name), names)
 end
 
 --- Raises unless there is an automation of a name, or was one when it ran.
@@ -509,8 +510,8 @@ local function check_known(name)
   for _, known in ipairs(names) do
     if known == name then return end
   end
-  if #names == 0 then internal.raise("unknown_automation", ("no automation `%s`: none has run on this database"):format(name)) end
-  internal.raise_unknown("automation", name, names)
+  if #names == 0 then errors.raise("unknown_automation", ("no automation `%s`: none has run on this database"):format(name)) end
+  errors.raise_unknown("automation", name, names)
 end
 
 --- The last runs that the default database keeps, newest first.

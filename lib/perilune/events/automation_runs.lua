@@ -1,7 +1,6 @@
 --- The runs of automations, kept in a table of the database.
 
-local internal = ...
-local perilune = internal.perilune
+local perilune = require "perilune"
 
 local runs = {}
 

@@ -1,8 +1,11 @@
 --- What sets automations off: changes, schedules, events.
 
-local internal = ...
-local perilune = internal.perilune
-local checks = internal.load("perilune.runtime.checks")
+local errors = require "perilune.native.errors"
+local observers = require "perilune.native.observers"
+local records = require "perilune.native.records"
+local marks = require "perilune.runtime.marks"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
 
 --- `poll`: how often to look whether another process has written where an automation does not say, in seconds; nil: not at all.
 local triggers = { poll = nil }
@@ -15,7 +18,7 @@ local waiting = {}
 -- Changes ---------------------------------------------------------------------------------------------------------------------
 
 local function table_name(value)
-  local info = internal.record and internal.record.info(value)
+  local info = records.model_of(value) and require("perilune.records.class").info(value)
   return info and info.table or value
 end
 
@@ -45,7 +48,7 @@ local function all_rows_of_each(queries)
     for index, sql in ipairs(queries) do
       local low, high = 0, 0
       for row in handle:rows(sql) do
-        local low_of_row, high_of_row = string.unpack("i8i8", internal.fingerprint(row))
+        local low_of_row, high_of_row = string.unpack("i8i8", observers.fingerprint(row))
         low, high = low + low_of_row, high + high_of_row
       end
       prints[index] = string.pack("i8i8", low, high)
@@ -56,9 +59,9 @@ end
 
 local function watch_tables(db, names, poll, fire, on_error)
   for _, name in ipairs(names) do
-    if not db:table_exists(name) then internal.raise_unknown("table", name, tables_of_scripts(db)) end
+    if not db:table_exists(name) then errors.raise_unknown("table", name, tables_of_scripts(db)) end
   end
-  local sql_text, queries = internal.load("perilune.runtime.sql_text"), {}
+  local sql_text, queries = require "perilune.runtime.sql_text", {}
   for index, name in ipairs(names) do queries[index] = ("SELECT * FROM %s"):format(sql_text.name(name)) end
   return db:observe((poll and all_rows_of_each or one_row_of_each)(queries), function()
     fire{ kind = "change", tables = names }
@@ -84,20 +87,20 @@ local function watch_value(db, options, poll, fire, on_error)
 end
 
 local function is_value(change)
-  return type(change) == "function" or internal.is_request(change)
+  return type(change) == "function" or marks.is_request(change)
 end
 
 local function change_names(place, change)
-  local list = (type(change) == "string" or internal.class_of(change) or type(table_name(change)) == "string") and { change } or change
+  local list = (type(change) == "string" or records.class_of(change) or type(table_name(change)) == "string") and { change } or change
   if type(list) ~= "table" or #list == 0 then
     checks.fail(place, "option `on.change`: expected tables, records, a request or a function that fetches, got "
-      .. internal.describe(change))
+      .. errors.describe(change))
   end
   local names = {}
   for index, value in ipairs(list) do
     names[index] = table_name(value)
     if type(names[index]) ~= "string" then
-      checks.fail(place, "option `on.change`: expected names of tables or records, got " .. internal.describe(value))
+      checks.fail(place, "option `on.change`: expected names of tables or records, got " .. errors.describe(value))
     end
   end
   return names
@@ -106,7 +109,7 @@ end
 local function read_change(place, options)
   local poll = options.poll
   if poll == nil then poll = triggers.poll end
-  poll = poll and internal.load("perilune.runtime.durations").read(place .. ": option `on.poll`", poll, 0.001)
+  poll = poll and require("perilune.runtime.durations").read(place .. ": option `on.poll`", poll, 0.001)
   if is_value(options.change) then
     return "change", function(db, fire, on_error) return watch_value(db, options, poll, fire, on_error) end
   end
@@ -120,7 +123,7 @@ end
 -- Times -----------------------------------------------------------------------------------------------------------------------
 
 local function read_schedule(place, options)
-  local schedule = internal.load("perilune.events.schedule")
+  local schedule = require "perilune.events.schedule"
   local parsed = schedule.read(place .. ": option `on.schedule`", options.schedule)
   return ("schedule %s"):format(parsed.text), function(_, fire)
     return schedule.start(parsed, function(due)
@@ -130,7 +133,7 @@ local function read_schedule(place, options)
 end
 
 local function read_every(place, options)
-  local seconds = internal.load("perilune.runtime.durations").read(place .. ": option `on.every`", options.every, 0.001)
+  local seconds = require("perilune.runtime.durations").read(place .. ": option `on.every`", options.every, 0.001)
   local text = type(options.every) == "string" and options.every or ("%gs"):format(seconds)
   return "every " .. text, function(_, fire)
     return perilune.every(seconds, function() fire{ kind = "every" } end)
@@ -141,7 +144,7 @@ end
 
 local function read_event(place, options)
   local name = options.event
-  if type(name) ~= "string" then checks.fail(place, "option `on.event`: expected the name of an event, got " .. internal.describe(name)) end
+  if type(name) ~= "string" then checks.fail(place, "option `on.event`: expected the name of an event, got " .. errors.describe(name)) end
   return ("event %s"):format(name), function(_, fire)
     local list = waiting[name] or {}
     waiting[name] = list
@@ -163,7 +166,7 @@ end
 -- @tparam string name
 -- @param data what their functions find in `context.event`
 function perilune.emit(name, data)
-  if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. internal.describe(name)) end
+  if type(name) ~= "string" then checks.fail("perilune.emit", "expected the name of an event, got " .. errors.describe(name)) end
   local receivers = table.move(waiting[name] or {}, 1, #(waiting[name] or {}), 1, {})
   for _, receiver in ipairs(receivers) do receiver.fire({ kind = "event", name = name, data = data }) end
   return #receivers
@@ -178,7 +181,7 @@ local readers = { change = read_change, schedule = read_schedule, every = read_e
 function triggers.read(place, on)
   if type(on) ~= "table" then
     checks.fail(place, "option `on`: expected { change = ... }, { schedule = ... }, { every = ... } or { event = ... }, got "
-      .. internal.describe(on))
+      .. errors.describe(on))
   end
   local found
   for _, kind in ipairs(kinds) do

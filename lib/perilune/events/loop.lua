@@ -1,14 +1,14 @@
 --- Time and tasks: what a script does later, again and again, or beside something else.
 
-local internal = ...
-local perilune = internal.perilune
-local native = internal.loop
-local checks = internal.load("perilune.runtime.checks")
-local read_seconds = internal.load("perilune.runtime.durations").read
+local errors = require "perilune.native.errors"
+local perilune = require "perilune"
+local native = require "perilune.native.loop"
+local checks = require "perilune.runtime.checks"
+local read_seconds = require("perilune.runtime.durations").read
 
 local function check_function(name, f)
   if type(f) ~= "function" then
-    internal.raise("argument", ("%s: expected a function, got %s"):format(name, internal.describe(f)))
+    errors.raise("argument", ("%s: expected a function, got %s"):format(name, errors.describe(f)))
   end
 end
 
@@ -65,7 +65,7 @@ end
 --- Calls a function when the program gets a signal: "INT", "TERM" or "HUP", which would end it otherwise.
 function perilune.on_signal(name, f)
   if type(name) ~= "string" then
-    internal.raise("argument", ('perilune.on_signal: expected the name of a signal, as "TERM", got %s'):format(internal.describe(name)))
+    errors.raise("argument", ('perilune.on_signal: expected the name of a signal, as "TERM", got %s'):format(errors.describe(name)))
   end
   check_function("perilune.on_signal", f)
   return make_handle(native.on_signal((name:upper():gsub("^SIG", "")), f))
@@ -131,7 +131,7 @@ local function note_wait(task)
   local other = task
   while other and other.state == "running" do
     if other == waiter then
-      internal.raise("deadlock", task == waiter and "task:wait: a task cannot wait for itself"
+      errors.raise("deadlock", task == waiter and "task:wait: a task cannot wait for itself"
         or "task:wait: this task cannot wait for one that waits for it")
     end
     other = other.waits_for
@@ -147,7 +147,7 @@ function Task:wait()
     native.wait(self.place)
   end
   if self.state == "failed" then error(self.error, 0) end
-  if self.state == "cancelled" then internal.raise("cancelled", "the task was cancelled") end
+  if self.state == "cancelled" then errors.raise("cancelled", "the task was cancelled") end
   return table.unpack(self.results, 1, self.results.n)
 end
 

@@ -1,9 +1,9 @@
 --- Schedules as cron has them: minute, hour, day of the month, month, day of the week, in local time.
 
-local internal = ...
-local perilune = internal.perilune
-local checks = internal.load("perilune.runtime.checks")
-local native = internal.loop
+local errors = require "perilune.native.errors"
+local perilune = require "perilune"
+local checks = require "perilune.runtime.checks"
+local native = require "perilune.native.loop"
 
 --- Days and months may also be written out.
 local months = { "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec" }
@@ -71,7 +71,7 @@ end
 
 --- Reads a schedule: five fields, or a shorthand such as "@daily".
 local function parse(place, text)
-  if type(text) ~= "string" then checks.fail(place, 'expected a schedule, as "0 9 * * mon-fri", got ' .. internal.describe(text)) end
+  if type(text) ~= "string" then checks.fail(place, 'expected a schedule, as "0 9 * * mon-fri", got ' .. errors.describe(text)) end
   local words = {}
   for word in (shorthands[text:lower()] or text):gmatch("%S+") do words[#words + 1] = word end
   if #words ~= 5 then
@@ -225,7 +225,7 @@ end
 -- minute or the hour is a star nothing is made up for. Times that pass while the machine sleeps are one call afterwards.
 function perilune.at(text, f)
   local parsed = schedule.read("perilune.at", text)
-  if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. internal.describe(f)) end
+  if type(f) ~= "function" then checks.fail("perilune.at", "expected a function, got " .. errors.describe(f)) end
   return schedule.start(parsed, f)
 end
 

@@ -1,40 +1,44 @@
 --- Observers of transactions: methods of databases.
 
-local internal = ...
-local database = internal.database
-local checks = internal.load("perilune.runtime.checks")
+local errors = require "perilune.native.errors"
+local native_loop = require "perilune.native.loop"
+local native_observation = require "perilune.native.observation"
+local observers = require "perilune.native.observers"
+local records = require "perilune.native.records"
+local database = require("perilune.native.databases").methods
+local checks = require "perilune.runtime.checks"
 
 local names = { "did_commit", "did_rollback", "kinds", "on_change", "tables", "will_commit" }
 local bits = { insert = 1, update = 2, delete = 4 }
 local all_kinds = 7
 
 local function check_function(place, value)
-  if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. internal.describe(value)) end
+  if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(value)) end
   return value
 end
 
 local function check_names(place, options)
   if type(options) ~= "table" then
-    checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. internal.describe(options))
+    checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. errors.describe(options))
   end
   for name in pairs(options) do
     local is_known = false
     for _, known in ipairs(names) do is_known = is_known or known == name end
     if not is_known and type(name) ~= "string" then
-      checks.fail(place, "expected names of options, got " .. internal.describe(name))
+      checks.fail(place, "expected names of options, got " .. errors.describe(name))
     elseif not is_known then
-      internal.raise_unknown("option", name, names)
+      errors.raise_unknown("option", name, names)
     end
   end
 end
 
 --- One value stands for a list of one.
 local function list_of(place, value)
-  if type(value) == "string" or internal.class_of(value) or (internal.record and internal.record.info(value)) then
+  if type(value) == "string" or records.class_of(value) or records.model_of(value) then
     return { value }
   end
   if type(value) ~= "table" or #value == 0 then
-    checks.fail(place, "expected a list that is not empty, got " .. (type(value) == "table" and "an empty one" or internal.describe(value)))
+    checks.fail(place, "expected a list that is not empty, got " .. (type(value) == "table" and "an empty one" or errors.describe(value)))
   end
   return value
 end
@@ -44,8 +48,8 @@ local function read_kinds(place, kinds)
   local mask = 0
   for _, kind in ipairs(list_of(place, kinds)) do
     if not bits[kind] then
-      if type(kind) ~= "string" then checks.fail(place, "expected names of kinds, got " .. internal.describe(kind)) end
-      internal.raise_unknown("kind", kind, { "insert", "update", "delete" })
+      if type(kind) ~= "string" then checks.fail(place, "expected names of kinds, got " .. errors.describe(kind)) end
+      errors.raise_unknown("kind", kind, { "insert", "update", "delete" })
     end
     mask = mask | bits[kind]
   end
@@ -54,14 +58,14 @@ end
 
 --- The name of a table, given as such or as the class of its records. It must be there, unless nobody can look now.
 local function table_name(db, place, value)
-  local info = internal.record and internal.record.info(value)
+  local info = records.model_of(value) and require("perilune.records.class").info(value)
   local name = info and info.table or value
   if type(name) ~= "string" then
-    checks.fail(place, "expected names of tables or classes of records, got " .. internal.describe(value))
+    checks.fail(place, "expected names of tables or classes of records, got " .. errors.describe(value))
   end
-  if not internal.is_calling_observer(db) and not db:table_exists(name) then
+  if not observers.is_calling(db) and not db:table_exists(name) then
     if db:view_exists(name) then checks.fail(place, "`" .. name .. "` is a view: name the tables that it reads") end
-    internal.raise_unknown("table", name, db:tables())
+    errors.raise_unknown("table", name, db:tables())
   end
   return name
 end
@@ -77,21 +81,21 @@ end
 
 --- Calls the function of the next letter, and so on.
 local function read_mail()
-  local f, value = internal.take_letter()
+  local f, value = observers.take_notification()
   while f do
     local is_ok, err = pcall(f, value)
     if not is_ok then
       -- The others are read by the next call.
-      internal.observation.signal_mail()
+      native_observation.signal_mail()
       error(err, 0)
     end
-    f, value = internal.take_letter()
+    f, value = observers.take_notification()
   end
 end
 
 --- Has the loop read letters, unless it does already.
 local function open_mail()
-  if not internal.observation.signal_mail() then internal.observation.open_mail(read_mail) end
+  if not native_observation.signal_mail() then native_observation.open_mail(read_mail) end
 end
 
 -- Lifetime ---------------------------------------------------------------------------------------------------------------------
@@ -102,20 +106,20 @@ local scopes = setmetatable({}, { __mode = "k" })
 --- Who writes calls observers: what they start belongs to their scope all the same.
 local function in_scope(scope, f)
   return function(value)
-    local outer = internal.loop.enter_scope(scope)
+    local outer = native_loop.enter_scope(scope)
     local is_ok, e = pcall(f, value)
-    internal.loop.enter_scope(outer)
+    native_loop.enter_scope(outer)
     if not is_ok then error(e, 0) end
   end
 end
 
 local function add(db, functions, tables, kinds, is_once)
-  local scope = internal.loop.scope()
+  local scope = native_loop.scope()
   if scope ~= 0 then
     for name, f in pairs(functions) do functions[name] = in_scope(scope, f) end
   end
   open_mail()
-  local observer = internal.add_observer(db, functions, tables, kinds, is_once)
+  local observer = observers.add(db, functions, tables, kinds, is_once)
   if scope ~= 0 then scopes[observer] = scope end
   return observer
 end

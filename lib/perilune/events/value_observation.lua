@@ -1,9 +1,14 @@
 --- Observations of values: what is fetched now, and again after each transaction that could have changed it.
 
-local internal = ...
-local database = internal.database
-local native = internal.observation
-local checks = internal.load("perilune.runtime.checks")
+local null = require("perilune.native.values").null
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local native_loop = require "perilune.native.loop"
+local observers = require "perilune.native.observers"
+local records = require "perilune.native.records"
+local database = require("perilune.native.databases").methods
+local native = require "perilune.native.observation"
+local checks = require "perilune.runtime.checks"
 
 --- Deliveries, each brought about by the one before, that are one too many.
 local longest_chain = 1000
@@ -21,7 +26,7 @@ end
 
 --- Whether there is a new value, and the value.
 local function take(self, ...)
-  if same_again(self, internal.fingerprint(...)) then return false end
+  if same_again(self, observers.fingerprint(...)) then return false end
   return true, ...
 end
 
@@ -35,7 +40,7 @@ end
 local function check_chain(self, length)
   if length < longest_chain then return end
   self:cancel()
-  internal.raise("observation_loop", ("observations feed each other: %d deliveries in a row, each brought about by what the "
+  errors.raise("observation_loop", ("observations feed each other: %d deliveries in a row, each brought about by what the "
     .. "callback of the one before has written; this one is cancelled"):format(longest_chain))
 end
 
@@ -75,16 +80,16 @@ end
 --- Looks for a new value without waiting.
 -- @return true and the value, or false if it is equal to the last one
 function Observation:try_next()
-  if self.callback then internal.raise("usage", "observation:try_next: its values go to a function already") end
+  if self.callback then errors.raise("usage", "observation:try_next: its values go to a function already") end
   if not self:is_active() then return false end
   return refresh(self)
 end
 
 --- The next value that is not equal to the last one; waits for it. Nothing once the observation is cancelled.
 function Observation:next()
-  if self.callback then internal.raise("usage", "observation:next: its values go to a function already") end
+  if self.callback then errors.raise("usage", "observation:next: its values go to a function already") end
   while self:is_active() do
-    internal.loop.wait(self.place)
+    native_loop.wait(self.place)
     if not self:is_active() then return end
     local results = table.pack(refresh(self))
     if results[1] then return table.unpack(results, 2, results.n) end
@@ -93,7 +98,7 @@ end
 
 --- nil would end a loop.
 local function or_null(self, first, ...)
-  if first == nil and self:is_active() then return internal.null, ... end
+  if first == nil and self:is_active() then return null, ... end
   return first, ...
 end
 
@@ -108,14 +113,14 @@ checks.seal(Observation, { "callback", "fetch", "fingerprint", "has_looked", "pl
 -- Beginning -------------------------------------------------------------------------------------------------------------------
 
 local function check_callable(place, value)
-  if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. internal.describe(value)) end
+  if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(value)) end
 end
 
 local function observe(place, db, fetch, callback, options)
   if callback ~= nil and type(callback) ~= "function" and options == nil then callback, options = nil, callback end
   if callback ~= nil then check_callable(place, callback) end
   options = checks.options(place, options, { keeps_alive = "boolean", looks_first = "boolean", on_error = "function", poll = "any" })
-  local period = options.poll ~= nil and internal.load("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
+  local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
   local watch, object = native.start(db)
   local self = setmetatable({ callback = callback, watch = watch }, Observation)
@@ -153,9 +158,9 @@ end
 
 local function check_table(db, name)
   if type(name) ~= "string" then
-    checks.fail("db:notify_changes", "expected names of tables, got " .. internal.describe(name))
+    checks.fail("db:notify_changes", "expected names of tables, got " .. errors.describe(name))
   end
-  if not db:table_exists(name) then internal.raise_unknown("table", name, db:tables()) end
+  if not db:table_exists(name) then errors.raise_unknown("table", name, db:tables()) end
 end
 
 --- Has observations fetch again, those of other hosts and of Swift too: for changes that nobody could see, made by another process
@@ -165,14 +170,14 @@ function database:notify_changes(...)
   local names = { ... }
   for _, name in ipairs(names) do check_table(self, name) end
   if #names == 0 then names = self:tables() end
-  internal.guarded(self, native.notify, names)
+  databases.guarded(self, native.notify, names)
 end
 
 local value_observation = {}
 
 --- Observes the records, or rows, of a request.
 function value_observation.of_request(request, db, callback, options)
-  if not internal.is_database(db) then db, callback, options = internal.default_database(), db, callback end
+  if not records.is_database(db) then db, callback, options = records.default_database(), db, callback end
   return observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
 end
 

@@ -1,9 +1,12 @@
 --- What makes expressions: columns, SQL text, parameters, CASE, SQL functions.
 
-local internal = ...
-local raise, is_expression = internal.raise, internal.is_expression
-local expression = internal.load("perilune.expressions.operators")
-local shapes = internal.load("perilune.expressions.shapes")
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local is_expression = marks.is_expression
+local expression = require "perilune.expressions.operators"
+local shapes = require "perilune.expressions.shapes"
 local new_shape, root_shape = shapes.new_shape, shapes.root_shape
 local metatable, operand, list_operation = expression.metatable, expression.operand, expression.list_operation
 local check_string = expression.check_string
@@ -46,7 +49,7 @@ function expression.sql(text, arguments, place)
   local names = arguments.n == 0 and parameters_of(text) or {}
   if #names > 0 then
     local list = {}
-    for index, name in ipairs(names) do list[index] = internal.perilune.parameter(name) end
+    for index, name in ipairs(names) do list[index] = perilune.parameter(name) end
     return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
   end
   if arguments.n == 0 then
@@ -67,12 +70,12 @@ function expression.named_sql(text, values, place)
   return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
 end
 
-function internal.perilune.sql(text, ...)
+function perilune.sql(text, ...)
   return expression.sql(text, table.pack(...), "perilune.sql")
 end
 
 --- A column by its name, wherever the request has one of that name.
-function internal.perilune.column(name)
+function perilune.column(name)
   check_string("perilune.column: argument 1", name, "a name")
   return setmetatable({
     shape = root_shape("column " .. name, function() return new_shape("column", {}, name) end),
@@ -81,32 +84,32 @@ end
 
 --- A column by its name, as it stands in the request or its result.
 function expression.name(name)
-  return internal.perilune.column(name)
+  return perilune.column(name)
 end
 
 --- What is given when a prepared request runs.
-function internal.perilune.parameter(name)
+function perilune.parameter(name)
   check_string("perilune.parameter: argument 1", name, "a name")
   return setmetatable({
     shape = root_shape("parameter " .. name, function() return new_shape("parameter", {}, name) end),
   }, metatable)
 end
 
-function internal.perilune.value(value)
+function perilune.value(value)
   return operand(value, "perilune.value")
 end
 
 --- COUNT(*), for selections.
-function internal.perilune.count()
+function perilune.count()
   return setmetatable({ shape = root_shape("count all", function() return new_shape("count all", {}) end) }, metatable)
 end
 
 --- CASE WHEN: pairs of a condition and a value; `otherwise` for all else.
 --
 --     perilune.case{ { Track.c.seconds:lt(180), "short" }, { Track.c.seconds:lt(600), "long" }, otherwise = "epic" }
-function internal.perilune.case(branches)
+function perilune.case(branches)
   if type(branches) ~= "table" or #branches == 0 then
-    raise("argument", "perilune.case: expected a list of { condition, value }, got " .. internal.describe(branches))
+    raise("argument", "perilune.case: expected a list of { condition, value }, got " .. errors.describe(branches))
   end
   local parts = { n = 0 }
   local function add(value) parts.n = parts.n + 1; parts[parts.n] = value end
@@ -122,7 +125,7 @@ function internal.perilune.case(branches)
 end
 
 --- SQL functions by name, those of the script too: `perilune.fn.substr(column, 1, 3)`.
-internal.perilune.fn = setmetatable({}, {
+perilune.fn = setmetatable({}, {
   __name = "SQL functions",
   __index = function(functions, name)
     check_string("perilune.fn", name, "the name of a function")
@@ -136,8 +139,8 @@ internal.perilune.fn = setmetatable({}, {
 })
 
 --- Whether a request gives any row, as a condition.
-function internal.perilune.exists(request)
-  return internal.load("perilune.expressions.subquery").exists(request, "perilune.exists")
+function perilune.exists(request)
+  return require("perilune.expressions.subquery").exists(request, "perilune.exists")
 end
 
 return expression

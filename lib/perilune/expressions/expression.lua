@@ -6,8 +6,6 @@
 -- An expression is a shape, shared by all expressions that differ in nothing but their values, and these values in the order in
 -- which it was written. Shapes are made once; Swift sees them when a request is first compiled.
 
-local internal = ...
-
-internal.load("perilune.expressions.methods")
-internal.load("perilune.expressions.functions")
-return internal.load("perilune.expressions.constructors")
+require "perilune.expressions.methods"
+require "perilune.expressions.functions"
+return require "perilune.expressions.constructors"

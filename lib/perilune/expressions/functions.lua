@@ -1,9 +1,13 @@
 --- SQL functions as methods of expressions, those of full-text search and aggregates among them.
 
-local internal = ...
-local raise, is_expression = internal.raise, internal.is_expression
-local expression = internal.load("perilune.expressions.operators")
-local methods = internal.load("perilune.expressions.methods")
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local native_schema = require "perilune.native.schema"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local is_expression = marks.is_expression
+local expression = require "perilune.expressions.operators"
+local methods = require "perilune.expressions.methods"
 local binary, unary, list_operation = expression.binary, expression.unary, expression.list_operation
 local join, shape_with_shape = expression.join, expression.shape_with_shape
 
@@ -34,7 +38,7 @@ function methods:json(path)
   if math.type(path) == "integer" then path = path - 1 end
   if type(path) ~= "string" and math.type(path) ~= "integer" then
     raise("argument", "column:json: argument 1: expected a path (\"$.name\"), a name or a position, got "
-      .. internal.describe(path))
+      .. errors.describe(path))
   end
   return binary(self, "->>", path, "column:json")
 end
@@ -47,7 +51,7 @@ local function full_text_call(self, name, ...)
   if not shape.table then
     raise("argument", name .. ": expected a column of a full-text table: Class.c.column:" .. name .. "()")
   end
-  local schema, position = internal.table_schema(internal.default_database(), shape.table), nil
+  local schema, position = native_schema.table(records.default_database(), shape.table), nil
   for index, column in ipairs(schema.columns) do
     if column.name == shape.detail then position = index - 1 end
   end
@@ -87,7 +91,7 @@ end
 --- Only the rows that fulfil a condition, for an aggregate.
 function methods:where(condition)
   if not is_expression(condition) then
-    raise("argument", "aggregate:where: argument 1: expected a condition, got " .. internal.describe(condition))
+    raise("argument", "aggregate:where: argument 1: expected a condition, got " .. errors.describe(condition))
   end
   return join(shape_with_shape(self.shape, "filter", condition.shape), self, condition)
 end
@@ -95,7 +99,7 @@ end
 --- The value of a function over a window, which is written in SQL: `:over("PARTITION BY country ORDER BY name")`.
 function methods:over(window)
   if window ~= nil and type(window) ~= "string" then
-    raise("argument", "expression:over: argument 1: expected SQL text, got " .. internal.describe(window))
+    raise("argument", "expression:over: argument 1: expected SQL text, got " .. errors.describe(window))
   end
   return unary(self, "over", window or "")
 end

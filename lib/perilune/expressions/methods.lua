@@ -1,8 +1,9 @@
 --- What is found in an expression: comparisons, patterns, orders, casts.
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.operators")
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local raise = errors.raise
+local expression = require "perilune.expressions.operators"
 local binary, unary, list_operation = expression.binary, expression.unary, expression.list_operation
 
 local check_string = expression.check_string
@@ -14,7 +15,7 @@ local methods = {}
 --- A method that compares; NULL is compared by IS.
 local function define_comparison(name, op, op_for_null)
   methods[name] = function(self, value)
-    if value == internal.null then
+    if value == null then
       if op_for_null then return unary(self, op_for_null) end
       raise("argument", "column:" .. name .. ": nothing is " .. name .. " NULL; write `:is_null()` or `:is_not_null()`")
     end
@@ -42,7 +43,7 @@ local function define_pattern(name, op)
   methods[name] = function(self, pattern, escape)
     if escape == nil then return binary(self, op, pattern, "column:" .. name) end
     if type(escape) ~= "string" or utf8.len(escape) ~= 1 then
-      raise("argument", "column:" .. name .. ": argument 2: expected one character, got " .. internal.describe(escape))
+      raise("argument", "column:" .. name .. ": argument 2: expected one character, got " .. errors.describe(escape))
     end
     return list_operation(op, escape, { self, pattern, n = 2 }, "column:" .. name)
   end
@@ -60,7 +61,7 @@ function methods:match(pattern) return binary(self, "match", pattern, "column:ma
 local function define_text_search(name, before, after)
   methods[name] = function(self, text)
     if type(text) ~= "string" then
-      raise("argument", "column:" .. name .. ": argument 1: expected a string, got " .. internal.describe(text))
+      raise("argument", "column:" .. name .. ": argument 1: expected a string, got " .. errors.describe(text))
     end
     return self:like(before .. text:gsub("[\\%%_]", "\\%0") .. after, "\\")
   end
@@ -71,13 +72,13 @@ define_text_search("starts_with", "", "%")
 define_text_search("ends_with", "%", "")
 
 --- One of the values of a list, or of those that a request selects. The empty list: none.
-function methods:is_in(list) return internal.load("perilune.expressions.subquery").is_in(self, list, "column:is_in") end
+function methods:is_in(list) return require("perilune.expressions.subquery").is_in(self, list, "column:is_in") end
 function methods:is_not_in(list) return ~self:is_in(list) end
 
 --- Compared and ordered as a collation says: "nocase", "rtrim", "localized_case_insensitive" (as people read it), or one that was
 -- added.
 function methods:collating(name)
-  return unary(self, "collate", internal.load("perilune.runtime.collations").name(check_string("column:collating", name, "a collation")))
+  return unary(self, "collate", require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation")))
 end
 
 function methods:as(name) return unary(self, "as", check_string("column:as", name, "a name")) end
@@ -104,7 +105,7 @@ function methods:cast(type_name)
     if known == wanted then return unary(self, "cast", known) end
   end
   raise("argument", "column:cast: argument 1: expected one of " .. table.concat(cast_types, ", ") .. ", got "
-    .. internal.describe(type_name))
+    .. errors.describe(type_name))
 end
 
 -- Names that there are not ----------------------------------------------------------------------------------------------
@@ -117,7 +118,7 @@ local function names_of_methods()
 end
 
 expression.metatable.__index = setmetatable(methods, { __index = function(_, name)
-  if type(name) ~= "number" then internal.raise_unknown("method", name, names_of_methods()) end
+  if type(name) ~= "number" then errors.raise_unknown("method", name, names_of_methods()) end
 end })
 
 return methods

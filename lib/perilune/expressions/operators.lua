@@ -1,8 +1,12 @@
 --- Expressions as values: a shape with the values of one expression, and the operators of Lua, which make others of them.
 
-local internal = ...
-local raise, is_expression = internal.raise, internal.is_expression
-local shapes = internal.load("perilune.expressions.shapes")
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local is_expression = marks.is_expression
+local shapes = require "perilune.expressions.shapes"
 local slot, shape_alone, shape_of_list = shapes.slot, shapes.shape_alone, shapes.shape_of_list
 local shape_with_value, shape_with_shape = shapes.shape_with_value, shapes.shape_with_shape
 
@@ -45,19 +49,19 @@ local lists_cure = "; for one of several values write `column:is_in(list)`"
 local function raise_operand(place, value)
   if value == nil then
     raise("argument", place .. ": the value is nil; for NULL write `:is_null()`, or perilune.null")
-  elseif internal.is_request(value) then
+  elseif marks.is_request(value) then
     raise("argument", place .. ": a request that gives one value must select one column: write request:select(\"column\")")
   end
-  raise("argument", place .. ": expected a value or an expression, got " .. internal.describe(value)
+  raise("argument", place .. ": expected a value or an expression, got " .. errors.describe(value)
     .. (type(value) == "table" and lists_cure or ""))
 end
 
 --- Whether this is a value that SQLite can store: a date, a blob, a case of an enum, ...
 local function is_storable(value)
-  if value == internal.null or internal.is_blob(value) then return true end
+  if value == null or native_values.is_blob(value) then return true end
   local kind = type(value)
   if kind ~= "table" and kind ~= "userdata" then return false end
-  local ok, plain = pcall(internal.plain, value)
+  local ok, plain = pcall(native_values.plain, value)
   return ok and not rawequal(plain, value)
 end
 
@@ -66,7 +70,7 @@ end
 local function operand(value, place)
   if plain_types[type(value)] then return of_value(value) end
   if is_expression(value) then return value end
-  if value ~= nil and internal.is_request(value) then return internal.load("perilune.expressions.subquery").scalar(value, place) end
+  if value ~= nil and marks.is_request(value) then return require("perilune.expressions.subquery").scalar(value, place) end
   if is_storable(value) then return of_value(value) end
   return raise_operand(place, value)
 end
@@ -88,7 +92,7 @@ local function binary(left, op, right, place)
   elseif kind == "table" and getmetatable(right) == mark then
     return join(shape_with_shape(shape, op, right.shape), left, right)
   end
-  if shape.convert and comparisons[op] and right ~= nil and not internal.is_request(right) then
+  if shape.convert and comparisons[op] and right ~= nil and not marks.is_request(right) then
     right = shape.convert(right)
   end
   right = operand(right, place)
@@ -106,7 +110,7 @@ end
 --- Raises unless a value is a text that says something.
 local function check_string(place, value, what)
   if type(value) ~= "string" or value == "" then
-    raise("argument", place .. ": expected " .. what .. ", got " .. internal.describe(value))
+    raise("argument", place .. ": expected " .. what .. ", got " .. errors.describe(value))
   end
   return value
 end
@@ -152,7 +156,7 @@ local function define_connective(event, op, symbol)
   metatable[event] = function(left, right)
     for _, side in ipairs{ left, right } do
       if not is_expression(side) then
-        raise("argument", "`" .. symbol .. "` stands between two conditions, got " .. internal.describe(side)
+        raise("argument", "`" .. symbol .. "` stands between two conditions, got " .. errors.describe(side)
           .. (type(side) == "boolean" and ": write `column:eq(value)`, since == of Lua gives true or false" or ""))
       end
     end
@@ -200,9 +204,11 @@ function metatable.__len(self)
   raise("argument", "# of an expression: write `" .. tostring(self) .. ":length()` for the length of a text")
 end
 
-function metatable.__tostring(self)
-  return internal.inline_sql(self)
+function marks.inline_sql(expression)
+  return require("perilune.expressions.swift_bridge").inline(expression)
 end
+
+metatable.__tostring = marks.inline_sql
 
 return {
   metatable = metatable, join = join, join_all = join_all, collect = collect, of_value = of_value, is_storable = is_storable,

@@ -1,16 +1,18 @@
 --- Lists and requests inside of expressions.
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.expression")
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local expression = require "perilune.expressions.expression"
 
 local subquery = {}
 
 --- The request that a value stands for, or nil.
 local function request_of(value)
   if type(value) ~= "table" or getmetatable(value) == nil then return nil end
-  internal.load("perilune.requests.source")
-  return internal.load("perilune.requests.request").of(value)
+  return marks.request_of and marks.request_of(value)
 end
 
 --- The shape of a request as an operand.
@@ -43,7 +45,7 @@ end
 function subquery.exists(given, place)
   local request = request_of(given)
   if not request then
-    raise("argument", place .. ": argument 1: expected a request, got " .. internal.describe(given))
+    raise("argument", place .. ": argument 1: expected a request, got " .. errors.describe(given))
   end
   return expression.unary(carrier(request), "exists")
 end
@@ -76,11 +78,11 @@ local function json_array(values)
 end
 
 local function check_element(value, index, place, convert)
-  if value == internal.null then
+  if value == null then
     raise("argument", place .. ": NULL in a list is equal to nothing; write `column:is_in(list) | column:is_null()`")
-  elseif type(value) == "table" and not convert and not internal.is_expression(value) and not expression.is_storable(value)
+  elseif type(value) == "table" and not convert and not marks.is_expression(value) and not expression.is_storable(value)
     or type(value) == "function" or type(value) == "thread" then
-    raise("argument", place .. ": element " .. index .. " of the list: expected a value, got " .. internal.describe(value))
+    raise("argument", place .. ": element " .. index .. " of the list: expected a value, got " .. errors.describe(value))
   end
 end
 
@@ -91,23 +93,23 @@ local function read_list(column, list, place)
   local count = #list
   for key in next, list do
     if math.type(key) ~= "integer" or key < 1 or key > count then
-      raise("argument", place .. ": expected a list of values; there is a field " .. internal.describe(key)
+      raise("argument", place .. ": expected a list of values; there is a field " .. errors.describe(key)
         .. (math.type(key) == "integer" and " behind a nil" or ""))
     end
   end
   for index = 1, count do
     local value = list[index]
     check_element(value, index, place, convert)
-    if internal.is_expression(value) then is_plain = false
+    if marks.is_expression(value) then is_plain = false
     elseif convert then value = convert(value)
-    elseif type(value) == "table" or type(value) == "userdata" then value = internal.plain(value) end
+    elseif type(value) == "table" or type(value) == "userdata" then value = native_values.plain(value) end
     values[index + 1] = value
   end
   return values, is_plain
 end
 
 local function is_in_request(column, request, place)
-  if internal.is_association(request) then
+  if marks.is_association(request) then
     raise("argument", place .. ": expected a list or a request, got an association")
   end
   return expression.join(expression.shape_with_shape(column.shape, "in request", shape_of(request.node)), column,
@@ -118,8 +120,8 @@ end
 function subquery.is_in(column, list, place)
   local request = request_of(list)
   if request then return is_in_request(column, request, place) end
-  if type(list) ~= "table" or internal.is_expression(list) or getmetatable(list) ~= nil then
-    raise("argument", place .. ": expected a list of values or a request, got " .. internal.describe(list)
+  if type(list) ~= "table" or marks.is_expression(list) or getmetatable(list) ~= nil then
+    raise("argument", place .. ": expected a list of values or a request, got " .. errors.describe(list)
       .. "; for one value write `:eq(value)`")
   end
   local values, is_plain = read_list(column, list, place)

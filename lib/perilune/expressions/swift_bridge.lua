@@ -3,8 +3,10 @@
 -- Values are not part of it: each is a parameter, numbered in the order in which the request holds them. Where SQL cannot bind
 -- (in definitions of tables) they are written out instead.
 
-local internal = ...
-local sql = internal.sql_expressions
+local errors = require "perilune.native.errors"
+local sql_requests = require "perilune.native.requests"
+local native_values = require "perilune.native.values"
+local sql = require "perilune.native.expressions"
 
 local builders = {}
 
@@ -24,7 +26,7 @@ end
 function builders.slot(_, context)
   local number = context.next
   context.next = number + 1
-  if context.values then return sql.value(internal.plain(context.values[number])) end
+  if context.values then return sql.value(native_values.plain(context.values[number])) end
   return sql.parameter(number)
 end
 
@@ -133,11 +135,11 @@ end
 local order_only = "in the order of a request"
 for op, what in pairs{ asc = "`:asc()`", desc = "`:desc()`", ["nulls first"] = "`:nulls_first()`",
   ["nulls last"] = "`:nulls_last()`" } do
-  builders[op] = function() internal.raise("argument", what .. " stands only " .. order_only) end
+  builders[op] = function() errors.raise("argument", what .. " stands only " .. order_only) end
 end
 
 builders["as"] = function()
-  internal.raise("argument", "`:as(name)` stands only around a whole selected column")
+  errors.raise("argument", "`:as(name)` stands only around a whole selected column")
 end
 
 --- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }.
@@ -161,8 +163,8 @@ end
 --- An expression as SQL without parameters, its columns without their table.
 local function inline(expression)
   local values = {}
-  internal.load("perilune.expressions.expression").collect(expression, values, 0)
-  return internal.sql_requests.inline(build(expression.shape, { next = 1, values = values }))
+  require("perilune.expressions.expression").collect(expression, values, 0)
+  return sql_requests.inline(build(expression.shape, { next = 1, values = values }))
 end
 
 return { build = build, build_all = build_all, builders = builders, read_order = read_order, inline = inline }

@@ -14,12 +14,12 @@
 --
 -- The name of the migration is that of the file without its extension. Other files are left out, hidden ones too.
 
-local internal = ...
+local errors = require "perilune.native.errors"
 
 --- What the file returns that a person may have meant.
 local function mistake(path, got)
-  internal.raise("argument", path .. ": expected it to return a function(db), or a table with the function `up`, got "
-    .. (got == nil and "nothing" or internal.describe(got)))
+  errors.raise("argument", path .. ": expected it to return a function(db), or a table with the function `up`, got "
+    .. (got == nil and "nothing" or errors.describe(got)))
 end
 
 --- The options and the function of a migration in Lua.
@@ -40,7 +40,7 @@ end
 -- @tparam function add gets name, options, body and source
 return function(functions, path, add)
   if type(path) ~= "string" then
-    internal.raise("argument", "m:register_folder: argument 1: expected the path of a folder, got " .. internal.describe(path))
+    errors.raise("argument", "m:register_folder: argument 1: expected the path of a folder, got " .. errors.describe(path))
   end
   local files = functions.folder(path)
   for _, file in ipairs(files) do

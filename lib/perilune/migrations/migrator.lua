@@ -11,9 +11,11 @@
 -- the migrations that a database has seen run again, on a scratch database: what else they do they do again, and they must
 -- use the handle that they are given, not `db`.
 
-local internal = ...
-local perilune, database = internal.perilune, internal.database
-local functions = internal.migrations()
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local perilune = require "perilune"
+local database = require("perilune.native.databases").methods
+local functions = require "perilune.native.migrations"
 
 local migrator = {}
 local metatable = { __name = "migrator" }
@@ -25,7 +27,7 @@ local checks = { "deferred", "immediate", "disabled" }
 local function state_of(self, method)
   local state = states[self]
   if not state then
-    internal.raise("argument", "m:" .. method .. ": expected a migrator before the colon, got " .. internal.describe(self))
+    errors.raise("argument", "m:" .. method .. ": expected a migrator before the colon, got " .. errors.describe(self))
   end
   return state
 end
@@ -36,7 +38,7 @@ local function check_names(options, known)
       local names = {}
       for other in pairs(known) do names[#names + 1] = other end
       table.sort(names)
-      internal.raise_unknown("option", name, names)
+      errors.raise_unknown("option", name, names)
     end
   end
 end
@@ -45,18 +47,18 @@ end
 
 local function read_merges(merges)
   if type(merges) ~= "table" then
-    internal.raise("argument", "m:register: option merges: expected a list of names, got " .. internal.describe(merges))
+    errors.raise("argument", "m:register: option merges: expected a list of names, got " .. errors.describe(merges))
   end
   local names = {}
   for index, name in ipairs(merges) do
     if type(name) ~= "string" then
-      internal.raise("argument", "m:register: option merges: expected a list of names, got " .. internal.describe(name)
+      errors.raise("argument", "m:register: option merges: expected a list of names, got " .. errors.describe(name)
         .. " in it")
     end
     names[index] = name
   end
   if next(merges, #names > 0 and #names or nil) ~= nil then
-    internal.raise("argument", "m:register: option merges: expected a list of names, got a table with other keys")
+    errors.raise("argument", "m:register: option merges: expected a list of names, got a table with other keys")
   end
   return names
 end
@@ -65,19 +67,19 @@ local function read_checks(value)
   for _, name in ipairs(checks) do
     if name == value then return name end
   end
-  internal.raise("argument", 'm:register: option foreign_keys: expected "deferred", "immediate" or "disabled", got '
-    .. internal.describe(value))
+  errors.raise("argument", 'm:register: option foreign_keys: expected "deferred", "immediate" or "disabled", got '
+    .. errors.describe(value))
 end
 
 --- Adds a migration: the one way in, for functions, texts and files.
 -- @tparam table source file and sql, where they are known
 local function add(state, name, options, body, source)
   if type(name) ~= "string" then
-    internal.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. internal.describe(name))
+    errors.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. errors.describe(name))
   end
   check_names(options, { foreign_keys = true, merges = true, down = true })
   if options.down ~= nil and type(options.down) ~= "function" and type(options.down) ~= "string" then
-    internal.raise("argument", "m:register: option down: expected a function or SQL, got " .. internal.describe(options.down))
+    errors.raise("argument", "m:register: option down: expected a function or SQL, got " .. errors.describe(options.down))
   end
   local entry = {
     name = name,
@@ -92,7 +94,7 @@ local function add(state, name, options, body, source)
     local sql = entry.sql
     entry.body = function(db) db:execute(sql) end
   elseif type(body) ~= "function" then
-    internal.raise("argument", "m:register: expected a function or SQL last, got " .. internal.describe(body))
+    errors.raise("argument", "m:register: expected a function or SQL last, got " .. errors.describe(body))
   end
   state.register(name, entry.merges)
   state.list[#state.list + 1] = entry
@@ -112,7 +114,7 @@ function migrator:register(name, options, body)
   local state = state_of(self, "register")
   if body == nil then options, body = nil, options end
   if options ~= nil and type(options) ~= "table" then
-    internal.raise("argument", "m:register: argument 2: expected a table of options, got " .. internal.describe(options))
+    errors.raise("argument", "m:register: argument 2: expected a table of options, got " .. errors.describe(options))
   end
   add(state, name, options or {}, body, { sql = type(body) == "string" and body or nil })
   return self
@@ -121,7 +123,7 @@ end
 --- Adds the migrations of a folder: see `migration_folder`.
 function migrator:register_folder(path)
   local state = state_of(self, "register_folder")
-  internal.load("perilune.migrations.folder")(functions, path, function(...) add(state, ...) end)
+  require("perilune.migrations.folder")(functions, path, function(...) add(state, ...) end)
   return self
 end
 
@@ -135,9 +137,9 @@ function migrator:names()
 end
 
 local function database_or_default(method, db)
-  if db == nil then return internal.default_database() end
-  if not internal.is_database(db) then
-    internal.raise("argument", "m:" .. method .. ": argument 1: expected a database, got " .. internal.describe(db))
+  if db == nil then return records.default_database() end
+  if not records.is_database(db) then
+    errors.raise("argument", "m:" .. method .. ": argument 1: expected a database, got " .. errors.describe(db))
   end
   return db
 end
@@ -213,14 +215,14 @@ local function read_options(method, options, short, known)
   if options == nil then return {} end
   if type(options) == "string" then return { [short] = options } end
   if type(options) ~= "table" then
-    internal.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
-      .. internal.describe(options))
+    errors.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
+      .. errors.describe(options))
   end
   check_names(options, known)
   for name, wanted in pairs(known) do
     if options[name] ~= nil and type(options[name]) ~= wanted then
-      internal.raise("argument", "m:" .. method .. ": option " .. name .. ": expected a " .. wanted .. ", got "
-        .. internal.describe(options[name]))
+      errors.raise("argument", "m:" .. method .. ": option " .. name .. ": expected a " .. wanted .. ", got "
+        .. errors.describe(options[name]))
     end
   end
   return options
@@ -254,11 +256,11 @@ local function seen_after(state, seen, target)
   end
   for _, entry in ipairs(state.list) do
     if entry.name == target then
-      internal.raise("migration", ("m:migrate_down: the database has not seen the migration `%s`"):format(target),
+      errors.raise("migration", ("m:migrate_down: the database has not seen the migration `%s`"):format(target),
         { migration = target })
     end
   end
-  internal.raise_unknown("migration", target, seen)
+  errors.raise_unknown("migration", target, seen)
 end
 
 local down_options = { to = "string", did_undo = "function" }
@@ -277,7 +279,7 @@ function migrator:migrate_down(db, options)
   db = database_or_default("migrate_down", db)
   local seen, undone = seen_by("migrate_down", db), nil
   local names = options.to and seen_after(state, seen, options.to) or { seen[#seen] }
-  internal.load("perilune.migrations.undoing")(db, state.list, names, function(name)
+  require("perilune.migrations.undoing")(db, state.list, names, function(name)
     undone = name
     if options.did_undo then options.did_undo(name) end
   end)
@@ -294,9 +296,9 @@ end
 --- `erase_on_schema_change`: whether a database that is not what its migrations make is erased and migrated again, its data
 -- lost. For the time in which migrations are still being written. Files have to be named: `m:migrate(db, { erase = "a.db" })`.
 function metatable.__newindex(self, name, value)
-  if name ~= "erase_on_schema_change" then internal.raise_unknown("field", name, { "erase_on_schema_change" }) end
+  if name ~= "erase_on_schema_change" then errors.raise_unknown("field", name, { "erase_on_schema_change" }) end
   if type(value) ~= "boolean" then
-    internal.raise("argument", "m.erase_on_schema_change: expected a boolean, got " .. internal.describe(value))
+    errors.raise("argument", "m.erase_on_schema_change: expected a boolean, got " .. errors.describe(value))
   end
   states[self].erase_on_schema_change = value
 end
@@ -311,7 +313,7 @@ metatable.__metatable = false
 -- @tparam ?table options `folder`: the path of a folder whose migrations it begins with
 function perilune.migrator(options)
   if options ~= nil and type(options) ~= "table" then
-    internal.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. internal.describe(options))
+    errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options))
   end
   check_names(options or {}, { folder = true })
   local self = setmetatable({}, metatable)

@@ -1,6 +1,6 @@
 --- Undoing migrations: what their `down` does, in a transaction, and that the database has not seen them.
 
-local internal = ...
+local errors = require "perilune.native.errors"
 
 local function find(list, name)
   for _, entry in ipairs(list) do
@@ -12,10 +12,10 @@ end
 local function undoing(list, name)
   local entry = find(list, name)
   if not entry then
-    internal.raise("migration", ("the migration `%s`, which the database has seen, is not one of this migrator")
+    errors.raise("migration", ("the migration `%s`, which the database has seen, is not one of this migrator")
       :format(name), { migration = name })
   elseif entry.down == nil then
-    internal.raise("migration", ("the migration `%s` does not say how it is undone: give it a `down`%s"):format(name,
+    errors.raise("migration", ("the migration `%s` does not say how it is undone: give it a `down`%s"):format(name,
       entry.sql and entry.file and (", in the file " .. entry.file:gsub("%.sql$", ".down.sql")) or ""), { migration = name })
   end
   return entry
@@ -26,7 +26,7 @@ local function check_foreign_keys(db, name)
   local violation = db:foreign_key_violations()[1]
   if not violation then return end
   local message = "undoing the migration `%s` leaves rows of %s that refer to rows of %s which are not there"
-  internal.raise("constraint_foreign_key", message:format(name, violation.table, violation.referenced_table),
+  errors.raise("constraint_foreign_key", message:format(name, violation.table, violation.referenced_table),
     { migration = name })
 end
 
@@ -48,7 +48,7 @@ local function undo_one(db, entry)
     local is_done, err = pcall(undo, handle, entry)
     if is_enforced then handle:execute("PRAGMA foreign_keys = ON") end
     if is_done then return end
-    if type(err) == "userdata" then internal.add_error_fields(err, { migration = entry.name }) end
+    if type(err) == "userdata" then errors.add_fields(err, { migration = entry.name }) end
     error(err, 0)
   end)
 end

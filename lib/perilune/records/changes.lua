@@ -1,15 +1,16 @@
 --- Change tracking: what differs between a record and its row, as far as the record knows it.
 
-local internal = ...
-local records = internal.records
-local record_info = internal.load("perilune.records.info")
-local record_values = internal.load("perilune.records.values")
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 
 local record_changes = {}
 
 --- The column info of the record's table as it is now: it may have got columns since the record was fetched.
 local function current_info(info, target)
-  local is_known, current = pcall(record_info.of_class, internal.class_of(target))
+  local is_known, current = pcall(record_info.of_class, records.class_of(target))
   return is_known and current or info
 end
 
@@ -46,14 +47,14 @@ local function present_columns(info, target)
   local present = {}
   for _, column in ipairs(info.columns) do
     local value = rawget(target, column)
-    if value ~= nil and value ~= internal.null then present[#present + 1] = column end
+    if value ~= nil and value ~= null then present[#present + 1] = column end
   end
   return present
 end
 
 local function info_of(verb, value)
-  if internal.class_of(value) then return record_info.of_record(value) end
-  internal.raise("argument", verb .. ": expected a record before the colon, got " .. internal.describe(value))
+  if records.class_of(value) then return record_info.of_record(value) end
+  errors.raise("argument", verb .. ": expected a record before the colon, got " .. errors.describe(value))
 end
 
 --- Whether writing the record would change its row. A record that stands for no row has changed.
@@ -69,7 +70,7 @@ function record_changes.changes(self)
   local old = records.snapshot(self) or {}
   for _, column in ipairs(record_changes.columns(info, self) or present_columns(info, self)) do
     local new = rawget(self, column)
-    if new == internal.null then new = nil end
+    if new == null then new = nil end
     result[column] = { old = record_values.read(info, self, column, old[column]), new = new }
   end
   return result
@@ -97,7 +98,7 @@ end
 
 local function set_fields(target, fields)
   for key, value in pairs(fields) do
-    if value == internal.null then value = nil end
+    if value == null then value = nil end
     target[key] = value
   end
 end

@@ -8,10 +8,12 @@
 -- seldom done. Reading this, know: the *info* of a class is a table { class, table, name, options, base, members, lookup, known,
 -- model }; the *description* of a table is made from its schema for one class, and is what a plan of the row path is made from.
 
-local internal = ...
-local records, raise = internal.records, internal.raise
-local sql_text = internal.load("perilune.runtime.sql_text")
-local record_description = internal.load("perilune.records.description")
+local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
+local records = require "perilune.native.records"
+local raise = errors.raise
+local sql_text = require "perilune.runtime.sql_text"
+local record_description = require "perilune.records.description"
 
 local record = {
   --- By name: methods that make the Lua part see every write of their class.
@@ -107,7 +109,7 @@ local function make_plan(class, db)
   local info = infos[class]
   -- The first statement that runs after a change may be the one that notices it: the generation comes after it.
   local batched = is_batched(db, info.table)
-  local generation, schema = records.schema_generation(db), internal.table_schema(db, info.table)
+  local generation, schema = records.schema_generation(db), native_schema.table(db, info.table)
   local plans = records.plans(info.model)
   local former = plans[records.database_id(db)]
   if former and records.plan_schema(former).schema == schema and records.plan_schema(former).is_batched == batched then
@@ -162,7 +164,7 @@ end
 
 -- What the row path asks for
 
-local functions = { plan = make_plan, write_sql = internal.load("perilune.records.sql") }
+local functions = { plan = make_plan, write_sql = require "perilune.records.sql" }
 
 function functions.name(class)
   return infos[class].name
@@ -184,14 +186,14 @@ function functions.missing(class, name)
   end
   for verb in pairs(record.instance_verbs) do methods[#methods + 1] = verb end
   table.sort(methods)
-  internal.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
+  errors.raise_unknown_column(name, info.table, table.move(methods, 1, #methods, #names + 1, names))
 end
 
 --- Whether a field may be assigned.
 function functions.assign(class, _, name)
   local info = infos[class]
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
-  internal.raise_unknown_column(name, info.table, known_names(info))
+  errors.raise_unknown_column(name, info.table, known_names(info))
 end
 
 -- Classes
@@ -214,7 +216,7 @@ local function check_hook(name)
   if not record.hooks["will_" .. verb] then
     -- A method such as `will_save_the_day` is none.
     if verb:find("_", 1, true) then return end
-    local _, err = pcall(internal.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
+    local _, err = pcall(errors.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
     verb = err.suggestion
   end
   if not verb then return end
@@ -252,12 +254,12 @@ local function define(class, name, value)
     if definer(info, name, value) then return end
   end
   if type(name) ~= "string" then
-    raise("argument", ("a record class has members with names, not %s"):format(internal.describe(name)))
+    raise("argument", ("a record class has members with names, not %s"):format(errors.describe(name)))
   elseif info.known[name] and value ~= nil then
     raise("argument", ("the record class %s cannot have a method `%s`: it is a column"):format(info.name, name))
   elseif record.hooks[name] and value and not may_be_called(value) then
     raise("argument", ("the hook `%s` of the record class %s: expected a function, got %s")
-      :format(name, info.name, internal.describe(value)))
+      :format(name, info.name, errors.describe(value)))
   end
   if value ~= nil then check_hook(name) end
   rawset(info.members, name, value)
@@ -272,15 +274,15 @@ end
 local function make(class, values, ...)
   local info = infos[class]
   if values ~= nil and type(values) ~= "table" or select("#", ...) > 0 then
-    raise("argument", ("%s{...}: expected a table of columns, got %s"):format(info.name, internal.describe(values)))
+    raise("argument", ("%s{...}: expected a table of columns, got %s"):format(info.name, errors.describe(values)))
   end
   local made = records.new_record(class, values)
   if made then return made end
-  if not can_tell_columns(info) then return internal.load("perilune.records.unresolved_table").make(info, values) end
+  if not can_tell_columns(info) then return require("perilune.records.unresolved_table").make(info, values) end
   made = records.new_record(class, values) or records.new_record(class, values, true)
   if made then return made end
   for name in next, values or {} do
-    if not info.known[name] then internal.raise_unknown_column(name, info.table, known_names(info)) end
+    if not info.known[name] then errors.raise_unknown_column(name, info.table, known_names(info)) end
   end
   raise("internal", ("a record of %s could not be made"):format(info.name))
 end
@@ -291,7 +293,7 @@ setmetatable(record.class_verbs, {
     for verb, value in pairs(record.class_verbs) do verbs[verb] = value or nil end
     for verb in pairs(verbs) do names[#names + 1] = verb end
     table.sort(names)
-    internal.raise_unknown("method", name, names)
+    errors.raise_unknown("method", name, names)
   end,
 })
 
@@ -299,7 +301,7 @@ local function check_list_of_names(option, value)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" or #value == 0 then
     raise("argument", ("perilune.record: option %s: expected a name or a list of names, got %s")
-      :format(option, internal.describe(value)))
+      :format(option, errors.describe(value)))
   end
   for _, name in ipairs(value) do sql_text.name(name, "perilune.record: option " .. option) end
   return table.move(value, 1, #value, 1, {})
@@ -316,7 +318,7 @@ end
 
 function record.class_options.track_changes(info, value)
   if type(value) ~= "boolean" then
-    raise("argument", "perilune.record: option track_changes: expected a boolean, got " .. internal.describe(value))
+    raise("argument", "perilune.record: option track_changes: expected a boolean, got " .. errors.describe(value))
   end
   info.tracks_changes = value
 end
@@ -324,13 +326,13 @@ end
 local function read_options(info, options)
   if options == nil then return end
   if type(options) ~= "table" then
-    raise("argument", "perilune.record: expected a table of options, got " .. internal.describe(options))
+    raise("argument", "perilune.record: expected a table of options, got " .. errors.describe(options))
   end
   local names = {}
   for name in pairs(record.class_options) do names[#names + 1] = name end
   table.sort(names)
   for name in pairs(options) do
-    if not record.class_options[name] then internal.raise_unknown("option", name, names) end
+    if not record.class_options[name] then errors.raise_unknown("option", name, names) end
   end
   for _, name in ipairs(names) do
     if options[name] ~= nil then record.class_options[name](info, options[name]) end
@@ -375,7 +377,7 @@ function record.require_class(verb, class)
   local info = class ~= nil and infos[class]
   if not info then
     raise("argument", ("%s: expected a record class before the colon (Class:%s(...)), got %s")
-      :format(verb, verb, internal.describe(class)))
+      :format(verb, verb, errors.describe(class)))
   end
   return info
 end
@@ -394,9 +396,9 @@ end
 -- @tparam string table_name the table or view; it need not exist yet
 -- @tparam ?table options types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no
 --   columns), on_conflict (a policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
-function internal.perilune.record(table_name, options)
+function record.new_class(table_name, options)
   if type(table_name) == "table" then
-    internal.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table: "
+    errors.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table: "
       .. 'write perilune.record("author", { ... })')
   end
   sql_text.name(table_name, "perilune.record: argument 1")
@@ -404,14 +406,5 @@ function internal.perilune.record(table_name, options)
 end
 
 record.functions = functions
-records.set_record_functions(functions)
-records.set_record_verbs(record.instance_verbs)
-internal.record = record
-internal.load("perilune.records.failures")
-internal.load("perilune.records.columns")
-internal.load("perilune.records.fetching")
-internal.load("perilune.records.writing")
-internal.load("perilune.records.types")
-internal.load("perilune.records.persistence")
-internal.load("perilune.requests.record_classes")
+
 return record

@@ -5,12 +5,16 @@
 -- A converter has `name`, for messages; `write(value)`, which returns what is stored, or nil and what is wrong; and, unless
 -- fields hold what is stored, `read(value)`, which returns the field, or nil and what is wrong. Neither gets nil.
 
-local internal = ...
+local null = require("perilune.native.values").null
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
+local native_values = require "perilune.native.values"
 
 local column_types = {}
 
 local function expected(what, value)
-  return nil, "expected " .. what .. ", got " .. internal.describe(value)
+  return nil, "expected " .. what .. ", got " .. errors.describe(value)
 end
 
 -- MARK: - Types by name
@@ -20,7 +24,7 @@ local function check(name, what, accept)
   return {
     name = name,
     write = function(value)
-      local accepted = accept(internal.plain(value))
+      local accepted = accept(native_values.plain(value))
       if accepted == nil then return expected(what, value) end
       return accepted
     end,
@@ -59,30 +63,31 @@ named.boolean = {
 named.blob = {
   name = "blob",
   write = function(value)
-    local plain = internal.plain(value)
-    if type(plain) == "string" then return internal.perilune.blob(plain) end
-    if internal.is_blob(plain) then return plain end
+    local plain = native_values.plain(value)
+    if type(plain) == "string" then return perilune.blob(plain) end
+    if native_values.is_blob(plain) then return plain end
     return expected("a string or perilune.blob", value)
   end,
 }
 
-local date, date_components = internal.perilune.date, internal.perilune.date_components
+local date = perilune.date
+local date_components = perilune.date_components
 
 --- Numbers could be Julian days as well as Unix seconds: they are read, never written.
 local function writer_of_dates(what, is, read)
   return function(value)
-    if is(value) then return internal.plain(value) end
+    if is(value) then return native_values.plain(value) end
     if type(value) == "number" then return expected(what, value) end
     local converted, message = read(value)
     if converted == nil then return nil, message end
-    return internal.plain(converted)
+    return native_values.plain(converted)
   end
 end
 
 named.date = {
   name = "date",
-  read = internal.read_date,
-  write = writer_of_dates("a date (perilune.date(...)) or its text", date.is, internal.read_date),
+  read = native_values.read_date,
+  write = writer_of_dates("a date (perilune.date(...)) or its text", date.is, native_values.read_date),
 }
 
 --- The row path makes dates of texts in the usual forms by itself.
@@ -90,22 +95,22 @@ column_types.date = named.date
 
 named.date_components = {
   name = "date_components",
-  read = internal.read_date_components,
+  read = native_values.read_date_components,
   write = writer_of_dates("date components (perilune.date_components(...)) or their text", date_components.is,
-    internal.read_date_components),
+    native_values.read_date_components),
 }
 
 named.json = {
   name = "json",
-  read = function(value) return internal.load("perilune.runtime.json").try_decode(value) end,
-  write = function(value) return internal.load("perilune.runtime.json").try_encode(value) end,
+  read = function(value) return require("perilune.runtime.json").try_decode(value) end,
+  write = function(value) return require("perilune.runtime.json").try_encode(value) end,
 }
 
 -- MARK: - Types that scripts make
 
 local function is_storable(value)
   local kind = type(value)
-  return kind == "string" or kind == "boolean" or (kind == "number" and value == value) or internal.is_blob(value)
+  return kind == "string" or kind == "boolean" or (kind == "number" and value == value) or native_values.is_blob(value)
 end
 
 --- What an error that a script has raised says: of a table its message.
@@ -114,7 +119,7 @@ local function text_of(failure)
   local message, kind, metatable = rawget(failure, "message"), rawget(failure, "kind"), getmetatable(failure)
   if type(message) == "string" then return message end
   if type(metatable) == "table" and rawget(metatable, "__tostring") then return tostring(failure) end
-  return type(kind) == "string" and "an error of kind " .. kind or "an error that is " .. internal.describe(failure)
+  return type(kind) == "string" and "an error of kind " .. kind or "an error that is " .. errors.describe(failure)
 end
 
 --- Calls a conversion of a script. An error that it raises says what is wrong with the value.
@@ -130,11 +135,11 @@ local function enum_type(enum)
     name = "enum",
     read = function(value) return enum:from_database(value) end,
     write = function(value)
-      local plain = internal.plain(value)
+      local plain = native_values.plain(value)
       if plain ~= value and rawequal(enum:from_database(plain), value) then return plain end
       local case, message = enum:from_database(value)
       if not case then return nil, message or "no case of the enum" end
-      return nil, internal.describe(value) .. " is stored for a case, but no case: write the enum's `" .. case.name .. "`"
+      return nil, errors.describe(value) .. " is stored for a case, but no case: write the enum's `" .. case.name .. "`"
     end,
   }
 end
@@ -153,9 +158,9 @@ local function custom_type(wanted, name, from_database, to_database)
     read = function(value) return attempt(name, from_database, value) end,
     write = function(value)
       local plain, message = attempt(name, to_database, unwrap(wanted, value))
-      plain = internal.plain(plain)
-      if plain == nil or plain == internal.null then return nil, message or (name .. " has no such value") end
-      if not is_storable(plain) then return nil, name .. ": to_database returned " .. internal.describe(plain) end
+      plain = native_values.plain(plain)
+      if plain == nil or plain == null then return nil, message or (name .. " has no such value") end
+      if not is_storable(plain) then return nil, name .. ": to_database returned " .. errors.describe(plain) end
       return plain
     end,
   }
@@ -165,8 +170,8 @@ local function raise_no_type(place, wanted)
   local names = {}
   for name in pairs(named) do names[#names + 1] = name end
   table.sort(names)
-  internal.raise("argument", place .. ": expected a type (" .. table.concat(names, ", ") .. ", an enum, a value type, or a table "
-    .. "with the functions from_database and to_database), got " .. internal.describe(wanted))
+  errors.raise("argument", place .. ": expected a type (" .. table.concat(names, ", ") .. ", an enum, a value type, or a table "
+    .. "with the functions from_database and to_database), got " .. errors.describe(wanted))
 end
 
 --- The converter of a type as scripts write it.
@@ -176,7 +181,7 @@ function column_types.converter(wanted, place)
   if rawequal(wanted, date_components) then return named.date_components end
   if type(wanted) == "string" then return named[wanted] or raise_no_type(place, wanted) end
   if type(wanted) ~= "table" then raise_no_type(place, wanted) end
-  if internal.enums[wanted] then return enum_type(wanted) end
+  if require("perilune.runtime.enum").known[wanted] then return enum_type(wanted) end
   local from_database, to_database = wanted.from_database, wanted.to_database
   if type(from_database) ~= "function" or type(to_database) ~= "function" then raise_no_type(place, wanted) end
   local name = type(wanted.name) == "string" and wanted.name or "the type"
@@ -192,7 +197,7 @@ local declared = {
 }
 
 --- The converters of a table's columns, by name; nil for a column whose fields are stored as they are.
--- @param schema the table, as `internal.table_schema` gives it
+-- @param schema the table, as `native_schema.table` gives it
 -- @param types the option of the record: columns with their types, or nil
 function column_types.of(schema, types)
   local converters, names = {}, {}
@@ -204,7 +209,7 @@ function column_types.of(schema, types)
   local known = {}
   for _, name in ipairs(names) do known[name] = true end
   for name, wanted in pairs(types) do
-    if not known[name] then internal.raise_unknown_column(name, schema.name, names) end
+    if not known[name] then errors.raise_unknown_column(name, schema.name, names) end
     local converter = column_types.converter(wanted, "column `" .. name .. "`")
     converters[name] = converter ~= named.any and converter or nil
   end
@@ -219,7 +224,7 @@ local function describe_key(schema, key)
   local columns, parts = schema.primary_key.columns, {}
   for index, column in ipairs(columns) do
     local value = type(key) == "table" and key[column] or #columns == 1 and key or nil
-    parts[index] = "`" .. column .. "` " .. (value == nil and "nil" or tostring(internal.plain(value)))
+    parts[index] = "`" .. column .. "` " .. (value == nil and "nil" or tostring(native_values.plain(value)))
   end
   return #parts > 0 and " (row with " .. table.concat(parts, ", ") .. ")" or ""
 end
@@ -227,7 +232,7 @@ end
 --- Raises for a value that does not convert.
 -- @param key the value of the row's key, or a table with the columns of the key; nil if there is none
 function column_types.fail(schema, column, message, key)
-  internal.raise("conversion", "`" .. schema.name .. "`.`" .. column .. "`" .. describe_key(schema, key) .. ": " .. message,
+  errors.raise("conversion", "`" .. schema.name .. "`.`" .. column .. "`" .. describe_key(schema, key) .. ": " .. message,
     { table = schema.name, column = column, key = key })
 end
 

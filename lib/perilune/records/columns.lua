@@ -1,9 +1,10 @@
 --- Which columns a record has: those of its row that it has seen, and those that the table has where it is written.
 
-local internal = ...
-local records, record = internal.records, internal.record
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
 local functions = record.functions
-local record_description = internal.load("perilune.records.description")
+local record_description = require "perilune.records.description"
 
 local function set_of(names)
   local set = {}
@@ -19,7 +20,7 @@ function functions.check_fields(values, description, raises)
     local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
     if is_column and not description.positions[record_description.fold(name)] then
       if not raises then return false end
-      internal.raise_unknown_column(name, description.table, record_description.column_names(description))
+      errors.raise_unknown_column(name, description.table, record_description.column_names(description))
     end
   end
   return true
@@ -51,11 +52,11 @@ end
 local function check_fit(value)
   local description = records.record_schema(value)
   if not description then return end
-  local info = internal.load("perilune.records.info").of(description)
+  local info = require("perilune.records.info").of(description)
   for _, column in ipairs(description.columns) do
     local converter = info.converters[column.name]
     if converter and converter.name == "boolean" then
-      internal.load("perilune.records.values").read(info, value, column.name, rawget(value, column.name))
+      require("perilune.records.values").read(info, value, column.name, rawget(value, column.name))
     end
   end
   for _, field in next, value do

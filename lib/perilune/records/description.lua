@@ -1,8 +1,8 @@
 --- What a record class has to know of its table: the *description*, which is made from the schema for one class, and is what a
 -- plan of the row path is made from.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
+local errors = require "perilune.native.errors"
+local sql_text = require "perilune.runtime.sql_text"
 
 local record_description = {}
 
@@ -44,7 +44,7 @@ local function key_names(info, schema, positions)
   if wanted then
     for _, name in ipairs(wanted) do
       if not positions[record_description.fold(name)] then
-        internal.raise_unknown_column(name, schema.name, record_description.column_names(schema))
+        errors.raise_unknown_column(name, schema.name, record_description.column_names(schema))
       end
     end
     return wanted

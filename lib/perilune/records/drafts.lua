@@ -7,10 +7,11 @@
 -- Inserting a draft writes the columns that it has, except a key that the database can choose. Upsert inserts a draft without
 -- a key, and updates the row of one that has it. Methods of the class that do not write can be called on drafts.
 
-local internal = ...
-local record = internal.record
-local record_info = internal.load("perilune.records.info")
-local record_values = internal.load("perilune.records.values")
+local errors = require "perilune.native.errors"
+local writing = require "perilune.records.writing"
+local record = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 
 local draft = {}
 
@@ -30,7 +31,7 @@ end
 
 local function raise_verb(class, verb)
   local table_name = record.info(class).name
-  internal.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` stands for no row: `Class:insert(draft)` makes "
+  errors.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` stands for no row: `Class:insert(draft)` makes "
     .. "one, `Class:upsert(draft)` makes one or writes that of the draft's key", { table = table_name })
 end
 
@@ -60,7 +61,7 @@ local function copy_of_fields(info, value)
 end
 
 local function raise_unknown(class, key, info)
-  internal.raise_unknown_column(tostring(key), record.info(class).table, info.columns)
+  errors.raise_unknown_column(tostring(key), record.info(class).table, info.columns)
 end
 
 local methods = {}
@@ -121,8 +122,8 @@ end
 -- @param values the fields, or a record of the class, whose key the draft has too
 function draft.new(class, values)
   if values ~= nil and (type(values) ~= "table" or draft.class_of(values) or is_foreign(class, values)) then
-    internal.raise("argument", "draft: expected fields or a record of `" .. record.info(class).name .. "`, got "
-      .. internal.describe(values))
+    errors.raise("argument", "draft: expected fields or a record of `" .. record.info(class).name .. "`, got "
+      .. errors.describe(values))
   end
   local info, is_record = info_of(class), record.info_of(values) ~= nil
   for key in next, values or {} do
@@ -141,7 +142,7 @@ function draft.to_record(info, verb, value, db)
   if verbs[verb] and verb ~= "insert" and verb ~= "upsert" then raise_verb(class, verb) end
   local made = class(copy_of_fields(info_of(class), value))
   if not record.class_verbs.is(info.class, made) then
-    internal.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))
+    errors.raise("argument", ("%s: expected a draft of %s, got one of %s"):format(verb, info.name, record.info(class).name))
   end
   if verb ~= "upsert" then
     for column in pairs(record_info.of_class(class, db).chosen_keys) do made[column] = nil end
@@ -149,6 +150,6 @@ function draft.to_record(info, verb, value, db)
   return made
 end
 
-internal.record_writing.set_drafts(draft.class_of)
+writing.set_drafts(draft.class_of)
 
 return draft

@@ -1,9 +1,11 @@
 --- Errors of constraints, and of keys that are no integers, told by the record that was written: which table, columns and key,
 -- so that a script can tell the person what is wrong.
 
-local internal = ...
-local record_values = internal.load("perilune.records.values")
-local name = internal.load("perilune.runtime.sql_text").name
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
+local record_values = require "perilune.records.values"
+local name = require("perilune.runtime.sql_text").name
 
 local record_errors = {}
 
@@ -42,11 +44,11 @@ function explanations.mismatch(info, record, _, message)
   local position = info.description.rowid
   local column = position and info.description.columns[position]
   local value = column and rawget(record, column.name)
-  if value == nil or value == internal.null then return nil end
+  if value == nil or value == null then return nil end
   return {
     columns = { column.name },
     message = ("%s: `%s`.`%s` takes integers alone, got %s")
-      :format(message, info.schema.name, column.name, internal.describe(value)),
+      :format(message, info.schema.name, column.name, errors.describe(value)),
   }
 end
 
@@ -63,7 +65,7 @@ local function stored_list(info, record, columns)
   local values = {}
   for index, column in ipairs(columns) do
     local value = rawget(record, column)
-    if value == nil or value == internal.null then return nil end
+    if value == nil or value == null then return nil end
     values[index] = record_values.store(info, record, column, value)
   end
   return values
@@ -85,7 +87,7 @@ local function referring_table(info, record, db)
     SELECT DISTINCT m.name FROM sqlite_schema m, pragma_foreign_key_list(m.name) f
     WHERE m.type = 'table' AND lower(f."table") = lower(?) ORDER BY m.name]], info.schema.name)
   for _, table_name in ipairs(tables) do
-    for _, key in ipairs(internal.table_schema(db, table_name).foreign_keys) do
+    for _, key in ipairs(native_schema.table(db, table_name).foreign_keys) do
       local is_ours = key.table:lower() == info.schema.name:lower()
       local values = is_ours and stored_list(info, record, key.referenced_columns)
       if values and has_row(db, table_name, key.columns, values) then return { referring_table = table_name } end
@@ -118,7 +120,7 @@ function record_errors.explain(err, info, record, db)
   local explain = explanations[kind]
   local found = explain and explain(info, record, db, err.message) or {}
   for key, value in pairs(found) do fields[key] = value end
-  return internal.add_error_fields(err, fields)
+  return errors.add_fields(err, fields)
 end
 
 return record_errors

@@ -1,20 +1,22 @@
 --- What is raised for records, as the row path and other parts ask for it: values that cannot be stored, keys that no row has.
 
-local internal = ...
-local records, record, raise = internal.records, internal.record, internal.raise
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local raise = errors.raise
 local functions = record.functions
 
 --- Raises for a value that the row path cannot store.
 function functions.raise_value(description, target, position, expected, value)
-  local key = target and internal.load("perilune.records.values").key(description.schema, target)
-  internal.load("perilune.records.column_types").fail(description.schema, description.columns[position].name,
-    "expected " .. expected .. ", got " .. internal.describe(value), key)
+  local key = target and require("perilune.records.values").key(description.schema, target)
+  require("perilune.records.column_types").fail(description.schema, description.columns[position].name,
+    "expected " .. expected .. ", got " .. errors.describe(value), key)
 end
 
 --- Adds to an error of a constraint what is known of the record.
 function functions.explain(err, description, target)
-  local info = internal.load("perilune.records.info").of(description)
-  internal.load("perilune.records.errors").explain(err, info, target, records.default_database())
+  local info = require("perilune.records.info").of(description)
+  require("perilune.records.errors").explain(err, info, target, records.default_database())
 end
 
 --- Kinds of errors that come from what a list holds, beside those of constraints.
@@ -28,13 +30,13 @@ function functions.name_element(err, position)
   local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
   if not is_of_value or err.element ~= nil then return end
   local message = ("insert_all: element %d: %s"):format(position, (err.message:gsub("^insert_all: ", "")))
-  internal.add_error_fields(err, { element = position, message = message })
+  errors.add_fields(err, { element = position, message = message })
 end
 
 --- A value of a key as messages show it.
 function record.show(value)
-  if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or internal.describe(value) end
-  return type(value) == "table" and internal.describe(value) or tostring(value)
+  if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or errors.describe(value) end
+  return type(value) == "table" and errors.describe(value) or tostring(value)
 end
 
 --- The names of the columns of the key; where there is none, the row id.

@@ -1,10 +1,13 @@
 --- Reading records: find, fetch_one, fetch_all, rows, fetch_count, exists; and values made from rows by a function.
 
-local internal = ...
-local records, raise = internal.records, internal.raise
-local record = internal.record
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local native_rows = require "perilune.native.rows"
+local records = require "perilune.native.records"
+local raise = errors.raise
+local record = require "perilune.records.class"
 local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
-local sql_text = internal.load("perilune.runtime.sql_text")
+local sql_text = require "perilune.runtime.sql_text"
 
 local fetching = {}
 
@@ -68,7 +71,7 @@ local function run(class, verb, on_database, on_statement, db, count, source, ..
   if count == 0 then return on_database(db, record.description(class, db).select, class) end
   if type(source) == "string" then return on_database(db, source, class, ...) end
   if records.is_statement(source) then return on_statement(source, class, ...) end
-  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s"):format(verb, internal.describe(source)))
+  raise("argument", ("%s: argument 1: expected SQL or a prepared statement, got %s"):format(verb, errors.describe(source)))
 end
 
 --- Fetches records: of the whole table, of SQL, or of a prepared statement.
@@ -95,7 +98,7 @@ end
 function verbs.from_sql(class, sql, ...)
   record.require_class("from_sql", class)
   if type(sql) ~= "string" then
-    raise("argument", "from_sql: argument 1: expected SQL, got " .. internal.describe(sql))
+    raise("argument", "from_sql: argument 1: expected SQL, got " .. errors.describe(sql))
   end
   return fetching.make_source(class, sql, table.pack(...))
 end
@@ -167,7 +170,7 @@ local function key_condition(verb, class, db, values)
     if not position then
       local names = {}
       for index, column in ipairs(description.columns) do names[index] = column.name end
-      internal.raise_unknown_column(name, description.table, names)
+      errors.raise_unknown_column(name, description.table, names)
     end
     given[position] = value
   end
@@ -179,7 +182,7 @@ local function key_condition(verb, class, db, values)
     if given[position] ~= nil then
       parts[#parts + 1] = sql_text.name(column.name) .. " IS ?"
       local is_bytes = column.is_blob and type(given[position]) == "string"
-      arguments[#arguments + 1] = is_bytes and internal.perilune.blob(given[position]) or given[position]
+      arguments[#arguments + 1] = is_bytes and perilune.blob(given[position]) or given[position]
     end
   end
   return description, table.concat(parts, " AND "), arguments
@@ -215,14 +218,14 @@ function functions.fetch_by_key(verb, class, db, key)
   if record.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
   end
-  local is_draft = internal.record_writing.is_draft(key)
+  local is_draft = require("perilune.records.writing").is_draft(key)
   if is_draft or type(key) == "function" or type(key) == "thread" then
-    raise("argument", verb .. ": expected a key, got " .. (is_draft and "a draft" or internal.describe(key)))
+    raise("argument", verb .. ": expected a key, got " .. (is_draft and "a draft" or errors.describe(key)))
   end
   if plain_key(key) then
     local description = record.description(class, db)
     local column, sql = column_of_key(verb, description)
-    if column.is_blob and type(key) == "string" then key = internal.perilune.blob(key) end
+    if column.is_blob and type(key) == "string" then key = perilune.blob(key) end
     local found = awaken_one(info, records.fetch_record(db, sql, class, key))
     if found == nil then functions.check_key(verb, key) end
     return found
@@ -253,7 +256,7 @@ local function find_each(class, db, keys)
   local count, found = #keys, {}
   for position in next, keys do
     if math.type(position) ~= "integer" or position < 1 or position > count then
-      raise("argument", "find: expected a list of keys, got a table with the key " .. internal.describe(position))
+      raise("argument", "find: expected a list of keys, got a table with the key " .. errors.describe(position))
     end
   end
   for index = 1, count do
@@ -267,7 +270,7 @@ end
 function functions.find(class, ...)
   local db, count, key = split(class, "find", ...)
   if count ~= 1 or key == nil then
-    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or internal.describe(key)))
+    raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or errors.describe(key)))
   end
   if plain_key(key) or not is_list(key) then return find_one(class, db, key) end
   return records.with_access(db, "read", find_each, class, db, key)
@@ -293,13 +296,13 @@ verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 --- A record from a row, whose columns are fields; those that are none of the table are kept too.
 local function from_row(info, row)
   if type(row) ~= "table" then
-    raise("argument", ("%s.from_row: expected a row, got %s"):format(info.name, internal.describe(row)))
+    raise("argument", ("%s.from_row: expected a row, got %s"):format(info.name, errors.describe(row)))
   end
-  local names = internal.records.is_row(row) and internal.row_columns(row) or {}
-  if not internal.records.is_row(row) then
+  local names = records.is_row(row) and native_rows.columns(row) or {}
+  if not records.is_row(row) then
     for name in next, row do
       if type(name) ~= "string" then
-        raise("argument", ("%s.from_row: expected names of columns, got %s"):format(info.name, internal.describe(name)))
+        raise("argument", ("%s.from_row: expected names of columns, got %s"):format(info.name, errors.describe(name)))
       end
       names[#names + 1] = name
     end

@@ -9,10 +9,12 @@
 -- an around hook gets, before the database, the function that does what is inside its braces, and must call it once. Whatever
 -- a hook raises ends the write, undoes what it and its hooks have written, and is raised again as it is.
 
-local internal = ...
-local records, record = internal.records, internal.record
-local steps = internal.load("perilune.records.steps")
-local validation = internal.load("perilune.records.validation")
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local steps = require "perilune.records.steps"
+local validation = require "perilune.records.validation"
 
 --- Writes that hooks make, inside each other. Each takes a few of the 200 calls into C that Lua allows.
 local deepest = 16
@@ -32,7 +34,7 @@ end
 -- Around
 
 local function raise_misuse(write, name, mistake)
-  internal.raise("hook", "the hook `" .. name .. "` of `" .. write.info.name .. "` " .. mistake,
+  errors.raise("hook", "the hook `" .. name .. "` of `" .. write.info.name .. "` " .. mistake,
     { table = write.info.table, hook = name })
 end
 
@@ -158,7 +160,7 @@ end
 local function check_depth(info, db)
   if depth > 0 and not db:is_inside_transaction() then depth = 0 end
   if depth < deepest then return end
-  internal.raise("hook", "hooks of `" .. info.name .. "` write records inside each other more than " .. deepest
+  errors.raise("hook", "hooks of `" .. info.name .. "` write records inside each other more than " .. deepest
     .. " deep: does a hook write its own record?", { table = info.table })
 end
 
@@ -180,7 +182,7 @@ function hooks.perform(verb, info, target, db, options)
   db = db or records.default_database()
   check_depth(info, db)
   local write = { info = info, target = target, options = options }
-  local is_done, result = pcall(internal.guarded, db, run, write, bodies[verb])
+  local is_done, result = pcall(databases.guarded, db, run, write, bodies[verb])
   if is_done then return result end
   if write.memory then steps.put_back(target, write.memory) end
   error(result, 0)

@@ -2,10 +2,10 @@
 -- The *column info* of a description is a table { schema, description, columns, affinities, converters, generated,
 -- not_null, chosen_keys }; record_types.lua adds which of them are converted.
 
-local internal = ...
-local records, record = internal.records, internal.record
-local column_types = internal.load("perilune.records.column_types")
-local stored_values = internal.load("perilune.runtime.stored_values")
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local column_types = require "perilune.records.column_types"
+local stored_values = require "perilune.runtime.stored_values"
 
 local record_info = {}
 

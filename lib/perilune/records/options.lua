@@ -1,11 +1,37 @@
 --- Options of writes: what happens on a conflict, and what is returned.
 
-local internal = ...
-local records, record = internal.records, internal.record
-local writing = internal.record_writing
-local record_info = internal.load("perilune.records.info")
+local errors = require "perilune.native.errors"
+local native_rows = require "perilune.native.rows"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local record_info = require "perilune.records.info"
 
-local record_options = {}
+local record_options = {
+  --- By verb: the options that it takes: functions `option(value, parsed, verb)`, which raise or note the value.
+  by_verb = {
+    insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {},
+    insert_all = {},
+  },
+}
+
+--- What the options of a call say; nil without options.
+function record_options.read(verb, options)
+  if options == nil then return nil end
+  if type(options) ~= "table" or records.class_of(options) then
+    errors.raise("argument", ("%s: expected a table of options, got %s"):format(verb, errors.describe(options)))
+  end
+  local known, parsed = record_options.by_verb[verb], {}
+  for name, value in pairs(options) do
+    if not known[name] then
+      local names = {}
+      for known_name in pairs(known) do names[#names + 1] = known_name end
+      table.sort(names)
+      errors.raise_unknown("option", name, names)
+    end
+    known[name](value, parsed, verb)
+  end
+  return parsed
+end
 
 -- Conflicts
 
@@ -15,8 +41,8 @@ local function check_policy(place, value)
   for _, policy in ipairs(policies) do
     if policy == value then return value end
   end
-  internal.raise("argument", place .. ": expected one of " .. table.concat(policies, ", ") .. ", got "
-    .. internal.describe(value))
+  errors.raise("argument", place .. ": expected one of " .. table.concat(policies, ", ") .. ", got "
+    .. errors.describe(value))
 end
 
 local function note_policy(value, parsed, verb)
@@ -24,7 +50,7 @@ local function note_policy(value, parsed, verb)
 end
 
 for _, verb in ipairs{ "insert", "update", "update_changes", "save", "insert_all" } do
-  writing.options[verb].on_conflict = note_policy
+  record_options.by_verb[verb].on_conflict = note_policy
 end
 
 --- on_conflict: a policy for all writes of the class, or a table with those of `insert` and `update`.
@@ -36,7 +62,7 @@ function record.class_options.on_conflict(info, value)
   end
   info.policies = {}
   for kind, policy in pairs(value) do
-    if kind ~= "insert" and kind ~= "update" then internal.raise_unknown("option", kind, { "insert", "update" }) end
+    if kind ~= "insert" and kind ~= "update" then errors.raise_unknown("option", kind, { "insert", "update" }) end
     info.policies[kind] = check_policy(place .. ": " .. kind, policy)
   end
 end
@@ -71,14 +97,14 @@ end
 local function note_returning(value, parsed, verb)
   local is_list = type(value) == "table" and getmetatable(value) == nil and #value > 0
   if type(value) ~= "string" and not is_list then
-    internal.raise("argument", verb .. ": option returning: expected a column, a list of columns or \"all\", got "
-      .. internal.describe(value))
+    errors.raise("argument", verb .. ": option returning: expected a column, a list of columns or \"all\", got "
+      .. errors.describe(value))
   end
   parsed.returning = value == "*" and "all" or value
 end
 
 for _, verb in ipairs{ "insert", "update", "save", "upsert", "update_changes", "delete", "insert_all" } do
-  writing.options[verb].returning = note_returning
+  record_options.by_verb[verb].returning = note_returning
 end
 
 --- The columns that are to be returned: a list of names. Raises for one that the table does not have.
@@ -86,7 +112,7 @@ local function returned_columns(info, returning)
   if returning == "all" and not info.affinities.all then return info.columns end
   local columns = type(returning) == "table" and returning or { returning }
   for _, column in ipairs(columns) do
-    if not info.affinities[column] then internal.raise_unknown_column(column, info.schema.name, info.columns) end
+    if not info.affinities[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   end
   return columns
 end
@@ -110,7 +136,7 @@ function record_options.result(class_info, target, options, db)
   if type(returning) == "string" then return rawget(target, returning) end
   local values = {}
   for _, column in ipairs(columns) do values[column] = rawget(target, column) end
-  return internal.make_row(table.move(columns, 1, #columns, 1, {}), values)
+  return native_rows.make(table.move(columns, 1, #columns, 1, {}), values)
 end
 
 return record_options

@@ -1,9 +1,9 @@
 --- What records can do beyond the basic verbs: change tracking, update_changes, validation, drafts.
 -- Modules are loaded when they are first used.
 
-local internal = ...
-local records, record = internal.records, internal.record
-local writing = internal.load("perilune.records.writing")
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local record_options = require "perilune.records.options"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 
 --- The method of that name that scripts have defined on a class or on one that it extends; nil if there is none.
@@ -18,26 +18,26 @@ end
 for name in pairs(record.hooks) do verbs[name] = false end
 
 for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
-  writing.options.upsert[option] = function(value, parsed) parsed[option] = value end
+  record_options.by_verb.upsert[option] = function(value, parsed) parsed[option] = value end
 end
 
 --- Puts functions into the verbs of records that load a module when they are first called.
-local function lazily(module, names)
+local function on_first_call(module, names)
   for _, name in ipairs(names) do
     instance_verbs[name] = function(...)
-      local functions = internal.load(module)
+      local functions = require(module)
       record.set_instance_verb(name, functions[name])
       return functions[name](...)
     end
   end
 end
 
-lazily("perilune.records.changes", { "has_changes", "changes" })
+on_first_call("perilune.records.changes", { "has_changes", "changes" })
 
 -- What the row path does not do by itself: see update_changes.lua, which replaces these functions.
 for _, name in ipairs{ "update_changes", "write_changes" } do
   record.functions[name] = function(...)
-    internal.load("perilune.records.update_changes")
+    require "perilune.records.update_changes"
     return record.functions[name](...)
   end
 end
@@ -54,16 +54,16 @@ end
 
 --- `Class:statement(verb, ...)`: see record_statements.lua.
 function verbs.statement(...)
-  verbs.statement = internal.load("perilune.records.statements").of_class
+  verbs.statement = require("perilune.records.statements").of_class
   return verbs.statement(...)
 end
 
-internal.load("perilune.records.validation")
+require "perilune.records.validation"
 
 --- `Class.draft(fields)`, `Class.draft(record)`: see draft.lua.
 record.creators[#record.creators + 1] = function(info)
   info.lookup.draft = function(first, ...)
     if rawequal(first, info.class) then first = ... end
-    return internal.load("perilune.records.drafts").new(info.class, first)
+    return require("perilune.records.drafts").new(info.class, first)
   end
 end

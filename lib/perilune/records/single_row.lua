@@ -11,24 +11,24 @@
 -- This is records extended in Lua, by nothing but what every script may use: a class of records for the row, with two hooks,
 -- and around each record an object that answers with defaults. It is meant to be read, and to be copied from.
 
-local internal = ...
-local perilune = internal.perilune
+local errors = require "perilune.native.errors"
+local perilune = require "perilune"
 
 local function fail(message)
-  internal.raise("argument", "perilune.single_row: " .. message)
+  errors.raise("argument", "perilune.single_row: " .. message)
 end
 
 --- Takes the options apart: the name of the key, the defaults, and what is left for `perilune.record`.
 local function read_options(options)
   if options ~= nil and type(options) ~= "table" then
-    fail("argument 2: expected a table of options, got " .. internal.describe(options))
+    fail("argument 2: expected a table of options, got " .. errors.describe(options))
   end
   local rest = {}
   for option, value in pairs(options or {}) do rest[option] = value end
   local key, defaults = rest.key or "id", rest.defaults or {}
   rest.key, rest.defaults = nil, nil
-  if type(key) ~= "string" then fail("option `key`: expected a string, got " .. internal.describe(key)) end
-  if type(defaults) ~= "table" then fail("option `defaults`: expected a table, got " .. internal.describe(defaults)) end
+  if type(key) ~= "string" then fail("option `key`: expected a string, got " .. errors.describe(key)) end
+  if type(defaults) ~= "table" then fail("option `defaults`: expected a table, got " .. errors.describe(defaults)) end
   if defaults[key] ~= nil then fail("the key `" .. key .. "` is always 1") end
   return key, defaults, rest
 end
@@ -127,7 +127,7 @@ function perilune.single_row(name, options)
   end
 
   function object:__newindex(field, value)
-    if field == key then internal.raise("argument", "the key `" .. key .. "` of `" .. name .. "` is always 1") end
+    if field == key then errors.raise("argument", "the key `" .. key .. "` of `" .. name .. "` is always 1") end
     if value == perilune.null then value = nil end
     rows[self][field], given[self][field] = value, nil
   end
@@ -145,7 +145,7 @@ function perilune.single_row(name, options)
   for _, verb in ipairs(verbs) do
     methods[verb] = function(self, ...)
       local row, arguments = rows[self], table.pack(...)
-      if not row then fail(verb .. ": expected the object of a row before the colon, got " .. internal.describe(self)) end
+      if not row then fail(verb .. ": expected the object of a row before the colon, got " .. errors.describe(self)) end
       for index = 1, arguments.n do
         local argument = arguments[index]
         -- The block of update_changes is to see the object, not the record.
@@ -180,7 +180,7 @@ function perilune.single_row(name, options)
     __newindex = methods,
     __call = function(_, values)
       if values ~= nil and type(values) ~= "table" then
-        fail("`" .. name .. "`{...}: expected a table of columns, got " .. internal.describe(values))
+        fail("`" .. name .. "`{...}: expected a table of columns, got " .. errors.describe(values))
       end
       local self = wrap(Row{ [key] = 1 })
       for field, value in pairs(values or {}) do self[field] = value end

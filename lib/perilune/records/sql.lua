@@ -1,8 +1,7 @@
 --- The SQL by which the row path writes records.
 
-local internal = ...
-local record_description = internal.load("perilune.records.description")
-local sql_text = internal.load("perilune.runtime.sql_text")
+local record_description = require "perilune.records.description"
+local sql_text = require "perilune.runtime.sql_text"
 
 local function set_of(names)
   local set = {}

@@ -7,14 +7,18 @@
 -- Requests have them for their rows: `Reminder:filter_key(42):statement("delete_all")`. A statement has the values that it was
 -- made with. It is SQL and nothing else: no hook is called and nothing is validated.
 
-local internal = ...
-local records, record, raise = internal.records, internal.record, internal.raise
-local record_info = internal.load("perilune.records.info")
-local record_options = internal.load("perilune.records.options")
-local record_values = internal.load("perilune.records.values")
-local sql_text = internal.load("perilune.runtime.sql_text")
-local steps = internal.load("perilune.records.steps")
-local writing = internal.load("perilune.records.writing")
+local null = require("perilune.native.values").null
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local raise = errors.raise
+local record_info = require "perilune.records.info"
+local record_options = require "perilune.records.options"
+local record_values = require "perilune.records.values"
+local sql_text = require "perilune.runtime.sql_text"
+local steps = require "perilune.records.steps"
+local writing = require "perilune.records.writing"
 
 local record_statements = {}
 
@@ -28,7 +32,7 @@ local metatable = {
   __name = "a statement", __metatable = false, __index = statement,
   __newindex = function() raise("readonly", "a statement cannot be changed: make another one") end,
   __tostring = function(self)
-    return (internal.load("perilune.runtime.sql_fragment").with_values(texts[self].sql, texts[self].arguments))
+    return (require("perilune.runtime.sql_fragment").with_values(texts[self].sql, texts[self].arguments))
   end,
 }
 
@@ -49,10 +53,10 @@ for _, method in ipairs{ "execute", "fetch_one", "fetch_all", "fetch_value", "fe
   --- Runs it; all but `execute` are for what RETURNING gives.
   statement[method] = function(self, db)
     if not texts[self] then
-      raise("argument", method .. ": expected a statement before the colon, got " .. internal.describe(self))
+      raise("argument", method .. ": expected a statement before the colon, got " .. errors.describe(self))
     end
     db = db or records.default_database()
-    if not records.is_database(db) then raise("argument", method .. ": expected a database, got " .. internal.describe(db)) end
+    if not records.is_database(db) then raise("argument", method .. ": expected a database, got " .. errors.describe(db)) end
     local text = texts[self]
     return db[method](db, text.sql, text.arguments)
   end
@@ -63,7 +67,7 @@ end
 --- What is bound for a field. Raises if that cannot be stored.
 local function bound_value(columns, target, column)
   local value = record_values.bind(columns, target, column.name, rawget(target, column.name))
-  if column.is_blob and type(value) == "string" then value = internal.perilune.blob(value) end
+  if column.is_blob and type(value) == "string" then value = perilune.blob(value) end
   return value
 end
 
@@ -83,7 +87,7 @@ local function list_of(values, ...)
   for _, names in ipairs{ ... } do
     for _, name in ipairs(names) do
       arguments.n = arguments.n + 1
-      arguments[arguments.n] = values[name] == nil and internal.null or values[name]
+      arguments[arguments.n] = values[name] == nil and null or values[name]
     end
   end
   return arguments
@@ -103,7 +107,7 @@ local function where_key(columns, verb, values)
   local parts = {}
   if #columns.description.key == 0 then record.functions.raise_no_key(verb, columns.description) end
   for index, name in ipairs(columns.description.key) do
-    if values[name] == nil or values[name] == internal.null then record.functions.raise_no_key(verb, columns.description) end
+    if values[name] == nil or values[name] == null then record.functions.raise_no_key(verb, columns.description) end
     parts[index] = sql_text.name(name) .. " = ?"
   end
   return " WHERE " .. table.concat(parts, " AND ")
@@ -140,14 +144,14 @@ end
 --- Upsert returns the whole row: what it has become depends on the one that was there.
 function makers.upsert(info, target, db, options)
   local columns, names, values = bound_values(info, target, db)
-  local sql, bound = internal.load("perilune.records.upsert_sql").make(columns, names, options or {})
+  local sql, bound = require("perilune.records.upsert_sql").make(columns, names, options or {})
   if not sql then return makers.insert(info, target, db, options) end
   local arguments = list_of(values, names)
   for _, argument in ipairs(bound) do
     local value = argument.value
     if argument.column then value = record_values.bind(columns, target, argument.column, value) end
     arguments.n = arguments.n + 1
-    arguments[arguments.n] = value == nil and internal.null or value
+    arguments[arguments.n] = value == nil and null or value
   end
   return sql, arguments
 end
@@ -157,12 +161,12 @@ end
 -- @param ... what the verb takes: a database, a record, a draft or a table of columns, and options
 function record_statements.of_class(class, verb, ...)
   record.require_class("statement", class)
-  if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected a verb, got " .. internal.describe(verb)) end
+  if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected a verb, got " .. errors.describe(verb)) end
   if verb == "update_all" or verb == "delete_all" then return class:all():statement(verb, ...) end
   if verb == "save" then
     raise("argument", "statement: save may take two statements: write \"insert\", \"update\" or \"upsert\"")
   elseif not makers[verb] then
-    internal.raise_unknown("verb", verb, { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
+    errors.raise_unknown("verb", verb, { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
   end
   local info, target, db, options = writing.split(verb, class, ...)
   return record_statements.make(makers[verb](info, target, db, options))

@@ -3,12 +3,13 @@
 --
 -- All steps get the info of the class, the record, the database (nil: the innermost access or the default one) and the options.
 
-local internal = ...
-local records, record = internal.records, internal.record
-local record_info = internal.load("perilune.records.info")
-local record_options = internal.load("perilune.records.options")
-local record_values = internal.load("perilune.records.values")
-local sql_text = internal.load("perilune.runtime.sql_text")
+local null = require("perilune.native.values").null
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_options = require "perilune.records.options"
+local record_values = require "perilune.records.values"
+local sql_text = require "perilune.runtime.sql_text"
 
 local steps = {}
 
@@ -34,7 +35,7 @@ function steps.values_of(info, target, db)
 end
 
 local function is_absent(value)
-  return value == nil or value == internal.null
+  return value == nil or value == null
 end
 
 --- The key of a record as it is stored: a list of values; nil if it has none.
@@ -90,7 +91,7 @@ end
 function steps.attempt(info, target, db, f, ...)
   local is_done, result = pcall(f, ...)
   if is_done then return result end
-  local explain = internal.load("perilune.records.errors").explain
+  local explain = require("perilune.records.errors").explain
   error(explain(result, record_info.of_class(info.class, db), target, db), 0)
 end
 
@@ -146,7 +147,7 @@ function steps.save(info, target, db, options)
 end
 
 function steps.upsert(info, target, db, options)
-  return internal.load("perilune.records.upsert")(info, target, db, options)
+  return require("perilune.records.upsert")(info, target, db, options)
 end
 
 --- Deletes the row and reads it at that.

@@ -1,16 +1,17 @@
 --- Records whose columns have types: the option `types`, and what is done when such records are read and written.
 
-local internal = ...
-local records, record = internal.records, internal.record
-local column_types = internal.load("perilune.records.column_types")
-local record_info = internal.load("perilune.records.info")
-local record_values = internal.load("perilune.records.values")
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local column_types = require "perilune.records.column_types"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 
 --- types: column -> type; see column_types.lua.
 function record.class_options.types(info, value)
   if type(value) ~= "table" then
-    internal.raise("argument", "perilune.record: option types: expected a table of columns and types, got "
-      .. internal.describe(value))
+    errors.raise("argument", "perilune.record: option types: expected a table of columns and types, got "
+      .. errors.describe(value))
   end
   info.types = {}
   for column, wanted in pairs(value) do info.types[column] = wanted end

@@ -1,8 +1,8 @@
 --- Records of a class that has seen no table yet: that may be in another database than the default one, or is still to be made.
 -- Any name is a field of theirs. What is no column is told when they are written.
 
-local internal = ...
-local records = internal.records
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
 
 local record_unbound = {}
 
@@ -26,7 +26,7 @@ function record_unbound.make(info, values)
   local names = {}
   for name in next, values or {} do
     if type(name) ~= "string" then
-      internal.raise("argument", ("%s{...}: expected names of columns, got %s"):format(info.name, internal.describe(name)))
+      errors.raise("argument", ("%s{...}: expected names of columns, got %s"):format(info.name, errors.describe(name)))
     end
     names[#names + 1] = name
   end

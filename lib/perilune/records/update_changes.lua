@@ -3,18 +3,19 @@
 --     author:update_changes(function(author) author.country = "US" end)
 --     author:update_changes{ country = "US" }
 
-local internal = ...
-local records, record = internal.records, internal.record
-local writing = internal.load("perilune.records.writing")
-local record_changes = internal.load("perilune.records.changes")
-local record_info = internal.load("perilune.records.info")
-local record_options = internal.load("perilune.records.options")
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local writing = require "perilune.records.writing"
+local record_changes = require "perilune.records.changes"
+local record_info = require "perilune.records.info"
+local record_options = require "perilune.records.options"
 
 --- Whether a table is one of options, and not of columns.
 local function are_options(info, value)
   if type(value) ~= "table" or next(value) == nil then return false end
   for name in next, value do
-    if not writing.options.update_changes[name] or info.affinities[name] then return false end
+    if not record_options.by_verb.update_changes[name] or info.affinities[name] then return false end
   end
   return true
 end
@@ -34,9 +35,9 @@ local function read_arguments(info, first, ...)
     change, options = order(info, first, ...)
   end
   if change ~= nil and type(change) ~= "table" and type(change) ~= "function" then
-    internal.raise("argument", "update_changes: expected a function or a table of columns, got " .. internal.describe(change))
+    errors.raise("argument", "update_changes: expected a function or a table of columns, got " .. errors.describe(change))
   end
-  return db, change, writing.read_options("update_changes", options)
+  return db, change, record_options.read("update_changes", options)
 end
 
 --- Writes the columns that differ. Returns whether there were any.
@@ -75,7 +76,7 @@ end
 function record.functions.update_changes(self, change, ...)
   local class_info = record.info_of(self)
   if not class_info then
-    internal.raise("argument", "update_changes: expected a record before the colon, got " .. internal.describe(self))
+    errors.raise("argument", "update_changes: expected a record before the colon, got " .. errors.describe(self))
   end
   if type(change) == "function" and select("#", ...) == 0 then
     local is_written = update_plainly(class_info, self, change)

@@ -6,12 +6,11 @@
 -- that are not; `set`, SQL by column; `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL,
 -- `excluded` is the row that was to be inserted.
 
-local internal = ...
-local records = internal.records
-local record_info = internal.load("perilune.records.info")
-local record_values = internal.load("perilune.records.values")
-local steps = internal.load("perilune.records.steps")
-local upsert_sql = internal.load("perilune.records.upsert_sql")
+local records = require "perilune.native.records"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
+local steps = require "perilune.records.steps"
+local upsert_sql = require "perilune.records.upsert_sql"
 
 --- Columns that the record has a value for, and these values.
 local function given_values(info, target)

@@ -1,14 +1,15 @@
 --- The SQL of an upsert: INSERT ... ON CONFLICT (target) DO UPDATE SET ... RETURNING all columns.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
-local sql_fragment = internal.load("perilune.runtime.sql_fragment")
+local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
+local sql_text = require "perilune.runtime.sql_text"
+local sql_fragment = require "perilune.runtime.sql_fragment"
 local name = sql_text.name
 
 local upsert_sql = {}
 
 local function fail(schema, message, ...)
-  internal.raise("argument", "upsert on `" .. schema.name .. "`: " .. message:format(...), { table = schema.name })
+  errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message:format(...), { table = schema.name })
 end
 
 local function set_of(list)
@@ -20,9 +21,9 @@ end
 --- A list of columns from an option: a name or a list of names, each of which must exist.
 local function read_columns(info, option, value)
   if type(value) == "string" then value = { value } end
-  if type(value) ~= "table" then fail(info.schema, "%s: expected columns, got %s", option, internal.describe(value)) end
+  if type(value) ~= "table" then fail(info.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
   for _, column in ipairs(value) do
-    if not info.affinities[column] then internal.raise_unknown_column(column, info.schema.name, info.columns) end
+    if not info.affinities[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   end
   return value
 end
@@ -64,14 +65,14 @@ local function read_target(info, target, condition)
     or #texts == 0 and "the table has no unique key"
     or ("(%s) is no unique key; there are: %s. A partial index counts with `target_where`, its condition")
       :format(table.concat(columns, ", "), table.concat(texts, ", "))
-  internal.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })
+  errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })
 end
 
 -- MARK: - What is assigned
 
 --- Adds an assignment that an option asks for by name; the key and the target say which row it is, and stay.
 local function check_assigned(info, fixed, column)
-  if not info.affinities[column] then internal.raise_unknown_column(column, info.schema.name, info.columns) end
+  if not info.affinities[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   if fixed[column] then fail(info.schema, "`%s` says which row it is, and cannot be updated", column) end
   if info.generated[column] then fail(info.schema, "`%s` is generated, and cannot be updated", column) end
 end
@@ -100,8 +101,8 @@ local function add_updates(info, fixed, update, assignments, bound)
   for _, column in ipairs(update) do assignments[#assignments + 1] = excluded(column) end
   table.sort(names)
   for _, column in ipairs(names) do
-    if internal.is_expression and internal.is_expression(update[column]) then
-      assignments[#assignments + 1] = name(column) .. " = " .. internal.inline_sql(update[column])
+    if marks.is_expression(update[column]) then
+      assignments[#assignments + 1] = name(column) .. " = " .. marks.inline_sql(update[column])
     else
       assignments[#assignments + 1] = name(column) .. " = ?"
       bound[#bound + 1] = { column = column, value = update[column] }
@@ -111,7 +112,7 @@ end
 
 --- Adds what the option `set` says: SQL by column.
 local function add_sql(info, fixed, set, assignments)
-  if type(set) ~= "table" then fail(info.schema, "set: expected a table of SQL, got %s", internal.describe(set)) end
+  if type(set) ~= "table" then fail(info.schema, "set: expected a table of SQL, got %s", errors.describe(set)) end
   local names = {}
   for column in pairs(set) do
     check_assigned(info, fixed, column)
@@ -137,7 +138,7 @@ local function read_assignments(info, given, target, options)
       assignments[#assignments + 1] = excluded(column)
     end
   else
-    fail(info.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", internal.describe(update))
+    fail(info.schema, "update: expected \"all\", \"none\", or a table of columns and values, got %s", errors.describe(update))
   end
   if options.set ~= nil then add_sql(info, fixed, options.set, assignments) end
   -- Without any, no row would come back.
@@ -147,10 +148,10 @@ end
 
 --- The condition: SQL, or a list of SQL and its arguments, or an expression.
 local function read_condition(info, where, bound)
-  if internal.is_expression and internal.is_expression(where) then return " WHERE " .. internal.inline_sql(where) end
+  if marks.is_expression(where) then return " WHERE " .. marks.inline_sql(where) end
   local list = type(where) == "table" and where or { where }
   if type(list[1]) ~= "string" then
-    fail(info.schema, "where: expected SQL, or a list of SQL and its arguments, got %s", internal.describe(where))
+    fail(info.schema, "where: expected SQL, or a list of SQL and its arguments, got %s", errors.describe(where))
   end
   local wanted = sql_fragment.count_parameters(list[1], "upsert on `" .. info.schema.name .. "`: where")
   local count = (list.n or #list) - 1

@@ -4,9 +4,11 @@
 --       if (self.name or "") == "" then self:invalid("name", "must not be empty") end
 --     end
 
-local internal = ...
-local record = internal.record
-local record_info = internal.load("perilune.records.info")
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local record_info = require "perilune.records.info"
 
 local validation = {}
 
@@ -18,19 +20,19 @@ local function raise_invalid(info, mistakes)
   for index, mistake in ipairs(mistakes) do
     texts[index] = (mistake.column and mistake.column .. " " or "") .. mistake.message
   end
-  internal.raise("validation", info.table .. ": " .. table.concat(texts, "; "), { table = info.table, errors = mistakes })
+  errors.raise("validation", info.table .. ": " .. table.concat(texts, "; "), { table = info.table, errors = mistakes })
 end
 
 --- required = true: columns that are NOT NULL and that the database does not fill in must have a value.
 function record.class_options.required(info, value)
   if type(value) ~= "boolean" then
-    internal.raise("argument", "perilune.record: option required: expected a boolean, got " .. internal.describe(value))
+    errors.raise("argument", "perilune.record: option required: expected a boolean, got " .. errors.describe(value))
   end
   info.is_required = value
 end
 
 record.creators[#record.creators + 1] = function(info)
-  if info.is_required then internal.records.set_model(info.model, true) end
+  if info.is_required then records.set_model(info.model, true) end
 end
 
 local function add_missing(class_info, target, db, mistakes)
@@ -41,7 +43,7 @@ local function add_missing(class_info, target, db, mistakes)
   for _, column in ipairs(info.description.columns) do
     local value = rawget(target, column.name)
     local is_needed = info.not_null[column.name] and not column.has_default and not info.chosen_keys[column.name]
-    if is_needed and (value == nil or value == internal.null) then
+    if is_needed and (value == nil or value == null) then
       mistakes[#mistakes + 1] = { column = column.name, message = "is required" }
     end
   end
@@ -72,10 +74,10 @@ end
 function record.instance_verbs.invalid(self, column, message)
   if message == nil then column, message = nil, column end
   if type(message) ~= "string" then
-    internal.raise("argument", "invalid: expected a column and a message, got " .. internal.describe(message))
+    errors.raise("argument", "invalid: expected a column and a message, got " .. errors.describe(message))
   end
   local info = record_info.of_record(self)
-  if column ~= nil and not info.affinities[column] then internal.raise_unknown_column(column, info.schema.name, info.columns) end
+  if column ~= nil and not info.affinities[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   local mistake = { column = column, message = message }
   local mistakes = collecting[self]
   if not mistakes then raise_invalid(record.info_of(self), { mistake }) end
@@ -84,7 +86,7 @@ end
 
 --- What `validate` says is wrong, without writing: a list of `{ column = ..., message = ... }`, empty if all is well.
 function record.instance_verbs.validation_errors(self, db)
-  return validation.errors(record.info_of(self), self, db or internal.records.default_database())
+  return validation.errors(record.info_of(self), self, db or records.default_database())
 end
 
 return validation

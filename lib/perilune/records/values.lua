@@ -1,9 +1,10 @@
 --- The fields of records as they are stored, and stored values as fields.
 
-local internal = ...
-local column_types = internal.load("perilune.records.column_types")
-local sql_text = internal.load("perilune.runtime.sql_text")
-local stored_values = internal.load("perilune.runtime.stored_values")
+local null = require("perilune.native.values").null
+local native_values = require "perilune.native.values"
+local column_types = require "perilune.records.column_types"
+local sql_text = require "perilune.runtime.sql_text"
+local stored_values = require "perilune.runtime.stored_values"
 
 local record_values = {}
 
@@ -12,14 +13,14 @@ function record_values.key(schema, record)
   local columns, values = schema.primary_key.columns, {}
   for _, column in ipairs(columns) do
     local value = rawget(record, column)
-    if value ~= nil and value ~= internal.null then values[column] = value end
+    if value ~= nil and value ~= null then values[column] = value end
   end
   if #columns == 1 then return values[columns[1]] end
   return next(values) and values or nil
 end
 
 local function is_absent(value)
-  return value == nil or value == internal.null
+  return value == nil or value == null
 end
 
 --- Whether a column would hold something else: the value of a field is compared with what the column has stored.
@@ -54,7 +55,7 @@ function record_values.bind(info, record, column, value)
   local stored = record_values.store(info, record, column, value)
   local kind = type(stored)
   local is_plain = kind == "string" or kind == "boolean" or kind == "nil" or kind == "number" and stored == stored
-  if is_plain or internal.is_blob(stored) then return stored end
+  if is_plain or native_values.is_blob(stored) then return stored end
   local is_storable, err = pcall(sql_text.literal, stored)
   if not is_storable then column_types.fail(info.schema, column, err.message, record_values.key(info.schema, record)) end
   return stored

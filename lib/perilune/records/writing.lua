@@ -7,39 +7,18 @@
 -- around it is rolled back, does not: the record keeps the key that it got, and takes its row for what it wrote. `refresh` reads
 -- the row; `insert`, `save` and `update` write it again; `update_changes` may find nothing to write.
 
-local internal = ...
-local records, raise = internal.records, internal.raise
-local record = internal.record
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local raise = errors.raise
+local record = require "perilune.records.class"
+local record_options = require "perilune.records.options"
+local steps = require "perilune.records.steps"
 local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
 
-local writing = {
-  --- By verb: the options that it takes: functions `option(value, parsed, verb)`, which raise or note the value.
-  options = {
-    insert = {}, update = {}, update_changes = {}, save = {}, upsert = {}, delete = {}, exists = {}, refresh = {},
-    insert_all = {},
-  },
-}
+local writing = {}
 
 -- Arguments
-
---- What the options of a call say; nil without options.
-function writing.read_options(verb, options)
-  if options == nil then return nil end
-  if type(options) ~= "table" or records.class_of(options) then
-    raise("argument", ("%s: expected a table of options, got %s"):format(verb, internal.describe(options)))
-  end
-  local known, parsed = writing.options[verb], {}
-  for name, value in pairs(options) do
-    if not known[name] then
-      local names = {}
-      for known_name in pairs(known) do names[#names + 1] = known_name end
-      table.sort(names)
-      internal.raise_unknown("option", name, names)
-    end
-    known[name](value, parsed, verb)
-  end
-  return parsed
-end
 
 local draft_class
 
@@ -66,7 +45,7 @@ end
 
 --- The record that a class verb is given, which may be a table of columns, or a draft.
 local function check_record(info, verb, value, db)
-  if writing.is_draft(value) then return internal.load("perilune.records.drafts").to_record(info, verb, value, db) end
+  if writing.is_draft(value) then return require("perilune.records.drafts").to_record(info, verb, value, db) end
   local found = record.info_of(value)
   if found then
     for ancestor in record.ancestors(found) do
@@ -79,7 +58,7 @@ local function check_record(info, verb, value, db)
   end
   if type(value) ~= "table" or getmetatable(value) ~= nil then
     raise("argument", ("%s: expected a record of %s or a table of columns, got %s")
-      :format(verb, info.name, internal.describe(value)))
+      :format(verb, info.name, errors.describe(value)))
   end
   if value[1] ~= nil then
     raise("argument", ("%s: expected one record of %s or a table of columns, got a list%s"):format(verb, info.name,
@@ -109,23 +88,20 @@ local function split(verb, first, ...)
     position = position + 1
   end
   if arguments.n > position then raise("argument", ("%s: there are too many arguments"):format(verb)) end
-  return info, target, db, writing.read_options(verb, arguments[position])
+  return info, target, db, record_options.read(verb, arguments[position])
 end
 
 writing.split = split
 
 -- Verbs
 
-internal.record_writing = writing
-local steps = internal.load("perilune.records.steps")
-local record_options = internal.load("perilune.records.options")
 local has_key, values_of = steps.has_key, steps.values_of
 
 --- Does a verb; with hooks around it if the class has some.
 -- @return whether something was written
 function writing.perform(verb, info, target, db, options)
   local is_seen = records.model_flags(info.model)
-  if is_seen then return internal.load("perilune.records.hooks").perform(verb, info, target, db, options) end
+  if is_seen then return require("perilune.records.hooks").perform(verb, info, target, db, options) end
   return steps[verb](info, target, db, options)
 end
 
@@ -214,7 +190,7 @@ local function insert_each(class, db, list, options)
   record_options.check(record.info(class), options, db)
   local targets, memories, results = {}, {}, {}
   each_element(list, function(position) targets[position] = functions.element(class, list[position]) end)
-  local is_done, failure = pcall(internal.guarded, db, function(handle)
+  local is_done, failure = pcall(databases.guarded, db, function(handle)
     each_element(targets, function(position)
       local target = targets[position]
       local info = record.info_of(target)
@@ -237,7 +213,7 @@ local function check_list(list)
   for key in next, list do
     local is_element = math.type(key) == "integer" and key >= 1 and key <= count
     if not is_element and key ~= "n" then
-      raise("argument", ("insert_all: expected a list of records, got a table with the key %s%s"):format(internal.describe(key),
+      raise("argument", ("insert_all: expected a list of records, got a table with the key %s%s"):format(errors.describe(key),
         type(key) == "string" and ": write {{ column = value }} for a list of one" or ""))
     end
   end
@@ -249,12 +225,12 @@ function verbs.insert_all(class, ...)
   local info = record.require_class("insert_all", class)
   local db, list, options, rest = database_and_rest(...)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
-    raise("argument", "insert_all: expected a list of records, got " .. internal.describe(list))
+    raise("argument", "insert_all: expected a list of records, got " .. errors.describe(list))
   elseif rest ~= nil then
     raise("argument", "insert_all: there are too many arguments")
   end
   check_list(list)
-  options = writing.read_options("insert_all", options)
+  options = record_options.read("insert_all", options)
   record.description(class, db) -- which tells whether its writes have to be seen here
   if not options and not records.model_flags(info.model) then return records.raw_insert_all(class, db, list) end
   return insert_each(class, db, list, options)

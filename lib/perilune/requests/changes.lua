@@ -1,35 +1,40 @@
 --- Changing and deleting all rows of a request by one statement.
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.expression")
-local request = internal.load("perilune.requests.request")
-local request_plans = internal.load("perilune.requests.plans")
-local building = internal.load("perilune.expressions.swift_bridge")
-local request_building = internal.load("perilune.requests.swift_bridge")
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local sql_requests = require "perilune.native.requests"
+local record_class = require "perilune.records.class"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local expression = require "perilune.expressions.expression"
+local request = require "perilune.requests.request"
+local request_plans = require "perilune.requests.plans"
+local building = require "perilune.expressions.swift_bridge"
+local request_building = require "perilune.requests.swift_bridge"
 local verbs = request.verbs
 
 local policies = { abort = true, fail = true, ignore = true, replace = true, rollback = true }
 
 --- The arguments of a verb: an optional database comes first.
 local function shift(first, second, third)
-  if first ~= nil and internal.is_database(first) then return first, second, third end
+  if first ~= nil and records.is_database(first) then return first, second, third end
   return nil, first, second
 end
 
 local function read_options(method, options)
   if options == nil then return {} end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
-    raise("argument", method .. ": expected a table of options, got " .. internal.describe(options))
+    raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))
   end
   for name in pairs(options) do
     if name ~= "returning" and (name ~= "on_conflict" or method ~= "update_all") then
-      internal.raise_unknown("option", name, method == "update_all" and { "returning", "on_conflict" } or { "returning" })
+      errors.raise_unknown("option", name, method == "update_all" and { "returning", "on_conflict" } or { "returning" })
     end
   end
   if options.on_conflict ~= nil and not policies[options.on_conflict] then
     raise("argument", method .. ": on_conflict is one of abort, fail, ignore, replace, rollback; got "
-      .. internal.describe(options.on_conflict))
+      .. errors.describe(options.on_conflict))
   end
   return options
 end
@@ -44,9 +49,9 @@ end
 -- Assignments -----------------------------------------------------------------------------------------------------------------
 
 local function value_of(self, column, value)
-  if internal.is_expression(value) then return value end
-  if value == internal.null then return expression.of_value(value) end
-  if internal.is_request(value) then return expression.operand(value, "update_all: " .. column.shape.detail) end
+  if marks.is_expression(value) then return value end
+  if value == null then return expression.of_value(value) end
+  if marks.is_request(value) then return expression.operand(value, "update_all: " .. column.shape.detail) end
   local convert = column.shape.convert
   if convert then return expression.of_value(convert(value)) end
   return expression.operand(value, "update_all: `" .. column.shape.detail .. "`")
@@ -58,12 +63,12 @@ local function read_assignments(self, assignments)
     assignments = assignments(self.node.root.source:columns_table(self.node.alias))
   end
   if type(assignments) ~= "table" or getmetatable(assignments) ~= nil then
-    raise("argument", "update_all: expected { column = value, ... }, got " .. internal.describe(assignments))
+    raise("argument", "update_all: expected { column = value, ... }, got " .. errors.describe(assignments))
   end
   local names, values, shapes = {}, {}, {}
   for name in next, assignments do
     if type(name) ~= "string" then
-      raise("argument", "update_all: expected the name of a column, got " .. internal.describe(name))
+      raise("argument", "update_all: expected the name of a column, got " .. errors.describe(name))
     end
     names[#names + 1] = name
   end
@@ -111,13 +116,13 @@ function request.final.update(node, db, _, generation)
   local built, context = prepare(node, db, generation)
   local assignments = node.shape.operands[1]
   local values = building.build_all(assignments.operands, context)
-  return internal.sql_requests.compile_update(built, db, split(assignments.detail), values, node.shape.detail:match("^%a+"),
+  return sql_requests.compile_update(built, db, split(assignments.detail), values, node.shape.detail:match("^%a+"),
     build_returning(node, node.shape.operands[2], context))
 end
 
 function request.final.delete(node, db, _, generation)
   local built, context = prepare(node, db, generation)
-  return internal.sql_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
+  return sql_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
 end
 
 --- Runs a change, and gives back what RETURNING was asked for, or what was changed.
@@ -126,8 +131,8 @@ local function run(self, db, returning)
   if returning == nil then return db:execute(plan.sql, request_plans.arguments(self, plan)) end
   if returning == true then
     local class = self.node.root.source.class
-    return internal.load("perilune.records.fetching").awaken_all(internal.record.info(class),
-      internal.records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
+    return require("perilune.records.fetching").awaken_all(record_class.info(class),
+      records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
   end
   return db:fetch_all(plan.sql, request_plans.arguments(self, plan))
 end
@@ -173,10 +178,10 @@ end
 -- @tparam string verb
 -- @param ... what the verb takes
 function verbs:statement(verb, ...)
-  if not changes[verb] then internal.raise_unknown("verb", tostring(verb), { "update_all", "delete_all" }) end
+  if not changes[verb] then errors.raise_unknown("verb", tostring(verb), { "update_all", "delete_all" }) end
   local change, db = changes[verb](self, ...)
   local plan = request_plans.plan_of(change, db, "change")
-  return internal.load("perilune.records.statements").make(plan.sql, table.pack(request_plans.values(change, plan)))
+  return require("perilune.records.statements").make(plan.sql, table.pack(request_plans.values(change, plan)))
 end
 
 return verbs

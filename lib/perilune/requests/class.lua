@@ -1,15 +1,12 @@
 --- What classes have of requests: `Author:filter{...}` begins with all authors.
 
-local internal = ...
-local request = internal.load("perilune.requests.request")
-internal.load("perilune.requests.source")
-internal.load("perilune.requests.fetching")
-internal.load("perilune.requests.changes")
-internal.load("perilune.requests.prepared")
-internal.load("perilune.associations.links")
-local association = internal.load("perilune.associations.association")
+local sources = require "perilune.requests.source"
+local request = require "perilune.requests.request"
+require "perilune.requests.fetching"
+require "perilune.requests.changes"
+require "perilune.requests.prepared"
 
-local class_request = internal.class_request
+local class_request = sources.class_request
 
 --- A method of requests as one of classes: it is called on what the class stands for.
 local function on_class(method)
@@ -19,9 +16,8 @@ local function on_class(method)
 end
 
 --- The methods of every class.
-local methods = {
-  belongs_to = association.belongs_to, has_one = association.has_one, has_many = association.has_many,
-}
+local methods = {}
+for name, method in pairs(request.class_methods) do methods[name] = method end
 
 for _, list in ipairs{ request.derivations, request.verbs } do
   for name, method in pairs(list) do methods[name] = on_class(method) end
@@ -34,12 +30,12 @@ end
 
 --- All records, without the default scope of the class.
 function methods.unscoped(class)
-  return internal.unscoped_request(class)
+  return sources.unscoped_request(class)
 end
 
 --- A named request as a method of the class, and of those that extend it, which may have another one of that name.
 local function named_request(class, name)
-  if internal.request_source(class).requests[name] == nil then return nil end
+  if sources.of_class(class).requests[name] == nil then return nil end
   return function(any_class, ...)
     local all = class_request(any_class)
     return all[name](all, ...)
@@ -52,8 +48,8 @@ local request_class = { methods = methods }
 function request_class.member(class, name)
   local method = methods[name]
   if method then return method end
-  if name == "c" then return internal.request_source(class):columns_table() end
-  if name == "requests" then return internal.request_source(class).requests end
+  if name == "c" then return sources.of_class(class):columns_table() end
+  if name == "requests" then return sources.of_class(class).requests end
   return named_request(class, name)
 end
 

@@ -14,17 +14,18 @@
 --       return Employee:joining_required(boss):select("id", tree.c.level + 1)
 --     end)
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.expression")
-local request = internal.load("perilune.requests.request")
-internal.load("perilune.records.class")
-internal.load("perilune.requests.class")
-local Source = internal.load("perilune.requests.source")
-local association = internal.load("perilune.associations.association")
-local request_building = internal.load("perilune.requests.swift_bridge")
-local expression_building = internal.load("perilune.expressions.swift_bridge")
-local sql = internal.sql_requests
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local classes = require "perilune.requests.classes"
+local sources = require "perilune.requests.source"
+local raise = errors.raise
+local expression = require "perilune.expressions.expression"
+local request = require "perilune.requests.request"
+local Source = sources.Source
+local request_building = require "perilune.requests.swift_bridge"
+local expression_building = require "perilune.expressions.swift_bridge"
+local sql = require "perilune.native.requests"
 
 --- The source of a common table.
 local CommonSource = setmetatable({}, { __index = Source })
@@ -33,7 +34,7 @@ CommonSource.__index = CommonSource
 --- What declares the table to Swift: made once for each generation of the schema, so that all that is built with it knows the
 -- same table.
 function CommonSource:declaration(db)
-  local generation = internal.schema_generation(db)
+  local generation = records.schema_generation(db)
   if self.generation ~= generation then
     local columns = self.column_names or request_building.built(self.first, db, generation)
     self.declared = sql.declare_common_table(self.table, columns)
@@ -43,7 +44,7 @@ function CommonSource:declaration(db)
 end
 
 function CommonSource:names()
-  return self.column_names or sql.column_names(self:declaration(internal.default_database()))
+  return self.column_names or sql.column_names(self:declaration(records.default_database()))
 end
 
 function CommonSource:column_named(name, place)
@@ -58,7 +59,7 @@ function CommonSource:column_named(name, place)
 end
 
 function CommonSource:column(name, place)
-  return self:column_named(name, place) or internal.raise_unknown_column(name, self.table, self:names())
+  return self:column_named(name, place) or errors.raise_unknown_column(name, self.table, self:names())
 end
 
 function CommonSource:key()
@@ -67,10 +68,8 @@ end
 
 --- What common tables have beside other requests: associations, which name their columns.
 CommonSource.members = {}
-for _, kind in ipairs{ "belongs_to", "has_one", "has_many" } do
-  CommonSource.members[kind] = function(self, target, options)
-    return association[kind](self.node.root.source, target, options)
-  end
+for name, method in pairs(request.class_methods) do
+  CommonSource.members[name] = function(self, ...) return method(self.node.root.source, ...) end
 end
 
 local function new_source(name)
@@ -85,7 +84,7 @@ end
 local function new_root(source, count, definition)
   local root = request.new_node(nil, "common table", count)
   root.definition = definition
-  internal.begin_requests(root, source)
+  sources.begin(root, source)
   return root
 end
 
@@ -112,7 +111,7 @@ local function recursive(source, first, step)
   local found = request.of(step(request_of(new_root(source, 0), {})))
   if not found then
     raise("argument", "perilune.common_table: argument 3: expected a function that returns a request, got one that returns "
-      .. internal.name_of(found))
+      .. classes.name_of(found))
   elseif found.node.limit or found.node.offset then
     raise("argument", "perilune.common_table: the request for further rows cannot have a limit; limit the rows of the table")
   end
@@ -123,10 +122,10 @@ local function of_request(source, given, step)
   local first = request.of(given)
   if not first then
     raise("argument", "perilune.common_table: argument 2: expected a request, or a list of columns and SQL, got "
-      .. internal.describe(given))
+      .. errors.describe(given))
   elseif step ~= nil and type(step) ~= "function" then
     raise("argument", "perilune.common_table: argument 3: expected a function that gets the table and returns a request, got "
-      .. internal.describe(step))
+      .. errors.describe(step))
   end
   source.first = first.node
   request_building.check(first.node)
@@ -136,7 +135,7 @@ end
 
 local function of_sql(source, columns, text, ...)
   if type(text) ~= "string" then
-    raise("argument", "perilune.common_table: argument 3: expected SQL, got " .. internal.describe(text))
+    raise("argument", "perilune.common_table: argument 3: expected SQL, got " .. errors.describe(text))
   end
   source.column_names = columns
   local arguments = select("#", ...) > 0 and expression.list_operation("arguments", nil, table.pack(...), "perilune.common_table")
@@ -151,9 +150,9 @@ end
 -- @param ... behind a request: a function that gets the table as it has been found so far, and returns the request for further
 --   rows
 -- @return a request over its rows
-function internal.perilune.common_table(name, definition, ...)
+function perilune.common_table(name, definition, ...)
   if type(name) ~= "string" or name == "" then
-    raise("argument", "perilune.common_table: argument 1: expected a name, got " .. internal.describe(name))
+    raise("argument", "perilune.common_table: argument 1: expected a name, got " .. errors.describe(name))
   end
   local is_list = type(definition) == "table" and getmetatable(definition) == nil
   local source = new_source(name)

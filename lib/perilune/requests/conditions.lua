@@ -1,9 +1,12 @@
 --- Conditions as requests are given them: tables, expressions, SQL text, keys.
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.expression")
-local is_expression = internal.is_expression
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local classes = require "perilune.requests.classes"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local expression = require "perilune.expressions.expression"
+local is_expression = marks.is_expression
 
 local conditions = {}
 
@@ -23,11 +26,11 @@ local function compare(column, value, place)
   local kind = type(value)
   if kind == "table" and getmetatable(value) == nil and not expression.is_storable(value) then
     if is_one_value(column, value) then return column:eq(value) end
-    return internal.load("perilune.expressions.subquery").is_in(column, value, place)
-  elseif kind == "table" and internal.is_request(value) then
-    return internal.load("perilune.expressions.subquery").is_in(column, value, place)
+    return require("perilune.expressions.subquery").is_in(column, value, place)
+  elseif kind == "table" and marks.is_request(value) then
+    return require("perilune.expressions.subquery").is_in(column, value, place)
   elseif kind == "function" or kind == "thread" then
-    raise("argument", place .. ": expected a value, a list or a request, got " .. internal.describe(value))
+    raise("argument", place .. ": expected a value, a list or a request, got " .. errors.describe(value))
   end
   return column:eq(value)
 end
@@ -38,7 +41,7 @@ local function check_key(key, method)
     raise("argument", method .. "{...}: expected columns with values, got a list; write `" .. method
       .. "_keys{...}` for primary keys, `column:is_in{...}` for others")
   end
-  raise("argument", method .. "{...}: expected the name of a column, got " .. internal.describe(key))
+  raise("argument", method .. "{...}: expected the name of a column, got " .. errors.describe(key))
 end
 
 --- The names of the columns in order, so that the SQL is always the same.
@@ -83,8 +86,8 @@ local boolean_cure = ": `==` of Lua gives true or false before SQL sees anything
 -- @tparam table self the request
 -- @tparam string method the one that got it, for messages
 function conditions.read(self, method, condition, ...)
-  if not internal.is_request(self) and not internal.is_association(self) then
-    raise("argument", method .. " was called on " .. internal.describe(self) .. "; write request:" .. method
+  if not marks.is_request(self) and not marks.is_association(self) then
+    raise("argument", method .. " was called on " .. errors.describe(self) .. "; write request:" .. method
       .. "(...), with a colon")
   end
   local count = select("#", ...)
@@ -102,16 +105,16 @@ function conditions.read(self, method, condition, ...)
     raise("argument", method .. "(nil): there is no condition; is a name misspelt? For all rows leave it out")
   elseif type(condition) == "boolean" then
     raise("argument", method .. "(" .. tostring(condition) .. ")" .. boolean_cure)
-  elseif internal.is_request(condition) or internal.is_association(condition) then
-    raise("argument", method .. ": expected a condition, got " .. internal.name_of(condition)
+  elseif marks.is_request(condition) or marks.is_association(condition) then
+    raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition)
       .. "; write perilune.exists(request) or column:is_in(request)")
   elseif type(condition) == "table" and not expression.is_storable(condition) then
     if getmetatable(condition) ~= nil then
-      raise("argument", method .. ": expected a condition, got " .. internal.name_of(condition))
+      raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition))
     end
     return of_table(self, method, condition)
   elseif type(condition) == "function" or type(condition) == "thread" then
-    raise("argument", method .. ": expected a condition, got " .. internal.describe(condition))
+    raise("argument", method .. ": expected a condition, got " .. errors.describe(condition))
   end
   return conditions.of_key(self, condition, method)
 end
@@ -124,7 +127,7 @@ local function raise_key(self, method, key)
   local form = #names == 1 and "a value of `" .. names[1] .. "`"
     or "{ " .. table.concat(names, " = ..., ") .. " = ... }"
   raise("argument", method .. ": the key of `" .. self.node.root.source.table .. "` is " .. form .. ", got "
-    .. internal.describe(key))
+    .. errors.describe(key))
 end
 
 --- The values of a key in the order of its columns.
@@ -151,7 +154,7 @@ function conditions.of_key(self, key, method)
   if key == nil then raise("argument", method .. ": the key is nil") end
   local result
   for index, value in ipairs(key_values(self, columns, key, method)) do
-    if value == internal.null then raise("argument", method .. ": a key cannot be NULL") end
+    if value == null then raise("argument", method .. ": a key cannot be NULL") end
     result = all_of(result, columns[index]:eq(value))
   end
   return result
@@ -160,7 +163,7 @@ end
 --- The condition that a row has one of these primary keys.
 function conditions.of_keys(self, keys, method)
   if type(keys) ~= "table" or getmetatable(keys) ~= nil then
-    raise("argument", method .. ": expected a list of keys, got " .. internal.describe(keys))
+    raise("argument", method .. ": expected a list of keys, got " .. errors.describe(keys))
   end
   local columns = self.node.root.source:key(self.node.alias)
   if #columns == 1 then

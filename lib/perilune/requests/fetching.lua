@@ -1,16 +1,20 @@
 --- Fetching what requests describe.
 
-local internal = ...
-local raise = internal.raise
-local request = internal.load("perilune.requests.request")
-local request_plans = internal.load("perilune.requests.plans")
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local sql_requests = require "perilune.native.requests"
+local record_class = require "perilune.records.class"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local request = require "perilune.requests.request"
+local request_plans = require "perilune.requests.plans"
 local verbs = request.verbs
-local building, request_building = internal.load("perilune.expressions.swift_bridge"), internal.load("perilune.requests.swift_bridge")
+local building, request_building = require "perilune.expressions.swift_bridge", require "perilune.requests.swift_bridge"
 local plan_of, arguments, database_for = request_plans.plan_of, request_plans.arguments, request_plans.database_for
-local records = internal.records
+local records = require "perilune.native.records"
 local fetch_records, fetch_record = records.fetch_records, records.fetch_record
-local fetching = internal.load("perilune.records.fetching")
-local record_info = internal.record.info
+local fetching = require "perilune.records.fetching"
+local record_info = record_class.info
 
 local function awaken_all(class, list) return fetching.awaken_all(record_info(class), list) end
 local function awaken_one(class, found) return fetching.awaken_one(record_info(class), found) end
@@ -27,7 +31,7 @@ verbs.fetch_all = records.request_verb("fetch_all", function(self, db)
   local plan = plan_of(self, db, "rows")
   local class = plan.class
   if class then return awaken_all(class, fetch_records(db, plan.sql, class, arguments(self, plan))) end
-  return internal.load("perilune.requests.results").fetch_all(self, db, plan)
+  return require("perilune.requests.results").fetch_all(self, db, plan)
 end)
 
 --- The first record, or nil.
@@ -36,20 +40,20 @@ verbs.fetch_one = records.request_verb("fetch_one", function(self, db)
   local plan = plan_of(self, db, "first")
   local class = plan.class
   if class then return awaken_one(class, fetch_record(db, plan.sql, class, arguments(self, plan))) end
-  return internal.load("perilune.requests.results").fetch_all(self, db, plan)[1]
+  return require("perilune.requests.results").fetch_all(self, db, plan)[1]
 end)
 
 --- The first record; an error of kind record_not_found if there is none.
 -- @param ?key the primary key of the one that is wanted
 function verbs:find(...)
   local db, key = ...
-  if not internal.is_database(db) then db, key = nil, db end
+  if not records.is_database(db) then db, key = nil, db end
   local wanted = key == nil and self or self:filter_key(key)
   local found = wanted:fetch_one(db)
   if found ~= nil then return found end
   local source = self.node.root.source
   raise("record_not_found", "no row of `" .. source.table .. "` "
-    .. (key == nil and "fulfils the request" or "has the key " .. internal.describe(key) .. " and fulfils the request"),
+    .. (key == nil and "fulfils the request" or "has the key " .. errors.describe(key) .. " and fulfils the request"),
     { table = source.table, key = key })
 end
 
@@ -63,12 +67,6 @@ function verbs:rows(db)
     raise("argument", "rows: a request that includes associations is fetched by fetch_all")
   end
   return db:rows(plan.sql, arguments(self, plan))
-end
-
---- Calls a function with the records (or rows), first as they are now, then whenever a transaction has changed them; without a
--- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.
-function verbs:observe(...)
-  return internal.load("perilune.events.value_observation").of_request(self, ...)
 end
 
 -- Values --------------------------------------------------------------------------------------------------------------------
@@ -112,7 +110,7 @@ end
 local function take_database(...)
   local list = table.pack(...)
   for _, index in ipairs{ 1, list.n } do
-    if list.n > 0 and internal.is_database(list[index]) then
+    if list.n > 0 and records.is_database(list[index]) then
       local db = table.remove(list, index)
       list.n = list.n - 1
       return db, list
@@ -130,7 +128,7 @@ function verbs:pluck(...)
   local list = gather({}, selected:tuples(db))
   for _, row in ipairs(list) do
     for index = 1, count do
-      if row[index] == nil then row[index] = internal.null end
+      if row[index] == nil then row[index] = null end
     end
   end
   return list
@@ -164,14 +162,14 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
   request.final[op] = function(node, db, _, generation)
     local built = request_building.built(node.parent, db, generation)
     local context = { db = db, next = node.parent.count + 1, request = built }
-    return internal.sql_requests.compile(built, db, function_name, building.build(node.shape, context))
+    return sql_requests.compile(built, db, function_name, building.build(node.shape, context))
   end
 
   --- The least (greatest, ...) value of a column or expression in all rows; nil if there is none.
   verbs[method] = function(self, column, db)
     if type(column) == "string" then column = request.term(self, column, method) end
-    if not internal.is_expression(column) then
-      raise("argument", method .. ": argument 1: expected a column, got " .. internal.describe(column))
+    if not marks.is_expression(column) then
+      raise("argument", method .. ": argument 1: expected a column, got " .. errors.describe(column))
     end
     db = database_for(db, method)
     local aggregate = request.derive_with(self, op, column)

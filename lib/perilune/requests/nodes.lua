@@ -1,7 +1,6 @@
 --- Nodes: what requests are that differ in nothing but their values. One is made once, so that equal derivations find it again.
 
-local internal = ...
-local made_by = internal.load("perilune.expressions.shapes").made_by
+local made_by = require("perilune.expressions.shapes").made_by
 
 local request_nodes = {}
 
@@ -30,7 +29,7 @@ request_nodes.final = {}
 --- Before a node is used for the first time Swift builds what it stands for, so that mistakes are told at their line.
 local function checked(node)
   if request_nodes.final[node.op] then return node end
-  internal.load("perilune.requests.swift_bridge").check(node)
+  require("perilune.requests.swift_bridge").check(node)
   return node
 end
 

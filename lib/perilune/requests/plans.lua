@@ -1,11 +1,13 @@
 --- Plans: what requests are compiled to. A plan belongs to a node, and is good for one generation of the schema of one database.
 
-local internal = ...
-local raise = internal.raise
-local records = internal.records
+local errors = require "perilune.native.errors"
+local sql_requests = require "perilune.native.requests"
+local native_values = require "perilune.native.values"
+local raise = errors.raise
+local records = require "perilune.native.records"
 local schema_generation, default_database = records.schema_generation, records.default_database
-local request = internal.load("perilune.requests.request")
-local building = internal.load("perilune.requests.swift_bridge")
+local request = require "perilune.requests.request"
+local building = require "perilune.requests.swift_bridge"
 local unpack = table.unpack
 
 local request_plans = {}
@@ -16,12 +18,12 @@ local most_arguments = 100
 --- The database of a verb: the one that is given, else the innermost open access, else the default database.
 function request_plans.database_for(db, method)
   if db == nil then return default_database() end
-  if internal.is_database(db) then return db end
-  raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. internal.describe(db))
+  if records.is_database(db) then return db end
+  raise("argument", method .. ": argument 1: expected a database, or nothing, got " .. errors.describe(db))
 end
 
 local function compile(node, db, form, generation)
-  return internal.sql_requests.compile(building.built(node, db, generation), db, form)
+  return sql_requests.compile(building.built(node, db, generation), db, form)
 end
 
 --- What verbs need to know of a plan at once.
@@ -113,7 +115,7 @@ function request_plans.values(request, plan)
 end
 
 local function literal(value)
-  return internal.load("perilune.runtime.sql_text").literal(internal.plain(value))
+  return require("perilune.runtime.sql_text").literal(native_values.plain(value))
 end
 
 --- The SQL with its values written out, for people.

@@ -3,10 +3,11 @@
 --     local by_country = Author:filter("country = :country"):prepare()
 --     by_country:fetch_all{ country = "France" }
 
-local internal = ...
-local raise = internal.raise
-local request = internal.load("perilune.requests.request")
-local request_plans = internal.load("perilune.requests.plans")
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local raise = errors.raise
+local request = require "perilune.requests.request"
+local request_plans = require "perilune.requests.plans"
 local verbs = request.verbs
 
 -- Prepared requests -----------------------------------------------------------------------------------------------------------
@@ -32,14 +33,14 @@ end
 local function with_values(self, method, db, values)
   if values == nil then values = {} end
   if type(values) ~= "table" or getmetatable(values) ~= nil then
-    raise("argument", method .. ": expected a table of values by name, got " .. internal.describe(values))
+    raise("argument", method .. ": expected a table of values by name, got " .. errors.describe(values))
   end
   local names = add_names(request_plans.plan_of(self, db, "rows"), {})
   for name in pairs(values) do
     if not names[name] then
       local known = {}
       for other in pairs(names) do known[#known + 1] = other end
-      internal.raise_unknown("parameter", tostring(name), known)
+      errors.raise_unknown("parameter", tostring(name), known)
     end
   end
   local result = { node = self.node, named = values }
@@ -53,7 +54,7 @@ for _, method in ipairs{
 } do
   prepared[method] = function(self, ...)
     local db, values = ...
-    if not internal.is_database(db) then db, values = internal.default_database(), db end
+    if not records.is_database(db) then db, values = records.default_database(), db end
     return verbs[method](with_values(self.request, method, db, values), db)
   end
 end
@@ -68,7 +69,7 @@ end
 local function check_positive(method, position, value)
   if math.type(value) ~= "integer" or value < 1 then
     raise("argument", method .. ": argument " .. position .. ": expected an integer of at least 1, got "
-      .. internal.describe(value))
+      .. errors.describe(value))
   end
 end
 
@@ -80,7 +81,7 @@ function verbs:page(number, size, db)
   check_positive("page", 1, number)
   check_positive("page", 2, size)
   db = request_plans.database_for(db, "page")
-  return internal.records.with_access(db, "read", function()
+  return records.with_access(db, "read", function()
     local count = self:fetch_count(db)
     return {
       records = self:limit(size, (number - 1) * size):fetch_all(db),

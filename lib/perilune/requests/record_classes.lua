@@ -1,90 +1,28 @@
 --- Requests and associations of record classes: what classes and records have because of them, loaded when it is first used.
 
-local internal = ...
-local records, record, raise = internal.records, internal.record, internal.raise
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local marks = require "perilune.runtime.marks"
+local record = require "perilune.records.class"
+local raise = errors.raise
 
-internal.default_database, internal.is_database = records.default_database, records.is_database
-internal.schema_generation = records.schema_generation
+local record_classes = {}
 
---- The innermost access or the default database; nil if there is neither.
-function internal.database_at_hand()
-  local has_one, db = pcall(records.default_database)
-  return has_one and db or nil
-end
+--- Loads the methods of requests, and what rooms above requests add to them: what composes the rooms sets it.
+-- @return the module perilune.requests.class
+record_classes.load_methods = nil
 
---- The table of a class, as the database at hand has it; nil if that has none, or there is none.
--- @return the table; nil
--- @return ?table as the class has seen it last, in some database
-function internal.class_schema(class)
-  local info, db = record.info(class), internal.database_at_hand()
-  if db then
-    local is_there, schema = pcall(internal.table_schema, db, info.table)
-    if is_there then return schema end
-    if schema.kind ~= "unknown_table" then error(schema, 0) end
-  end
-  local _, plan = records.plans(info.model)
-  return nil, plan and records.plan_schema(plan).schema
-end
+local function class_request(class) return require("perilune.requests.source").class_request(class) end
 
-function internal.is_record_class(value)
-  return record.info(value) ~= nil
-end
-
---- The table of a class, and the class that it extends.
-function internal.class_table(class) return record.info(class).table end
-function internal.base_class(class)
-  local base = record.info(class).base
-  return base and base.class
-end
-
---- A value for messages: records and requests by name.
-function internal.name_of(value)
-  local info = record.info_of(value)
-  if info then return "a record of `" .. info.table .. "`" end
-  if record.info(value) then return "the record class `" .. record.info(value).table .. "`" end
-  for _, mark in ipairs{ "request", "association" } do
-    if internal["is_" .. mark](value) then return "a " .. mark end
-  end
-  return internal.describe(value)
-end
-
---- The name by which records of a class have the row id of a table as their key; nil if they do not.
-function internal.row_id_key(class, schema)
-  return internal.load("perilune.records.description").row_id_key(record.info(class), schema)
-end
-
---- The names of the columns that the class says are its key; nil if it does not.
-function internal.own_key(class)
-  return record.info(class).primary_key
-end
-
--- What writes values ----------------------------------------------------------------------------------------------------------
-
---- What makes values of a column as the database stores them, for columns whose type the class has named, and whether these are
--- JSON documents, so that a table is one value; or nil.
-function internal.column_writer(class, name)
-  local info, types = record.info(class), nil
-  for ancestor in record.ancestors(info) do types = types or ancestor.options and ancestor.options.types end
-  local is_named = types ~= nil and types[name] ~= nil
-  local column_types = internal.load("perilune.records.column_types")
-  local schema, former = internal.class_schema(class)
-  schema = schema or former
-  local converter
-  if schema then converter = column_types.of(schema, types)[name]
-  elseif is_named then converter = column_types.converter(types[name], "column `" .. name .. "`") end
-  if not converter or not converter.write or not (is_named or converter.name == "blob") then return nil end
-  return function(value)
-    if value == internal.null then return value end
-    local written, message = converter.write(value)
-    if written == nil then column_types.fail(schema or { name = info.table }, name, message) end
-    return written
-  end, converter.name == "json"
+function marks.request_of(value)
+  require "perilune.requests.source"
+  return require("perilune.requests.request").of(value)
 end
 
 --- The methods that classes have of requests: another table with them by name.
 function record.request_methods()
   local methods = {}
-  for name, method in pairs(internal.load("perilune.requests.class").methods) do methods[name] = method end
+  for name, method in pairs(record_classes.load_methods().methods) do methods[name] = method end
   return methods
 end
 
@@ -92,7 +30,7 @@ end
 
 --- What a class has that it has not been given: methods of requests, its columns, its named requests.
 local function member(info, name)
-  local found = internal.load("perilune.requests.class").member(info.class, name)
+  local found = record_classes.load_methods().member(info.class, name)
   if found ~= nil then rawset(info.lookup, name, found) end
   return found
 end
@@ -137,7 +75,7 @@ local function scoped_finder(verb, own)
   return function(class, ...)
     local db, key = ...
     if not records.is_database(db) then db, key = nil, db end
-    local all = internal.class_request(class)
+    local all = class_request(class)
     if key == nil and verb == "fetch_one" then return all:fetch_one(db) end
     if records.is_statement(key) or select("#", ...) > (db and 2 or 1) then return own(class, ...) end
     if type(key) == "table" and getmetatable(key) == nil and #key > 0 then
@@ -156,47 +94,29 @@ local function scoped_finder(verb, own)
 end
 
 --- Makes the verbs of a class that read all records, or one by its key, those of its default scope.
-function internal.scope_class(class)
+function record_classes.scope(class)
   local lookup = record.info(class).lookup
   for _, verb in ipairs{ "fetch_all", "rows", "fetch_count" } do
     local own = record.class_verbs[verb]
     rawset(lookup, verb, function(any_class, ...)
       if not is_bare(...) then return own(any_class, ...) end
-      local all = internal.class_request(any_class)
+      local all = class_request(any_class)
       return all[verb](all, (...))
     end)
   end
   for _, verb in ipairs{ "fetch_one", "find" } do rawset(lookup, verb, scoped_finder(verb, record.class_verbs[verb])) end
   rawset(lookup, "delete_all", function(any_class, ...)
-    local all = internal.class_request(any_class)
+    local all = class_request(any_class)
     return all:delete_all(...)
   end)
 end
 
---- Whether the table has a column of that name, as far as it is there.
-local function is_column(info, name)
-  if info.known[name] then return true end
-  local ok, column = pcall(function() return internal.request_source(info.class):column_named(name) end)
-  return ok and column ~= nil
+--- The columns and the named requests of a class keep their places.
+record.definers[#record.definers + 1] = function(_, name, value)
+  if not marks.is_association(value) and (name == "c" or name == "requests") then
+    raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests")
+  end
+  return false
 end
 
---- Associations are stored apart from methods: records find them under their name as well.
-record.definers[#record.definers + 1] = function(info, name, value)
-  if not internal.is_association(value) then
-    if name == "c" or name == "requests" then
-      raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests")
-    end
-    return false
-  end
-  if type(name) ~= "string" then
-    raise("argument", "an association is stored under a name, not under " .. internal.describe(name))
-  elseif is_column(info, name) then
-    raise("argument", "`" .. info.table .. "` has a column `" .. name .. "`; give the association another name")
-  end
-  value = internal.name_association(info.class, name, value)
-  info.associations[name] = value
-  rawset(info.lookup, name, value)
-  return true
-end
-
-return true
+return record_classes

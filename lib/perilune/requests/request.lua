@@ -6,16 +6,26 @@
 -- derived from, by which method and with what. Equal derivations find the same node again, so that a request which is built anew
 -- each time is checked and compiled only once. Nodes see Swift when they are new, and when the schema has changed.
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.expression")
-local collect, is_expression = expression.collect, internal.is_expression
-local math_type, current_generation = math.type, internal.records.current_generation
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local expression = require "perilune.expressions.expression"
+local collect = expression.collect
+local is_expression = marks.is_expression
+local math_type = math.type
+local current_generation = records.current_generation
 
-local nodes = internal.load("perilune.requests.nodes")
+local nodes = require "perilune.requests.nodes"
 local node_with_shape, node_with_detail, node_with_node = nodes.with_shape, nodes.with_detail, nodes.with_node
 
-local request = { new_node = nodes.new_node, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final }
+local request = {
+  new_node = nodes.new_node, child_like = nodes.child_like, compounds = nodes.compounds, final = nodes.final,
+  --- Methods of classes and of common tables that rooms above add: functions of a class, or of the source of a common table.
+  class_methods = {},
+  --- Fetches requests that include associations: `fetch_associated(request, db, plan)`. The room of associations sets it.
+  fetch_associated = nil,
+}
 
 --- The methods of all requests; associations have those of `derivations` too.
 local derivations, verbs = {}, {}
@@ -83,13 +93,13 @@ local function terms(self, method, given)
     local term = names[index]
     if type(term) == "string" then
       term = request.term(self, term, method)
-    elseif internal.is_association(term) then
+    elseif marks.is_association(term) then
       raise("argument", method .. ": argument " .. index .. ": expected a column, got an association")
     elseif not is_expression(term) then
-      if internal.is_request(term) then term = expression.operand(term, method)
+      if marks.is_request(term) then term = expression.operand(term, method)
       else
         raise("argument", method .. ": argument " .. index .. ": expected a column (its name, or an expression), got "
-          .. internal.describe(term))
+          .. errors.describe(term))
       end
     end
     list[index], shapes[index] = term, term.shape
@@ -110,7 +120,7 @@ end
 
 -- Conditions ----------------------------------------------------------------------------------------------------------
 
-local conditions = internal.load("perilune.requests.conditions")
+local conditions = require "perilune.requests.conditions"
 
 -- The usual conditions are found again without making an expression: a value for a column or the key, where the value itself is
 -- what is written to the database.
@@ -229,7 +239,7 @@ local function check_count(method, value, name)
   if math_type(value) == "integer" and value >= 0 then return value end
   local count = math.tointeger(value)
   if type(value) ~= "number" or not count then
-    raise("argument", method .. ": argument 1: expected an integer, got " .. internal.describe(value))
+    raise("argument", method .. ": argument 1: expected an integer, got " .. errors.describe(value))
   elseif count < 0 then
     raise("argument", method .. ": " .. name .. " cannot be negative: " .. count)
   end
@@ -265,7 +275,7 @@ end
 -- `Employee:aliased("boss").c.name`.
 function derivations:aliased(name)
   if type(name) ~= "string" or name == "" then
-    raise("argument", "aliased: argument 1: expected a name, got " .. internal.describe(name))
+    raise("argument", "aliased: argument 1: expected a name, got " .. errors.describe(name))
   end
   return derive_with_detail(self, "alias", name)
 end
@@ -276,7 +286,7 @@ for method, op in pairs{ union = "union", union_all = "union all", intersect = "
   verbs[method] = function(self, other)
     other = request.of(other)
     if not other then
-      raise("argument", method .. ": argument 1: expected a request, got " .. internal.describe((other)))
+      raise("argument", method .. ": argument 1: expected a request, got " .. errors.describe((other)))
     end
     return derive_with_request(self, op, other)
   end

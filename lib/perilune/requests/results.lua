@@ -1,7 +1,9 @@
 --- Rows of requests that are not records of one class alone: selected columns, rows with rows inside them, prefetched lists.
 
-local internal = ...
-local request_plans = internal.load("perilune.requests.plans")
+local records = require "perilune.native.records"
+local record_class = require "perilune.records.class"
+local request = require "perilune.requests.request"
+local request_plans = require "perilune.requests.plans"
 
 local request_results = {}
 
@@ -38,13 +40,13 @@ request_results.convert_booleans = convert_booleans
 --- All rows of a request.
 function request_results.fetch_all(self, db, plan)
   if plan.segments[2] or plan.prefetches[1] then
-    return internal.load("perilune.associations.fetching").fetch_all(self, db, plan)
+    return request.fetch_associated(self, db, plan)
   end
   local rows
   local class = self.node.root.source.class
   if plan.segments[1].whole and class then
-    rows = internal.load("perilune.records.fetching").awaken_all(internal.record.info(class),
-      internal.records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
+    rows = require("perilune.records.fetching").awaken_all(record_class.info(class),
+      records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
   else
     rows = db:fetch_all(plan.sql, request_plans.arguments(self, plan))
   end

@@ -1,18 +1,23 @@
 --- What requests begin with: a record class, its table and columns.
 
-local internal = ...
-local raise = internal.raise
-local expression = internal.load("perilune.expressions.expression")
-local request = internal.load("perilune.requests.request")
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local classes = require "perilune.requests.classes"
+local marks = require "perilune.runtime.marks"
+local raise = errors.raise
+local expression = require "perilune.expressions.expression"
+local request = require "perilune.requests.request"
 local verbs, derivations = request.verbs, request.derivations
-local row_id_names = internal.load("perilune.records.description").row_id_names
+local row_id_names = require("perilune.records.description").row_id_names
 
-local schema_generation = internal.records.schema_generation
+local schema_generation = records.schema_generation
 
 --- Sources by class.
-local sources = setmetatable({}, { __mode = "k" })
+local by_class = setmetatable({}, { __mode = "k" })
 local Source = {}
 Source.__index = Source
+
+local sources = { Source = Source }
 
 -- Columns -------------------------------------------------------------------------------------------------------------------
 
@@ -20,7 +25,7 @@ Source.__index = Source
 -- @return the table; nil
 -- @return ?table as the class has seen it last, in some database
 function Source:schema()
-  return internal.class_schema(self.class)
+  return classes.schema(self.class)
 end
 
 --- The name of a column as the schema spells it, or of the row id; or nil.
@@ -48,7 +53,7 @@ end
 
 --- What writes values of a column to the database, or nil; and whether they are JSON documents.
 function Source:converter(name)
-  if internal.column_writer then return internal.column_writer(self.class, name) end
+  return classes.column_writer(self.class, name)
 end
 
 --- The expression of a column if the table has one of that name, in any case.
@@ -73,12 +78,12 @@ function Source:column(name, place)
   local schema, names = self:schema(), {}
   if not schema then return new_column(self, name, place) end
   for index, info in ipairs(schema.columns) do names[index] = info.name end
-  internal.raise_unknown_column(name, self.table, names)
+  errors.raise_unknown_column(name, self.table, names)
 end
 
 --- The names of the columns of the key, or of the row id.
 local function key_names(self)
-  local own = self.class and internal.own_key(self.class)
+  local own = self.class and classes.own_key(self.class)
   if own then return own end
   local schema, former = self:schema()
   schema = schema or former
@@ -97,7 +102,7 @@ end
 
 --- The columns of the primary key, or the row id.
 function Source:key(alias)
-  local db = internal.database_at_hand()
+  local db = classes.database_at_hand()
   local generation = db and schema_generation(db)
   if generation and self.key_generation == generation and not alias then return self.key_columns end
   local key = {}
@@ -116,7 +121,7 @@ function Source:columns_table(place)
       __name = "columns",
       __index = function(columns, name)
         if type(name) ~= "string" then
-          raise("argument", "expected the name of a column, got " .. internal.describe(name))
+          raise("argument", "expected the name of a column, got " .. errors.describe(name))
         end
         return self:column(name, place)
       end,
@@ -157,7 +162,7 @@ local function request_members(source, alias)
     if type(name) == "number" then
       raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()[" .. name .. "]")
     end
-    internal.raise_unknown("method", name, names_of(verbs, derivations, source.all_requests()))
+    errors.raise_unknown("method", name, names_of(verbs, derivations, source.all_requests()))
   end })
 end
 
@@ -169,7 +174,7 @@ local function request_metatable(source, alias)
     __newindex = function(_, name)
       raise("readonly", "a request cannot be changed: `" .. tostring(name) .. "` is set; its methods give new ones")
     end,
-    __tostring = function(self) return internal.load("perilune.requests.plans").text(self) end,
+    __tostring = function(self) return require("perilune.requests.plans").text(self) end,
     __len = function()
       raise("argument", "# of a request: write request:fetch_count() for the number of rows, or #request:fetch_all()")
     end,
@@ -185,15 +190,15 @@ end
 -- Sources -------------------------------------------------------------------------------------------------------------------
 
 --- Makes a node the root of requests of a source.
-function internal.begin_requests(root, source)
+function sources.begin(root, source)
   root.root, root.source, source.root = root, source, root
   root.make_metatable, root.metatable = request_metatable, request_metatable(source)
 end
 
 --- Requests that a class names; methods of requests keep their names.
 local function requests_table(class)
-  local base = internal.base_class and internal.base_class(class)
-  local inherited = base and internal.request_source(base).requests
+  local base = classes.base(class)
+  local inherited = base and sources.of_class(base).requests
   return setmetatable({}, {
     __name = "named requests",
     __index = inherited,
@@ -206,55 +211,55 @@ local function requests_table(class)
       rawset(requests, name, value)
       -- The default scope is part of what the class stands for.
       if name == "default" then
-        internal.request_source(class).all = nil
-        internal.scope_class(class)
+        sources.of_class(class).all = nil
+        require("perilune.requests.record_classes").scope(class)
       end
     end,
   })
 end
 
 --- The source of a class.
-function internal.request_source(class)
-  local source = sources[class]
+function sources.of_class(class)
+  local source = by_class[class]
   if source then return source end
-  if not internal.is_record_class(class) then
-    raise("argument", "a method of a record class was called on " .. internal.describe(class)
+  if not classes.is_class(class) then
+    raise("argument", "a method of a record class was called on " .. errors.describe(class)
       .. "; write Class:method(...), with a colon")
   end
   source = setmetatable({
-    class = class, table = internal.class_table(class), columns = {}, placed = {}, column_tables = {},
+    class = class, table = classes.table(class), columns = {}, placed = {}, column_tables = {},
   }, Source)
-  sources[class] = source
+  by_class[class] = source
   source.requests = requests_table(class)
   source.all_requests = function()
     local all, named = {}, class
     while named do
-      for name in next, internal.request_source(named).requests do all[name] = true end
-      named = internal.base_class and internal.base_class(named)
+      for name in next, sources.of_class(named).requests do all[name] = true end
+      named = classes.base(named)
     end
     return all
   end
   local root = request.new_node(nil, "table", 0)
-  internal.begin_requests(root, source)
+  sources.begin(root, source)
   return source
 end
 
 --- All records of a class, its default scope left out.
-function internal.unscoped_request(class)
-  local root = internal.request_source(class).root
+function sources.unscoped_request(class)
+  local root = sources.of_class(class).root
   return setmetatable({ node = root }, root.metatable)
 end
 
 --- All records of a class: what the class itself stands for.
-function internal.class_request(class)
-  local source = sources[class] or internal.request_source(class)
+function sources.class_request(class)
+  local source = by_class[class] or sources.of_class(class)
   if source.all then return source.all end
-  local all = internal.unscoped_request(class)
+  local all = sources.unscoped_request(class)
   local scope = source.requests.default
   if scope then
     all = scope(all)
-    if not internal.is_request(all) then
-      raise("argument", "the default scope of `" .. source.table .. "` must return a request, got " .. internal.describe(all))
+    if not marks.is_request(all) then
+      raise("argument", "the default scope of `" .. source.table .. "` must return a request, got " .. errors.describe(all))
     end
   end
   source.all = all
@@ -263,9 +268,9 @@ end
 
 --- The request that a value stands for: a request itself, or a class; nil for anything else.
 function request.of(value)
-  if internal.is_request(value) then return value end
-  if internal.is_record_class(value) then return internal.class_request(value) end
+  if marks.is_request(value) then return value end
+  if classes.is_class(value) then return sources.class_request(value) end
   return nil
 end
 
-return Source
+return sources

@@ -1,9 +1,12 @@
 --- What Swift makes of the nodes of requests: one step for each derivation. Built when a node is new, so that mistakes are told
 -- at their line, and anew when the schema has changed.
 
-local internal = ...
-local sql = internal.sql_requests
-local building = internal.load("perilune.expressions.swift_bridge")
+local sql_expressions = require "perilune.native.expressions"
+local records = require "perilune.native.records"
+local native_schema = require "perilune.native.schema"
+local classes = require "perilune.requests.classes"
+local sql = require "perilune.native.requests"
+local building = require "perilune.expressions.swift_bridge"
 local build, builders = building.build, building.builders
 
 local request_building = {}
@@ -17,12 +20,12 @@ function builders.request(shape, context)
   return build_node(shape.node, context)
 end
 
-function builders.scalar(shape, context) return internal.sql_expressions.scalar(build(shape.operands[1], context)) end
-function builders.exists(shape, context) return internal.sql_expressions.exists(build(shape.operands[1], context)) end
+function builders.scalar(shape, context) return sql_expressions.scalar(build(shape.operands[1], context)) end
+function builders.exists(shape, context) return sql_expressions.exists(build(shape.operands[1], context)) end
 
 builders["in request"] = function(shape, context)
   local left = build(shape.operands[1], context)
-  return internal.sql_expressions.is_in_request(left, build(shape.operands[2], context))
+  return sql_expressions.is_in_request(left, build(shape.operands[2], context))
 end
 
 -- Steps ---------------------------------------------------------------------------------------------------------------------
@@ -30,8 +33,8 @@ end
 function steps.table(node, _, context)
   local source = node.root.source
   local built = sql.table(context.db, source.table)
-  if not internal.own_key(source.class) then return built end
-  local row_id = internal.row_id_key(source.class, internal.table_schema(context.db, source.table))
+  if not classes.own_key(source.class) then return built end
+  local row_id = classes.row_id_key(source.class, native_schema.table(context.db, source.table))
   return row_id and sql.with_rowid(built, row_id) or built
 end
 
@@ -56,7 +59,7 @@ local function build_term(term, built, context)
     return sql.order_text(shape.detail, building.build_all(shape.operands, context))
   end
   local is_name = shape.op == "column" and not shape.table and not shape.common
-  local expression = is_name and internal.sql_expressions.order_column(built, shape.detail) or build(shape, context)
+  local expression = is_name and sql_expressions.order_column(built, shape.detail) or build(shape, context)
   return sql.ordering(expression, is_descending, nulls_first)
 end
 
@@ -126,12 +129,12 @@ function request_building.built(node, db, generation)
 end
 
 local function build_and_check(node, db)
-  sql.check_meaning(request_building.built(node, db, internal.schema_generation(db)), db)
+  sql.check_meaning(request_building.built(node, db, records.schema_generation(db)), db)
 end
 
 --- Builds a new node on the database at hand, so that mistakes are told now. A table may not be there yet.
 function request_building.check(node)
-  local db = internal.database_at_hand()
+  local db = classes.database_at_hand()
   if not db then return end
   local ok, err = pcall(build_and_check, node, db)
   if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then error(err, 0) end

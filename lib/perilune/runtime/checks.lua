@@ -1,16 +1,16 @@
 --- Checks of what schema definitions are given, and the classes that they hand out.
 
-local internal = ...
+local errors = require "perilune.native.errors"
 
 local checks = {}
 
 function checks.fail(place, message)
-  internal.raise("argument", place .. ": " .. message)
+  errors.raise("argument", place .. ": " .. message)
 end
 
 --- Raises that a definition does not hold together.
 function checks.refuse(place, message)
-  internal.raise("definition", place .. ": " .. message)
+  errors.raise("definition", place .. ": " .. message)
 end
 
 local function sorted_keys(map)
@@ -25,13 +25,13 @@ end
 function checks.options(place, options, kinds)
   if options == nil then return {} end
   if type(options) == "function" then checks.fail(place, "the options come before the function") end
-  if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. internal.describe(options)) end
+  if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. errors.describe(options)) end
   for name, value in pairs(options) do
-    if type(name) ~= "string" then checks.fail(place, "options have names, got " .. internal.describe(name)) end
+    if type(name) ~= "string" then checks.fail(place, "options have names, got " .. errors.describe(name)) end
     local kind = kinds[name]
-    if not kind then internal.raise_unknown("option", name, sorted_keys(kinds)) end
+    if not kind then errors.raise_unknown("option", name, sorted_keys(kinds)) end
     if kind ~= "any" and type(value) ~= kind then
-      checks.fail(place, "option `" .. name .. "`: expected a " .. kind .. ", got " .. internal.describe(value))
+      checks.fail(place, "option `" .. name .. "`: expected a " .. kind .. ", got " .. errors.describe(value))
     end
   end
   return options
@@ -50,12 +50,12 @@ end
 --- Checks that a value is one of some words, in any case, with spaces or underscores. Returns it in capitals; nil for nil.
 function checks.choice(place, what, value, words)
   if value == nil then return nil end
-  if type(value) ~= "string" then checks.fail(place, "expected a string, got " .. internal.describe(value)) end
+  if type(value) ~= "string" then checks.fail(place, "expected a string, got " .. errors.describe(value)) end
   local wanted = value:lower():gsub("_", " ")
   for _, word in ipairs(words) do
     if wanted == word then return word:upper() end
   end
-  internal.raise_unknown(what, value, words)
+  errors.raise_unknown(what, value, words)
 end
 
 local conflict_policies = { "rollback", "abort", "fail", "ignore", "replace" }
@@ -71,7 +71,7 @@ end
 function checks.list(place, list)
   if type(list) == "string" then return { list } end
   if type(list) == "table" and #list > 0 then return list end
-  local got = type(list) == "table" and "an empty one" or internal.describe(list)
+  local got = type(list) == "table" and "an empty one" or errors.describe(list)
   checks.fail(place, "expected a list of columns, got " .. got)
 end
 
@@ -80,7 +80,7 @@ function checks.names(place, names)
   names = checks.list(place, names)
   local seen = {}
   for _, name in ipairs(names) do
-    if type(name) ~= "string" then checks.fail(place, "expected the name of a column, got " .. internal.describe(name)) end
+    if type(name) ~= "string" then checks.fail(place, "expected the name of a column, got " .. errors.describe(name)) end
     if seen[name:lower()] then checks.fail(place, "column `" .. name .. "` is named twice") end
     seen[name:lower()] = true
   end
@@ -88,7 +88,7 @@ function checks.names(place, names)
 end
 
 function checks.block(place, block)
-  if type(block) ~= "function" then checks.fail(place, "expected a function, got " .. internal.describe(block)) end
+  if type(block) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(block)) end
   return block
 end
 
@@ -103,7 +103,7 @@ function checks.class(name, methods)
     __index = function(_, key)
       local method = methods[key]
       if method then return method end
-      internal.raise_unknown("method", key, sorted_keys(methods))
+      errors.raise_unknown("method", key, sorted_keys(methods))
     end,
   }
 end
@@ -118,7 +118,7 @@ function checks.seal(class, fields)
     if not name:find("^__") then
       methods[name] = function(self, ...)
         if getmetatable(self) ~= what then
-          checks.fail(what .. ":" .. name, "call it with a colon, got " .. internal.describe(self) .. " before the arguments")
+          checks.fail(what .. ":" .. name, "call it with a colon, got " .. errors.describe(self) .. " before the arguments")
         end
         return f(self, ...)
       end
@@ -126,14 +126,14 @@ function checks.seal(class, fields)
   end
   class.__index = function(_, key)
     if methods[key] or known[key] then return methods[key] end
-    internal.raise_unknown("method", tostring(key), sorted_keys(methods))
+    errors.raise_unknown("method", tostring(key), sorted_keys(methods))
   end
 end
 
 --- Raises unless an object is of a class, which it is not after `t.column(...)`.
 function checks.receiver(object, class, place)
   if type(object) ~= "table" or getmetatable(object) ~= class then
-    checks.fail(place, "call it with a colon, got " .. internal.describe(object) .. " before the arguments")
+    checks.fail(place, "call it with a colon, got " .. errors.describe(object) .. " before the arguments")
   end
 end
 

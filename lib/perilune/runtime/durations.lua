@@ -1,6 +1,6 @@
 --- Lengths of time, as people write them: seconds, "500ms", "1.5 m", "2 hours", { hours = 2, minutes = 30 }.
 
-local internal = ...
+local errors = require "perilune.native.errors"
 
 local durations = {}
 
@@ -17,7 +17,7 @@ local function sum_of(value)
   for name in pairs(parts) do names[#names + 1] = name end
   table.sort(names)
   for name, count in pairs(value) do
-    if not parts[name] then internal.raise_unknown("unit", tostring(name), names) end
+    if not parts[name] then errors.raise_unknown("unit", tostring(name), names) end
     if type(count) ~= "number" then return nil end
     sum = sum + parts[name] * count
   end
@@ -39,14 +39,14 @@ end
 function durations.read(place, value, least)
   local seconds = durations.seconds(value)
   if not seconds then
-    internal.raise("argument", ('%s: expected seconds, or a text such as "500ms", "2s", "1m" or "1h", got %s'):format(
-      place, internal.describe(value)))
+    errors.raise("argument", ('%s: expected seconds, or a text such as "500ms", "2s", "1m" or "1h", got %s'):format(
+      place, errors.describe(value)))
   end
   if seconds < 0 or seconds > longest then
-    internal.raise("argument", ("%s: expected seconds from 0 to 100 years, got %s"):format(place, internal.describe(value)))
+    errors.raise("argument", ("%s: expected seconds from 0 to 100 years, got %s"):format(place, errors.describe(value)))
   end
   if seconds < (least or 0) then
-    internal.raise("argument", ("%s: expected at least %g seconds, got %s"):format(place, least, internal.describe(value)))
+    errors.raise("argument", ("%s: expected at least %g seconds, got %s"):format(place, least, errors.describe(value)))
   end
   return seconds
 end

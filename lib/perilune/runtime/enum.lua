@@ -5,21 +5,21 @@
 --     db:execute("INSERT INTO wine (color, grape) VALUES (?, ?)", Color.red, Grape.merlot)
 --     db:fetch_value_as(Color, "SELECT color FROM wine") == Color.red
 
-local internal = ...
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
 
---- All enums, so that others can tell them from tables.
-internal.enums = setmetatable({}, { __mode = "k" })
+local known = setmetatable({}, { __mode = "k" })
 
 local reserved = { name = true, from_database = true, to_database = true, cases = true, from = true }
 
 local function check_case(name, raw)
   if type(name) ~= "string" or name == "" then
-    internal.raise("argument", "perilune.enum: the name of a case must be a string, got " .. internal.describe(name))
+    errors.raise("argument", "perilune.enum: the name of a case must be a string, got " .. errors.describe(name))
   elseif reserved[name] then
-    internal.raise("argument", "perilune.enum: no case can be called `" .. name .. "`")
+    errors.raise("argument", "perilune.enum: no case can be called `" .. name .. "`")
   elseif math.type(raw) ~= "integer" and type(raw) ~= "string" then
-    internal.raise("argument", "perilune.enum: case `" .. name .. "`: expected an integer or a string, got "
-      .. internal.describe(raw))
+    errors.raise("argument", "perilune.enum: case `" .. name .. "`: expected an integer or a string, got "
+      .. errors.describe(raw))
   end
 end
 
@@ -35,7 +35,7 @@ local function read_cases(definition)
       raws[key] = value
     end
   end
-  if next(raws) == nil then internal.raise("argument", "perilune.enum: there are no cases") end
+  if next(raws) == nil then errors.raise("argument", "perilune.enum: there are no cases") end
   return raws
 end
 
@@ -53,9 +53,9 @@ end
 --- Makes an enumeration.
 -- @tparam table definition names with integers or strings, or a list of strings that stand for themselves
 -- @treturn table the type: one field for each case; `cases()` lists them, `from(raw)` finds one
-local function enum(definition)
+function perilune.enum(definition)
   if type(definition) ~= "table" then
-    internal.raise("argument", "perilune.enum: argument 1: expected a table, got " .. internal.describe(definition))
+    errors.raise("argument", "perilune.enum: argument 1: expected a table, got " .. errors.describe(definition))
   end
   local case_metatable = {
     __name = "enum case",
@@ -65,7 +65,7 @@ local function enum(definition)
   local members, by_raw, cases = { name = "the enum" }, {}, {}
   for name, raw in pairs(read_cases(definition)) do
     if by_raw[raw] then
-      internal.raise("argument", "perilune.enum: two cases have the value " .. tostring(raw))
+      errors.raise("argument", "perilune.enum: two cases have the value " .. tostring(raw))
     end
     local case = setmetatable({ name = name, raw = raw }, case_metatable)
     members[name], by_raw[raw], cases[#cases + 1] = case, case, case
@@ -75,7 +75,7 @@ local function enum(definition)
   function members.from_database(_, raw)
     local case = by_raw[raw]
     if case then return case end
-    return nil, "no case has the value " .. internal.describe(raw) .. " (there are " .. list_cases(cases) .. ")"
+    return nil, "no case has the value " .. errors.describe(raw) .. " (there are " .. list_cases(cases) .. ")"
   end
 
   function members.to_database(_, case)
@@ -88,7 +88,7 @@ local function enum(definition)
 
   function members.from(raw)
     local case, message = members:from_database(raw)
-    if not case then internal.raise("conversion", message) end
+    if not case then errors.raise("conversion", message) end
     return case
   end
 
@@ -96,16 +96,19 @@ local function enum(definition)
   local type_of_cases = setmetatable({}, {
     __name = "enum",
     __metatable = false,
-    __newindex = function() internal.raise("argument", "an enum cannot be changed") end,
+    __newindex = function() errors.raise("argument", "an enum cannot be changed") end,
     __index = function(_, name)
       local member = members[name]
       if member ~= nil then return member end
-      internal.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (there are "
+      errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (there are "
         .. list_cases(cases) .. ")")
     end,
   })
-  internal.enums[type_of_cases] = true
+  known[type_of_cases] = true
   return type_of_cases
 end
 
-return enum
+return {
+  --- All enums, so that others can tell them from tables.
+  known = known,
+}

@@ -1,23 +1,24 @@
 --- SQL functions, aggregates and collations written in Lua: methods of databases.
 -- They belong to the script that defines them, and work while it runs. They must not use the database.
 
-local internal = ...
-local database = internal.database
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local database = require("perilune.native.databases").methods
 
 --- SQLite's bounds.
 local longest_name, most_arguments = 255, 127
 
 local function check_name(method, name)
   if type(name) ~= "string" or name == "" or #name > longest_name or name:find("\0", 1, true) then
-    internal.raise("argument", "db:" .. method .. ": argument 1: expected a name of 1 to " .. longest_name
-      .. " bytes, got " .. internal.describe(name))
+    errors.raise("argument", "db:" .. method .. ": argument 1: expected a name of 1 to " .. longest_name
+      .. " bytes, got " .. errors.describe(name))
   end
 end
 
 local function check_count(method, count)
   if math.type(count) ~= "integer" or count < -1 or count > most_arguments then
-    internal.raise("argument", "db:" .. method .. ": expected the number of arguments, from 0 to " .. most_arguments
-      .. ", or -1 for any, got " .. internal.describe(count))
+    errors.raise("argument", "db:" .. method .. ": expected the number of arguments, from 0 to " .. most_arguments
+      .. ", or -1 for any, got " .. errors.describe(count))
   end
   return count
 end
@@ -28,14 +29,14 @@ local function read_options(method, options)
   if type(options) ~= "table" then return check_count(method, options), false end
   for name in pairs(options) do
     if name ~= "arguments" and name ~= "deterministic" then
-      internal.raise_unknown("option", name, { "arguments", "deterministic" })
+      errors.raise_unknown("option", name, { "arguments", "deterministic" })
     end
   end
   return check_count(method, options.arguments or -1), options.deterministic == true
 end
 
 local function define(db, name, kind, count, is_deterministic, body)
-  internal.define(db, { name, kind, count, is_deterministic, body })
+  databases.define(db, { name, kind, count, is_deterministic, body })
 end
 
 --- Adds an SQL function, or replaces the one of that name and number of arguments.
@@ -52,7 +53,7 @@ function database:add_function(name, options, f)
   check_name("add_function", name)
   local count, is_deterministic = read_options("add_function", options)
   if type(f) ~= "function" then
-    internal.raise("argument", "db:add_function: expected a function last, got " .. internal.describe(f))
+    errors.raise("argument", "db:add_function: expected a function last, got " .. errors.describe(f))
   end
   define(self, name, "function", count, is_deterministic, f)
 end
@@ -69,13 +70,13 @@ function database:add_aggregate(name, options, definition)
   check_name("add_aggregate", name)
   local count, is_deterministic = read_options("add_aggregate", options)
   if type(definition) ~= "table" or type(definition.step) ~= "function" then
-    internal.raise("argument", "db:add_aggregate: expected a table with the function `step` last, got "
-      .. internal.describe(definition))
+    errors.raise("argument", "db:add_aggregate: expected a table with the function `step` last, got "
+      .. errors.describe(definition))
   end
   for _, key in ipairs{ "final", "inverse" } do
     if definition[key] ~= nil and type(definition[key]) ~= "function" then
-      internal.raise("argument", "db:add_aggregate: `" .. key .. "` must be a function, got "
-        .. internal.describe(definition[key]))
+      errors.raise("argument", "db:add_aggregate: `" .. key .. "` must be a function, got "
+        .. errors.describe(definition[key]))
     end
   end
   local body = {
@@ -89,7 +90,7 @@ end
 function database:add_collation(name, compare)
   check_name("add_collation", name)
   if type(compare) ~= "function" then
-    internal.raise("argument", "db:add_collation: argument 2: expected a function, got " .. internal.describe(compare))
+    errors.raise("argument", "db:add_collation: argument 2: expected a function, got " .. errors.describe(compare))
   end
   define(self, name, "collation", 0, false, compare)
 end

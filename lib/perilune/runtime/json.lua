@@ -2,7 +2,10 @@
 -- Integers and floats stay what they are, and floats keep every digit. The members of an object are written in the order of
 -- their names, so that equal values have equal texts.
 
-local internal = ...
+local null = require("perilune.native.values").null
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
 
 --- Deeper values are refused: few mean them, and one that contains itself is never done.
 local deepest = 200
@@ -77,7 +80,7 @@ local function list_length(value, path, depth)
     elseif type(key) == "string" then
       named = key
     else
-      fail_at(path, depth, "expected names or positions as keys, got %s", internal.describe(key))
+      fail_at(path, depth, "expected names or positions as keys, got %s", errors.describe(key))
     end
   end
   if named and count > 0 then fail_at(path, depth, "a table with positions and the name \"%s\"", named) end
@@ -116,15 +119,15 @@ local function write_table(value, path, depth)
 end
 
 function write(value, path, depth)
-  value = internal.plain(value)
-  if value == internal.null then return "null" end
+  value = native_values.plain(value)
+  if value == null then return "null" end
   local kind = math.type(value) or type(value)
   if kind == "integer" then return ("%d"):format(value) end
   if kind == "float" then return write_float(value, path, depth) end
   if kind == "string" then return write_string(value, path, depth) end
   if kind == "boolean" then return tostring(value) end
   if kind == "table" then return write_table(value, path, depth) end
-  fail_at(path, depth, "JSON cannot hold %s", internal.describe(value))
+  fail_at(path, depth, "JSON cannot hold %s", errors.describe(value))
 end
 
 -- MARK: - Reading
@@ -186,7 +189,7 @@ local function read_number(text, position)
   return tonumber(digits .. (fraction or "") .. (exponent or "")), last or after or stop
 end
 
-local words = { t = { "true", true }, f = { "false", false }, n = { "null", internal.null } }
+local words = { t = { "true", true }, f = { "false", false }, n = { "null", null } }
 
 local function read_array(text, position, depth)
   local list, count = {}, 0
@@ -264,7 +267,7 @@ end
 
 --- The value of a text (`perilune.null` for null); or nil and what is wrong with it.
 function json.try_decode(text)
-  if type(text) ~= "string" then return nil, "expected JSON, got " .. internal.describe(text) end
+  if type(text) ~= "string" then return nil, "expected JSON, got " .. errors.describe(text) end
   if not utf8.len(text) then return nil, "the text is not valid UTF-8" end
   return attempt(read_whole, text)
 end
@@ -272,17 +275,17 @@ end
 --- The text of a value. A table is an array if it is a list of at least one value or was marked by `json.array`.
 function json.encode(value)
   local text, message = json.try_encode(value)
-  if text == nil then internal.raise("conversion", "perilune.json.encode: " .. message) end
+  if text == nil then errors.raise("conversion", "perilune.json.encode: " .. message) end
   return text
 end
 
 --- The value of a text. Arrays and objects are marked, so that they are written as what they were; null is `perilune.null`.
 function json.decode(text)
   local value, message = json.try_decode(text)
-  if value == nil then internal.raise("conversion", "perilune.json.decode: " .. message) end
+  if value == nil then errors.raise("conversion", "perilune.json.decode: " .. message) end
   return value
 end
 
-for _, name in ipairs{ "array", "object", "encode", "decode" } do internal.perilune.json[name] = json[name] end
+for _, name in ipairs{ "array", "object", "encode", "decode" } do perilune.json[name] = json[name] end
 
 return json

@@ -1,10 +1,10 @@
 --- What a previewed script does not get to do outside of its database: the functions of Lua's own libraries that change files
 -- or run programs refuse. Reading stays. No wall against a script that means harm: that is what the sandbox is for.
 
-local internal = ...
+local errors = require "perilune.native.errors"
 
 local function refuse(name, what)
-  internal.raise("preview", name .. ": a preview " .. what)
+  errors.raise("preview", name .. ": a preview " .. what)
 end
 
 local function refusing(name, what)

@@ -2,20 +2,23 @@
 -- A row is a plain table: `row.name` is the value of a column, nil for NULL; `row[1]` the value of the first column; names
 -- are found in any case. A column hides the method of the same name: call it as `perilune.row.has(row, "title")` then.
 
-local internal = ...
-local types = internal.types
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local native_rows = require "perilune.native.rows"
+local native_values = require "perilune.native.values"
+local types = require "perilune.runtime.types"
 
 local row = {}
 
 --- What a row would hold for a value, had it been stored: nil for NULL.
 local function stored(name, value)
-  local plain = internal.plain(value)
-  if plain == internal.null then return nil end
-  if internal.is_blob(plain) then return tostring(plain) end
+  local plain = native_values.plain(value)
+  if plain == null then return nil end
+  if native_values.is_blob(plain) then return tostring(plain) end
   local kind = type(plain)
   if kind == "string" or kind == "boolean" or (kind == "number" and plain == plain) then return plain end
-  internal.raise("conversion", "column `" .. name .. "`: expected a value that SQLite can store, got "
-    .. internal.describe(plain))
+  errors.raise("conversion", "column `" .. name .. "`: expected a value that SQLite can store, got "
+    .. errors.describe(plain))
 end
 
 local function sorted_names(values)
@@ -23,7 +26,7 @@ local function sorted_names(values)
   for name in pairs(values) do names[#names + 1] = name end
   for _, name in ipairs(names) do
     if type(name) ~= "string" then
-      internal.raise("argument", "row.new: expected names of columns, got " .. internal.describe(name))
+      errors.raise("argument", "row.new: expected names of columns, got " .. errors.describe(name))
     end
   end
   table.sort(names)
@@ -35,24 +38,24 @@ end
 -- @tparam ?table names the columns in their order; by name if it is left out
 function row.new(values, names)
   if type(values) ~= "table" then
-    internal.raise("argument", "row.new: argument 1: expected a table of values, got " .. internal.describe(values))
+    errors.raise("argument", "row.new: argument 1: expected a table of values, got " .. errors.describe(values))
   end
   if names ~= nil and type(names) ~= "table" then
-    internal.raise("argument", "row.new: argument 2: expected a list of names, got " .. internal.describe(names))
+    errors.raise("argument", "row.new: argument 2: expected a list of names, got " .. errors.describe(names))
   end
   local plain, columns = {}, {}
   for index, name in ipairs(names or sorted_names(values)) do
     if type(name) ~= "string" or values[name] == nil then
-      internal.raise("argument", "row.new: no value for column " .. internal.describe(name))
+      errors.raise("argument", "row.new: no value for column " .. errors.describe(name))
     end
     columns[index], plain[name] = name, stored(name, values[name])
   end
-  return internal.make_row(columns, plain)
+  return native_rows.make(columns, plain)
 end
 
 --- The position of a column: the leftmost of that name, in any case.
 local function find(self, name)
-  local names = internal.row_columns(self)
+  local names = native_rows.columns(self)
   if math.type(name) == "integer" then return names[name] and name end
   if type(name) ~= "string" then return nil end
   local lower = name:lower()
@@ -67,7 +70,7 @@ end
 local function require_column(self, name)
   local index = find(self, name)
   if index then return index end
-  internal.raise_unknown("column", name, internal.row_columns(self))
+  errors.raise_unknown("column", name, native_rows.columns(self))
 end
 
 --- Whether the row has a column of that name, even if its value is NULL.
@@ -87,7 +90,7 @@ end
 --- Like `get`, but NULL is an error.
 function row:require(name, wanted)
   local value = row.get(self, name, wanted)
-  if value == nil then internal.raise("conversion", "column `" .. tostring(name) .. "` is NULL") end
+  if value == nil then errors.raise("conversion", "column `" .. tostring(name) .. "` is NULL") end
   return value
 end
 
@@ -99,7 +102,7 @@ end
 --- The value of a column that holds a Julian day number, as a date.
 function row:julian_date(name)
   local value = row.get(self, name, "float")
-  return value and internal.julian_date(value)
+  return value and native_values.julian_date(value)
 end
 
 --- Calls a function with the bytes of a column, and returns what it returns; does nothing if there is no such column or
@@ -113,13 +116,13 @@ end
 
 --- The names of the columns in order, duplicates included.
 function row:columns()
-  local names = internal.row_columns(self)
+  local names = native_rows.columns(self)
   return table.move(names, 1, #names, 1, {})
 end
 
 --- The values in the order of the columns, and how many there are (NULL is nil).
 function row:values()
-  local values, count = {}, #internal.row_columns(self)
+  local values, count = {}, #native_rows.columns(self)
   for index = 1, count do values[index] = self[index] end
   return values, count
 end
@@ -132,7 +135,7 @@ end
 
 --- Iterates over names and values in the order of the columns; NULL is nil.
 function row:pairs()
-  local names, index = internal.row_columns(self), 0
+  local names, index = native_rows.columns(self), 0
   return function()
     index = index + 1
     if names[index] ~= nil then return names[index], self[index] end
@@ -142,10 +145,10 @@ end
 --- A plain table of the columns, the leftmost of a name; NULL is `perilune.null`.
 function row:to_table()
   local result = {}
-  for index, name in ipairs(internal.row_columns(self)) do
+  for index, name in ipairs(native_rows.columns(self)) do
     if result[name] == nil then
       local value = self[index]
-      result[name] = value == nil and internal.null or value
+      result[name] = value == nil and null or value
     end
   end
   return result
@@ -155,7 +158,7 @@ end
 function row:copy()
   local copy = {}
   for key, value in next, self do copy[key] = value end
-  return setmetatable(copy, internal.row_metatable(self))
+  return setmetatable(copy, native_rows.metatable(self))
 end
 
 return row

@@ -3,8 +3,11 @@
 --     local Point = perilune.row_type{ from_row = function(row) return { x = row.longitude, y = row.latitude } end }
 --     Point:fetch_all("SELECT longitude, latitude FROM place")
 
-local internal = ...
-local raise = internal.raise
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local native_rows = require "perilune.native.rows"
+local raise = errors.raise
 
 local row_type = {}
 row_type.__index = row_type
@@ -24,10 +27,10 @@ end
 --- Splits the arguments of a verb: what has the fetching methods (a database or a statement), and its arguments.
 local function split(verb, self, first, ...)
   if makers[self] == nil then
-    raise("argument", ("%s: expected a row type before the colon, got %s"):format(verb, internal.describe(self)))
+    raise("argument", ("%s: expected a row type before the colon, got %s"):format(verb, errors.describe(self)))
   end
-  if internal.records.is_statement(first) or internal.is_database(first) then return first, ... end
-  return internal.default_database(), first, ...
+  if records.is_statement(first) or records.is_database(first) then return first, ... end
+  return records.default_database(), first, ...
 end
 
 local function fetch_all(self, source, ...)
@@ -69,12 +72,12 @@ end
 local function new(definition)
   if type(definition) ~= "table" or type(definition.from_row) ~= "function" then
     raise("argument", "perilune.row_type: argument 1: expected a table with a function from_row, got "
-      .. internal.describe(definition))
+      .. errors.describe(definition))
   end
   for name, value in pairs(definition) do
-    if name ~= "from_row" and name ~= "did_fetch" then internal.raise_unknown("option", name, { "from_row", "did_fetch" }) end
+    if name ~= "from_row" and name ~= "did_fetch" then errors.raise_unknown("option", name, { "from_row", "did_fetch" }) end
     if type(value) ~= "function" then
-      raise("argument", ("perilune.row_type: option %s: expected a function, got %s"):format(name, internal.describe(value)))
+      raise("argument", ("perilune.row_type: option %s: expected a function, got %s"):format(name, errors.describe(value)))
     end
   end
   local made = setmetatable({}, row_type)
@@ -85,10 +88,10 @@ end
 --- A value from a table of columns, or from a row.
 function row_type:from(values)
   if type(values) ~= "table" then
-    raise("argument", "from: expected a table of columns, got " .. internal.describe(values))
+    raise("argument", "from: expected a table of columns, got " .. errors.describe(values))
   end
-  return make(self, internal.records.is_row(values) and values or internal.row.new(values))
+  return make(self, records.is_row(values) and values or native_rows.methods.new(values))
 end
 
-internal.perilune.row_type = new
+perilune.row_type = new
 return new

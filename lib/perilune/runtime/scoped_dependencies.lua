@@ -1,22 +1,23 @@
 --- `perilune.with`: what scripts get from the host is another for a while.
 
-local internal = ...
-local perilune = internal.perilune
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local perilune = require "perilune"
 local names = { "database" }
 
 local function check(overrides, body)
-  if type(overrides) ~= "table" or internal.is_database(overrides) then
-    internal.raise("argument", "with: argument 1: expected a table such as { database = db }, got "
-      .. internal.describe(overrides))
+  if type(overrides) ~= "table" or records.is_database(overrides) then
+    errors.raise("argument", "with: argument 1: expected a table such as { database = db }, got "
+      .. errors.describe(overrides))
   end
   for name in pairs(overrides) do
-    if name ~= "database" then internal.raise_unknown("override", name, names) end
+    if name ~= "database" then errors.raise_unknown("override", name, names) end
   end
-  if not internal.is_database(overrides.database) then
-    internal.raise("argument", "with: database: expected a database, got " .. internal.describe(overrides.database))
+  if not records.is_database(overrides.database) then
+    errors.raise("argument", "with: database: expected a database, got " .. errors.describe(overrides.database))
   end
   if type(body) ~= "function" then
-    internal.raise("argument", "with: argument 2: expected a function, got " .. internal.describe(body))
+    errors.raise("argument", "with: argument 2: expected a function, got " .. errors.describe(body))
   end
 end
 
@@ -29,5 +30,5 @@ end
 -- @return what the function returns
 function perilune.with(overrides, body, ...)
   check(overrides, body)
-  return internal.records.with_default_database(overrides.database, perilune, body, ...)
+  return records.with_default_database(overrides.database, perilune, body, ...)
 end

@@ -1,8 +1,10 @@
 --- Pieces of SQL inside of definitions: conditions, defaults, expressions of indexes.
 
-local internal = ...
-local checks = internal.load("perilune.runtime.checks")
-local sql_text = internal.load("perilune.runtime.sql_text")
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
+local checks = require "perilune.runtime.checks"
+local sql_text = require "perilune.runtime.sql_text"
 
 local sql_fragment = {}
 
@@ -51,7 +53,7 @@ end
 
 --- Checks SQL text and returns it.
 function sql_fragment.text(text, place)
-  if type(text) ~= "string" then checks.fail(place, "expected SQL as a string, got " .. internal.describe(text)) end
+  if type(text) ~= "string" then checks.fail(place, "expected SQL as a string, got " .. errors.describe(text)) end
   if not text:find("%S") then checks.fail(place, "the SQL is empty") end
   if text:find("\0", 1, true) then checks.fail(place, "the SQL has a NUL byte") end
   check(text, place, function()
@@ -75,7 +77,7 @@ end
 --- What functions in definitions are given for a table: `c.title` is its column.
 local columns = setmetatable({}, {
   __name = "columns",
-  __index = function(_, name) return internal.perilune.column(name) end,
+  __index = function(_, name) return perilune.column(name) end,
 })
 
 --- Writes values into SQL in place of its parameters, `?` or `?1`.
@@ -101,11 +103,11 @@ end
 -- @tparam ?string name the column; nil for a table
 function sql_fragment.expression(value, place, name)
   if type(value) == "function" then
-    value = value(name and internal.perilune.column(name) or columns)
+    value = value(name and perilune.column(name) or columns)
   end
-  if internal.is_expression(value) then return internal.inline_sql(value) end
+  if marks.is_expression(value) then return marks.inline_sql(value) end
   if type(value) ~= "string" then
-    checks.fail(place, "expected SQL as a string or an expression, got " .. internal.describe(value))
+    checks.fail(place, "expected SQL as a string or an expression, got " .. errors.describe(value))
   end
   return sql_fragment.text(value, place)
 end

@@ -1,6 +1,8 @@
 --- SQL text: names quoted, values written out as literals.
 
-local internal = ...
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
 
 local sql_text = {}
 
@@ -10,13 +12,13 @@ local sql_text = {}
 function sql_text.name(name, place)
   place = place and place .. ": " or ""
   if type(name) ~= "string" then
-    internal.raise("argument", place .. "expected a name, got " .. internal.describe(name))
+    errors.raise("argument", place .. "expected a name, got " .. errors.describe(name))
   elseif name == "" then
-    internal.raise("argument", place .. "a name cannot be empty")
+    errors.raise("argument", place .. "a name cannot be empty")
   elseif name:find("\0", 1, true) then
-    internal.raise("argument", place .. "a name cannot contain a NUL byte")
+    errors.raise("argument", place .. "a name cannot contain a NUL byte")
   elseif not utf8.len(name) then
-    internal.raise("argument", place .. "a name must be valid UTF-8")
+    errors.raise("argument", place .. "a name must be valid UTF-8")
   end
   return '"' .. name:gsub('"', '""') .. '"'
 end
@@ -68,7 +70,7 @@ local function quotient(float)
 end
 
 local function float_literal(float)
-  if float ~= float then internal.raise("argument", "nan cannot be stored: SQLite would make it NULL") end
+  if float ~= float then errors.raise("argument", "nan cannot be stored: SQLite would make it NULL") end
   if math.abs(float) == math.huge then return float > 0 and "9e999" or "-9e999" end
   if float ~= 0 and math.abs(float) < 1e-280 then return quotient(float) end
   local text = decimal(float)
@@ -79,15 +81,15 @@ end
 -- @param value what could be bound: nil or null, boolean, number, string, blob, date, enum case, ...
 -- @tparam ?string place what messages begin with
 function sql_text.literal(value, place)
-  value = internal.plain(value)
-  if value == nil or value == internal.null then return "NULL" end
+  value = native_values.plain(value)
+  if value == nil or value == null then return "NULL" end
   if type(value) == "boolean" then return value and "1" or "0" end
   if type(value) == "string" then return text_literal(value) end
   if math.type(value) == "integer" then return ("%d"):format(value) end
   if math.type(value) == "float" then return float_literal(value) end
-  if internal.is_blob(value) then return "x'" .. hexadecimal(tostring(value)) .. "'" end
-  internal.raise("argument", (place and place .. ": " or "") .. "expected a value that SQLite can store, got "
-    .. internal.describe(value))
+  if native_values.is_blob(value) then return "x'" .. hexadecimal(tostring(value)) .. "'" end
+  errors.raise("argument", (place and place .. ": " or "") .. "expected a value that SQLite can store, got "
+    .. errors.describe(value))
 end
 
 return sql_text

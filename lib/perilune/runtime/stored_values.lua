@@ -1,6 +1,7 @@
 --- Whether two values are the same for a column: what is compared is what would be stored.
 
-local internal = ...
+local null = require("perilune.native.values").null
+local native_values = require "perilune.native.values"
 
 local stored_values = {}
 
@@ -40,12 +41,12 @@ end
 
 --- What a column has stored for a value; nil for NULL.
 local function store(value, affinity)
-  value = internal.plain(value)
-  if value == internal.null then return nil end
+  value = native_values.plain(value)
+  if value == null then return nil end
   if type(value) == "boolean" then value = value and 1 or 0 end
   if type(value) == "number" then return store_number(value, affinity) end
   if type(value) == "string" then return store_text(value, affinity) end
-  if internal.is_blob(value) then return tostring(value), true end
+  if native_values.is_blob(value) then return tostring(value), true end
   return value
 end
 

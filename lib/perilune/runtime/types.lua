@@ -1,12 +1,14 @@
 --- Value types: what turns a value of the database into one of the script, and back.
 -- A type is a name ("integer", "date", ...) or a table with a function `from_database`.
 
-local internal = ...
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local native_values = require "perilune.native.values"
 
 local types = {}
 
 local function mismatch(expected, value)
-  return nil, "expected " .. expected .. ", got " .. internal.describe(value)
+  return nil, "expected " .. expected .. ", got " .. errors.describe(value)
 end
 
 local builtin = {}
@@ -39,11 +41,11 @@ function builtin.boolean(value)
 end
 
 function builtin.date(value)
-  return internal.read_date(value)
+  return native_values.read_date(value)
 end
 
 function builtin.date_components(value)
-  return internal.read_date_components(value)
+  return native_values.read_date_components(value)
 end
 
 --- Converts a value that is not nil.
@@ -56,13 +58,13 @@ function types.convert(wanted, value)
     local names = {}
     for name in pairs(builtin) do names[#names + 1] = name end
     table.sort(names)
-    internal.raise("argument", "expected a type (" .. table.concat(names, ", ") .. ", or a table with from_database), got "
-      .. internal.describe(wanted))
+    errors.raise("argument", "expected a type (" .. table.concat(names, ", ") .. ", or a table with from_database), got "
+      .. errors.describe(wanted))
   end
   local converted, message = from_database(wanted, value)
   if converted == nil then
     local name = wanted.name or "the type"
-    return nil, message or (internal.describe(value) .. " is no value of " .. name)
+    return nil, message or (errors.describe(value) .. " is no value of " .. name)
   end
   return converted
 end
@@ -71,7 +73,7 @@ end
 -- @param place what messages call the value: "column `age`"
 function types.require(wanted, value, place)
   local converted, message = types.convert(wanted, value)
-  if converted == nil then internal.raise("conversion", place .. ": " .. message) end
+  if converted == nil then errors.raise("conversion", place .. ": " .. message) end
   return converted
 end
 
@@ -81,8 +83,8 @@ end
 function types.value_type(definition)
   if type(definition) ~= "table" or type(definition.from_database) ~= "function"
     or type(definition.to_database) ~= "function" then
-    internal.raise("argument", "perilune.value_type: argument 1: expected a table with the functions to_database and "
-      .. "from_database, got " .. internal.describe(definition))
+    errors.raise("argument", "perilune.value_type: argument 1: expected a table with the functions to_database and "
+      .. "from_database, got " .. errors.describe(definition))
   end
   local name = definition.name or "value"
   local wrapped = {
@@ -105,14 +107,14 @@ end
 
 --- What SQLite would store for a value: "null", "integer", "real", "text" or "blob".
 function types.storage_class(value)
-  value = internal.plain(value)
-  if value == nil or value == internal.null then return "null" end
-  if internal.is_blob(value) then return "blob" end
+  value = native_values.plain(value)
+  if value == nil or value == null then return "null" end
+  if native_values.is_blob(value) then return "blob" end
   if type(value) == "boolean" then return "integer" end
   if type(value) == "number" then return math.type(value) == "integer" and "integer" or "real" end
   if type(value) == "string" then return "text" end
-  internal.raise("argument", "perilune.storage_class: argument 1: expected a value that SQLite can store, got "
-    .. internal.describe(value))
+  errors.raise("argument", "perilune.storage_class: argument 1: expected a value that SQLite can store, got "
+    .. errors.describe(value))
 end
 
 return types

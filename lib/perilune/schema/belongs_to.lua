@@ -1,11 +1,10 @@
 --- Columns that let the rows of a table belong to rows of another: `t:belongs_to("author")`.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local column_definition = internal.load("perilune.schema.column_definition")
-local index_text = internal.load("perilune.schema.index_text")
-local table_reference = internal.load("perilune.schema.table_reference")
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local column_definition = require "perilune.schema.column_definition"
+local index_text = require "perilune.schema.index_text"
+local table_reference = require "perilune.schema.table_reference"
 
 local belonging = {}
 local modifiers = {}

@@ -1,6 +1,6 @@
 --- Running the statements that change a schema.
 
-local internal = ...
+local databases = require "perilune.native.databases"
 
 local schema_changes = {}
 
@@ -9,7 +9,7 @@ function schema_changes.run(db, statements)
   if #statements == 1 then
     db:execute(statements[1])
   elseif #statements > 1 then
-    internal.guarded(db, function(db)
+    databases.guarded(db, function(db)
       for _, sql in ipairs(statements) do db:execute(sql) end
     end)
   end

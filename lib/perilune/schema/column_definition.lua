@@ -1,11 +1,11 @@
 --- Columns of tables that are being defined, and their modifiers.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local sql_fragment = internal.load("perilune.runtime.sql_fragment")
-local declared_types = internal.load("perilune.schema.declared_types")
-local table_reference = internal.load("perilune.schema.table_reference")
+local errors = require "perilune.native.errors"
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local sql_fragment = require "perilune.runtime.sql_fragment"
+local declared_types = require "perilune.schema.declared_types"
+local table_reference = require "perilune.schema.table_reference"
 
 local column_definition = {}
 local modifiers = {}
@@ -120,7 +120,7 @@ local plain_collations = { binary = true, nocase = true, rtrim = true }
 --- How text is compared: "nocase", "rtrim", "binary", "localized_case_insensitive", or a collation that was added.
 function modifiers:collate(name)
   local place = check_open(self, "collate")
-  name = internal.load("perilune.runtime.collations").name(name)
+  name = require("perilune.runtime.collations").name(name)
   local quoted = sql_text.name(name, place)
   local names = self.definition.db:fetch_values("SELECT name FROM pragma_collation_list ORDER BY name")
   for _, existing in ipairs(names) do
@@ -128,7 +128,7 @@ function modifiers:collate(name)
       return set(self, "collate", "COLLATE " .. (plain_collations[name:lower()] and name or quoted))
     end
   end
-  internal.raise_unknown("collation", name, names)
+  errors.raise_unknown("collation", name, names)
 end
 
 --- Computes the column from others.
@@ -176,7 +176,7 @@ end
 --- The SQL of the indexes that columns ask for.
 function column_definition.index_sql(column)
   if not column.is_indexed or column.clauses.unique then return nil end
-  return internal.load("perilune.schema.index_text").sql(column.definition, { column.name })
+  return require("perilune.schema.index_text").sql(column.definition, { column.name })
 end
 
 return column_definition

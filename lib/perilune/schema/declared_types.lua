@@ -1,7 +1,7 @@
 --- The types that columns are declared with.
 
-local internal = ...
-local checks = internal.load("perilune.runtime.checks")
+local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 
 local declared_types = {}
 
@@ -23,7 +23,7 @@ local function check_words(declared, place)
   local words = declared:match("^(.-)%s*%(%s*[+-]?%d+%s*%)$")
     or declared:match("^(.-)%s*%(%s*[+-]?%d+%s*,%s*[+-]?%d+%s*%)$") or declared
   if not words:find("^[%a_\x80-\xff][%w_ \x80-\xff]*$") or not utf8.len(words) then
-    checks.fail(place, "expected a type such as \"text\" or \"VARCHAR(20)\", got " .. internal.describe(declared))
+    checks.fail(place, "expected a type such as \"text\" or \"VARCHAR(20)\", got " .. errors.describe(declared))
   end
   for word in words:gmatch("[^ ]+") do
     if constraints[word:lower()] then
@@ -39,7 +39,7 @@ end
 -- @treturn ?string
 function declared_types.sql(declared, is_strict, place)
   if declared ~= nil and type(declared) ~= "string" then
-    checks.fail(place, "expected a type as a string, got " .. internal.describe(declared))
+    checks.fail(place, "expected a type as a string, got " .. errors.describe(declared))
   end
   local sql = declared and (known[declared:lower()] or declared)
   if is_strict and not strict_types[(sql or ""):upper()] then

@@ -1,18 +1,18 @@
 --- Full-text search: FTS5 tables.
 
-local internal = ...
-local database = internal.database
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local schema_changes = internal.load("perilune.schema.changes")
-local synchronization = internal.load("perilune.schema.full_text_synchronization")
+local errors = require "perilune.native.errors"
+local database = require("perilune.native.databases").methods
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local schema_changes = require "perilune.schema.changes"
+local synchronization = require "perilune.schema.full_text_synchronization"
 
 --- Reads the list of columns: names, or tables such as `{ "body", unindexed = true }`. Returns their SQL and their names.
 local function read_columns(name, list, place)
   place = place .. ": option `columns`"
   if type(list) ~= "table" or #list == 0 then
     checks.fail(place, "a full-text table needs at least one column, got "
-      .. (type(list) == "table" and "an empty list" or internal.describe(list)))
+      .. (type(list) == "table" and "an empty list" or errors.describe(list)))
   end
   local arguments, names = {}, {}
   for index, column in ipairs(list) do
@@ -34,12 +34,12 @@ local function prefix_argument(list, place)
   place = place .. ": option `prefix`"
   if math.type(list) == "integer" then list = { list } end
   if type(list) ~= "table" or #list == 0 then
-    checks.fail(place, "expected a list of lengths, got " .. internal.describe(list))
+    checks.fail(place, "expected a list of lengths, got " .. errors.describe(list))
   end
   local lengths = table.move(list, 1, #list, 1, {})
   for _, length in ipairs(lengths) do
     if math.type(length) ~= "integer" or length < 1 or length > 999 then
-      checks.fail(place, "expected a length from 1 to 999, got " .. internal.describe(length))
+      checks.fail(place, "expected a length from 1 to 999, got " .. errors.describe(length))
     end
   end
   table.sort(lengths)
@@ -65,9 +65,9 @@ local function synchronized_arguments(db, options, columns, place)
   end
   if options.temporary then checks.refuse(place, "a temporary full-text table cannot be synchronized with a table") end
   sql_text.name(content, place .. ": option `synchronize_with`")
-  local known = internal.load("perilune.schema.indexes").columns_of(db, content, place)
+  local known = require("perilune.schema.indexes").columns_of(db, content, place)
   for _, column in ipairs(columns) do
-    if not known.by_key[column:lower()] then internal.raise_unknown("column", column, known.names) end
+    if not known.by_key[column:lower()] then errors.raise_unknown("column", column, known.names) end
   end
   local rowid = synchronization.rowid_of(db, content, place)
   return rowid, content_arguments{ content = content, content_rowid = rowid ~= "rowid" and rowid or nil }
@@ -101,7 +101,7 @@ function database:create_fts5(name, options)
   options = checks.options(place, options, option_kinds)
   local arguments, columns = read_columns(name, options.columns, place)
   if options.tokenizer ~= nil then
-    arguments[#arguments + 1] = internal.load("perilune.schema.full_text_tokenizers")(options.tokenizer, place .. ": option `tokenizer`")
+    arguments[#arguments + 1] = require("perilune.schema.full_text_tokenizers")(options.tokenizer, place .. ": option `tokenizer`")
   end
   local rowid, content
   if options.synchronize_with then

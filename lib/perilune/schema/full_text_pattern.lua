@@ -1,7 +1,8 @@
 --- Patterns for MATCH, made of what people type.
 
-local internal = ...
-local checks = internal.load("perilune.runtime.checks")
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 
 --- What joins the words of a text, and what stands around each and around all of them.
 local kinds = {
@@ -19,9 +20,9 @@ local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix 
 -- @tparam ?string kind "all_words" (the default): in any order; "any_word"; "all_prefixes": words that begin like these, for
 --   search while somebody types; "phrase": next to each other; "prefix_phrase": that at the beginning of a column
 -- @treturn string one that finds nothing if there are no words in the text
-function internal.perilune.fts5_pattern(text, kind)
+function perilune.fts5_pattern(text, kind)
   local place = "perilune.fts5_pattern"
-  if type(text) ~= "string" then checks.fail(place, "argument 1: expected a string, got " .. internal.describe(text)) end
+  if type(text) ~= "string" then checks.fail(place, "argument 1: expected a string, got " .. errors.describe(text)) end
   local form = kinds[(checks.choice(place, "kind", kind, kind_names) or "ALL WORDS"):lower()]
   local words = {}
   for word in text:gmatch("[0-9A-Za-z\x80-\xff]+") do words[#words + 1] = form.word:format(word) end

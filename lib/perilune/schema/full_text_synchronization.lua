@@ -1,8 +1,7 @@
 --- Keeping full-text tables as the tables that they take their content from: by triggers on those.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
 
 local synchronization = {}
 

@@ -1,18 +1,18 @@
 --- How FTS5 divides text into words: the option `tokenize`.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
+local errors = require "perilune.native.errors"
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
 
 --- A switch that FTS5 has as 0 and 1.
 local function switch(value, place)
-  if type(value) ~= "boolean" then checks.fail(place, "expected a boolean, got " .. internal.describe(value)) end
+  if type(value) ~= "boolean" then checks.fail(place, "expected a boolean, got " .. errors.describe(value)) end
   return value and "1" or "0"
 end
 
 local function text(value, place)
   if type(value) ~= "string" or value == "" or value:find("\0", 1, true) or not utf8.len(value) then
-    checks.fail(place, "expected characters as a string, got " .. internal.describe(value))
+    checks.fail(place, "expected characters as a string, got " .. errors.describe(value))
   end
   return value
 end
@@ -21,7 +21,7 @@ local function diacritics(value, place)
   local levels = { keep = "0", remove_legacy = "1", remove = "2" }
   local level = type(value) == "string" and levels[value] or (value == 0 or value == 1 or value == 2) and ("%d"):format(value)
   if not level then
-    checks.fail(place, "expected \"keep\", \"remove_legacy\" or \"remove\", got " .. internal.describe(value))
+    checks.fail(place, "expected \"keep\", \"remove_legacy\" or \"remove\", got " .. errors.describe(value))
   end
   return level
 end
@@ -42,10 +42,10 @@ local function read(tokenizer, place)
   if type(tokenizer) == "string" then tokenizer = { tokenizer } end
   if type(tokenizer) ~= "table" or tokenizer[1] == nil then
     checks.fail(place, "expected the name of a tokenizer, or a table such as { \"unicode61\", separators = \"-\" }, got "
-      .. (type(tokenizer) == "table" and "a table without a name" or internal.describe(tokenizer)))
+      .. (type(tokenizer) == "table" and "a table without a name" or errors.describe(tokenizer)))
   end
   local name = tokenizer[1]
-  if not tokenizers[name] then internal.raise_unknown("tokenizer", name, { "ascii", "porter", "trigram", "unicode61" }) end
+  if not tokenizers[name] then errors.raise_unknown("tokenizer", name, { "ascii", "porter", "trigram", "unicode61" }) end
   local kinds, options = name == "porter" and { wrapping = "any" } or {}, checks.rest(tokenizer, 1)
   for _, option in ipairs(tokenizers[name]) do kinds[option[1]] = "any" end
   return name, checks.options(place, options, kinds)

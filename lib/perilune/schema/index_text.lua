@@ -1,7 +1,6 @@
 --- The SQL of indexes.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
+local sql_text = require "perilune.runtime.sql_text"
 
 local index_text = {}
 

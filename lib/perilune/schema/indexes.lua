@@ -1,12 +1,13 @@
 --- Making indexes and dropping them: methods of databases.
 
-local internal = ...
-local database = internal.database
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local sql_fragment = internal.load("perilune.runtime.sql_fragment")
-local index_text = internal.load("perilune.schema.index_text")
-local schema_changes = internal.load("perilune.schema.changes")
+local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
+local database = require("perilune.native.databases").methods
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local sql_fragment = require "perilune.runtime.sql_fragment"
+local index_text = require "perilune.schema.index_text"
+local schema_changes = require "perilune.schema.changes"
 
 local indexes = {}
 
@@ -22,7 +23,7 @@ local function columns_of(db, table_name, place)
 end
 
 local function check_column(columns, name)
-  if columns and not columns.by_key[name:lower()] then internal.raise_unknown("column", name, columns.names) end
+  if columns and not columns.by_key[name:lower()] then errors.raise_unknown("column", name, columns.names) end
   return name
 end
 
@@ -35,7 +36,7 @@ end
 --- One term of an index: what is indexed, or a table with that or `sql`, `desc`, `collate`.
 -- Returns its SQL, and the name of the column if it is one.
 local function term_of(columns, term, place)
-  local is_plain_table = type(term) == "table" and not internal.is_expression(term)
+  local is_plain_table = type(term) == "table" and not marks.is_expression(term)
   if not is_plain_table then return indexed(columns, term, place) end
   local options = checks.rest(term, 1)
   checks.options(place, options, { sql = "string", desc = "boolean", collate = "string" })
@@ -118,7 +119,7 @@ local function drop_by_columns(db, table_name, columns, options, place)
   elseif found[1] then
     db:execute("DROP INDEX " .. sql_text.name(found[1]))
   elseif not options.if_exists then
-    internal.raise("unknown_index", place .. ": there is no index on " .. what)
+    errors.raise("unknown_index", place .. ": there is no index on " .. what)
   end
 end
 
@@ -133,7 +134,7 @@ function database:drop_index(name, columns, options)
   if self:index_exists(name) then
     self:execute("DROP INDEX " .. quoted)
   elseif not options.if_exists then
-    internal.raise_unknown("index", name, self:fetch_values(
+    errors.raise_unknown("index", name, self:fetch_values(
       "SELECT name FROM sqlite_schema WHERE type = 'index' AND sql IS NOT NULL ORDER BY name"))
   end
 end

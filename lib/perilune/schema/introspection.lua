@@ -1,12 +1,14 @@
 --- What a database consists of: methods of databases that read its schema.
 
-local internal = ...
-local database = internal.database
+local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
+local types = require "perilune.runtime.types"
+local database = require("perilune.native.databases").methods
 
 local function check_name(method, what, name)
   if type(name) ~= "string" then
-    internal.raise("argument", "db:" .. method .. ": argument 1: expected the name of " .. what .. ", got "
-      .. internal.describe(name))
+    errors.raise("argument", "db:" .. method .. ": argument 1: expected the name of " .. what .. ", got "
+      .. errors.describe(name))
   end
 end
 
@@ -51,7 +53,7 @@ local function table_of(db, method, name)
   check_name(method, "a table", name)
   -- Reads the file, which shows whether the schema is another one.
   exists(db, "table", name)
-  return internal.table_schema(db, name)
+  return native_schema.table(db, name)
 end
 
 local function copy(list)
@@ -107,7 +109,7 @@ function database:has_unique_key(name, columns)
     return table.concat(names, "\0")
   end
   if type(columns) ~= "table" then
-    internal.raise("argument", "db:has_unique_key: argument 2: expected a list of columns, got " .. internal.describe(columns))
+    errors.raise("argument", "db:has_unique_key: argument 2: expected a list of columns, got " .. errors.describe(columns))
   end
   local wanted = key_of(columns)
   local primary_key = self:primary_key(name).columns
@@ -149,22 +151,7 @@ function database:schema_sql()
   return table.concat(statements, "\n")
 end
 
---- How SQLite would run a statement: a table with `detail` and `children` for each step; printed, it is a tree.
-function database:explain(sql, ...)
-  if type(sql) ~= "string" then
-    internal.raise("argument", "db:explain: argument 1: expected an SQL string, got " .. internal.describe(sql))
-  end
-  local nodes, by_id = {}, {}
-  for _, step in ipairs(self:fetch_all("EXPLAIN QUERY PLAN " .. sql, ...)) do
-    local node = { detail = step.detail, children = {} }
-    by_id[step.id] = node
-    local siblings = by_id[step.parent] and by_id[step.parent].children or nodes
-    siblings[#siblings + 1] = node
-  end
-  return setmetatable(nodes, internal.plan_metatable)
-end
-
-internal.plan_metatable = {
+local plan_metatable = {
   __name = "query plan",
   __tostring = function(plan)
     local lines = {}
@@ -180,19 +167,34 @@ internal.plan_metatable = {
   end,
 }
 
+--- How SQLite would run a statement: a table with `detail` and `children` for each step; printed, it is a tree.
+function database:explain(sql, ...)
+  if type(sql) ~= "string" then
+    errors.raise("argument", "db:explain: argument 1: expected an SQL string, got " .. errors.describe(sql))
+  end
+  local nodes, by_id = {}, {}
+  for _, step in ipairs(self:fetch_all("EXPLAIN QUERY PLAN " .. sql, ...)) do
+    local node = { detail = step.detail, children = {} }
+    by_id[step.id] = node
+    local siblings = by_id[step.parent] and by_id[step.parent].children or nodes
+    siblings[#siblings + 1] = node
+  end
+  return setmetatable(nodes, plan_metatable)
+end
+
 --- Fetches the leftmost column of the first row as a type; nil if there is no row or it is NULL.
 -- @param wanted the type: a name, an enum, a value type
 function database:fetch_value_as(wanted, sql, ...)
   local value = self:fetch_value(sql, ...)
   if value == nil then return nil end
-  return internal.types.require(wanted, value, "the value")
+  return types.require(wanted, value, "the value")
 end
 
 --- Fetches the leftmost column of all rows as a type; NULL is an error.
 function database:fetch_values_as(wanted, sql, ...)
   local values = self:fetch_values(sql, ...)
   for index, value in ipairs(values) do
-    values[index] = internal.types.require(wanted, value, "row " .. index)
+    values[index] = types.require(wanted, value, "row " .. index)
   end
   return values
 end

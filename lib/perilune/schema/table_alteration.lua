@@ -1,15 +1,15 @@
 --- Altering tables: methods of databases.
 
-local internal = ...
-local database = internal.database
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local sql_fragment = internal.load("perilune.runtime.sql_fragment")
-local column_definition = internal.load("perilune.schema.column_definition")
-local table_reference = internal.load("perilune.schema.table_reference")
-local indexes = internal.load("perilune.schema.indexes")
-local schema_changes = internal.load("perilune.schema.changes")
-local synchronization = internal.load("perilune.schema.full_text_synchronization")
+local errors = require "perilune.native.errors"
+local database = require("perilune.native.databases").methods
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local sql_fragment = require "perilune.runtime.sql_fragment"
+local column_definition = require "perilune.schema.column_definition"
+local table_reference = require "perilune.schema.table_reference"
+local indexes = require "perilune.schema.indexes"
+local schema_changes = require "perilune.schema.changes"
+local synchronization = require "perilune.schema.full_text_synchronization"
 
 local methods = {}
 local Methods = checks.class("table alteration", methods)
@@ -56,7 +56,7 @@ function Alteration:find(name, place)
   local names = {}
   for _, existing in pairs(self.columns.by_key) do names[#names + 1] = existing end
   table.sort(names)
-  internal.raise_unknown("column", name, names)
+  errors.raise_unknown("column", name, names)
 end
 
 --- Checks that columns which a reference names are there.

@@ -1,14 +1,14 @@
 --- Making tables, and dropping them: methods of databases.
 
-local internal = ...
-local database = internal.database
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local column_definition = internal.load("perilune.schema.column_definition")
-local belonging = internal.load("perilune.schema.belongs_to")
-local table_definition = internal.load("perilune.schema.table_definition")
-local schema_changes = internal.load("perilune.schema.changes")
-local synchronization = internal.load("perilune.schema.full_text_synchronization")
+local errors = require "perilune.native.errors"
+local database = require("perilune.native.databases").methods
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local column_definition = require "perilune.schema.column_definition"
+local belonging = require "perilune.schema.belongs_to"
+local table_definition = require "perilune.schema.table_definition"
+local schema_changes = require "perilune.schema.changes"
+local synchronization = require "perilune.schema.full_text_synchronization"
 
 --- Checks that columns which keys are made of are there.
 local function check_used_columns(definition)
@@ -18,7 +18,7 @@ local function check_used_columns(definition)
   table.sort(names)
   for _, use in ipairs(definition.own_columns_used) do
     for _, name in ipairs(use.names) do
-      if not definition.column_names[name:lower()] then internal.raise_unknown("column", name, names) end
+      if not definition.column_names[name:lower()] then errors.raise_unknown("column", name, names) end
     end
   end
 end
@@ -111,7 +111,7 @@ function database:drop_table(name, options)
   if not self:table_exists(name) then
     if self:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view: use db:drop_view") end
     if options.if_exists then return end
-    internal.raise_unknown("table", name, self:tables())
+    errors.raise_unknown("table", name, self:tables())
   end
   schema_changes.run(self, append(synchronization.drops(self, name), { "DROP TABLE " .. quoted }))
 end

@@ -1,12 +1,12 @@
 --- Tables that are being defined: what the block of `db:create_table` is given. It is data until the block has ended.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local sql_fragment = internal.load("perilune.runtime.sql_fragment")
-local column_definition = internal.load("perilune.schema.column_definition")
-local table_reference = internal.load("perilune.schema.table_reference")
-local belonging = internal.load("perilune.schema.belongs_to")
+local errors = require "perilune.native.errors"
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local sql_fragment = require "perilune.runtime.sql_fragment"
+local column_definition = require "perilune.schema.column_definition"
+local table_reference = require "perilune.schema.table_reference"
+local belonging = require "perilune.schema.belongs_to"
 
 local table_definition = {}
 local methods = {}
@@ -183,7 +183,7 @@ function methods:primary_key(first, second, third)
   if type(first) == "string" then return key_column(definition, first, second, third, place) end
   local body = type(first) == "function" and first or type(second) == "function" and second
   if type(first) ~= "table" and type(first) ~= "function" then
-    checks.fail(place, "argument 1: expected a name, a list of names or a function, got " .. internal.describe(first))
+    checks.fail(place, "argument 1: expected a name, a list of names or a function, got " .. errors.describe(first))
   end
   local policy = checks.on_conflict(place, type(first) == "table" and checks.rest(first, #first) or nil)
   if body then return key_of_block(definition, body, policy, place) end

@@ -1,8 +1,8 @@
 --- References from columns to the key of a table.
 
-local internal = ...
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
+local errors = require "perilune.native.errors"
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
 
 local table_reference = {}
 
@@ -27,7 +27,7 @@ function table_reference.require_table(db, name, place)
   sql_text.name(name, place)
   if db:table_exists(name) then return end
   if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view: only tables can be referred to") end
-  internal.raise_unknown("table", name, db:tables())
+  errors.raise_unknown("table", name, db:tables())
 end
 
 --- The key of another table: a list of its columns as `db:columns` has them.
@@ -50,7 +50,7 @@ local function check_columns(db, name, columns, place)
   for _, wanted in ipairs(columns) do
     local found = false
     for _, column_name in ipairs(names) do found = found or checks.same_name(column_name, wanted) end
-    if not found then internal.raise_unknown_column(wanted, name, names) end
+    if not found then errors.raise_unknown_column(wanted, name, names) end
   end
 end
 

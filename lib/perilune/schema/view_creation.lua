@@ -1,16 +1,17 @@
 --- Making views and dropping them: methods of databases.
 
-local internal = ...
-local database = internal.database
-local sql_text = internal.load("perilune.runtime.sql_text")
-local checks = internal.load("perilune.runtime.checks")
-local sql_fragment = internal.load("perilune.runtime.sql_fragment")
+local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
+local database = require("perilune.native.databases").methods
+local sql_text = require "perilune.runtime.sql_text"
+local checks = require "perilune.runtime.checks"
+local sql_fragment = require "perilune.runtime.sql_fragment"
 
 --- The SQL of a query: text without values to bind, or a request, whose values are written out.
 local function query_sql(db, query, place)
-  if internal.is_request(query) then return sql_fragment.with_values(query:sql(db)) end
+  if marks.is_request(query) then return sql_fragment.with_values(query:sql(db)) end
   if type(query) ~= "string" then
-    checks.fail(place, "argument 2: expected SQL as a string or a request, got " .. internal.describe(query))
+    checks.fail(place, "argument 2: expected SQL as a string or a request, got " .. errors.describe(query))
   end
   return sql_fragment.text(query, place .. ": argument 2")
 end
@@ -43,6 +44,6 @@ function database:drop_view(name, options)
   elseif self:table_exists(name) then
     checks.refuse(place, "`" .. name .. "` is a table: use db:drop_table")
   elseif not options.if_exists then
-    internal.raise_unknown("view", name, self:views())
+    errors.raise_unknown("view", name, self:views())
   end
 end

@@ -1,0 +1,144 @@
+import Foundation
+import PeriluneBindings
+import PeriluneLua
+import Testing
+
+/// How the modules of `lib` use each other, as their text says.
+@Suite struct LibraryModuleTests {
+    /// The rooms of lib/perilune from the bottom to the top: each uses those before it. Files beside the folders put the rooms
+    /// together and use all of them.
+    private static let rooms = [
+        "native", "runtime", "schema", "migrations", "expressions", "records", "requests", "associations", "events",
+    ]
+
+    @Test func `every room is a folder, and every folder is a room`() {
+        #expect(Set(LibraryFile.all.compactMap(\.room)) == Set(Self.rooms))
+    }
+
+    @Test func `modules use only their own room and those below`() {
+        let upward = LibraryFile.all.flatMap { file in
+            file.name == "perilune" ? [] : file.uses.filter { height(of: $0) > height(of: file.name) }.map { "\(file.name) uses \($0)" }
+        }
+        #expect(upward == [])
+    }
+
+    /// How far up a module lies. The table `perilune`, to which all rooms add, is below all of them for who uses it.
+    private func height(of name: String) -> Int {
+        let parts = name.split(separator: ".").map(String.init)
+        if parts[0] != "perilune" { return Self.rooms.count + 1 }
+        if name == "perilune" { return -1 }
+        return Self.rooms.firstIndex(of: parts[1]) ?? Self.rooms.count
+    }
+
+    @Test func `every module that is required exists`() {
+        let names = Set(LibraryFile.all.map(\.name)).union(["scenarios.native.host"])
+        let missing = LibraryFile.all.flatMap { file in
+            file.uses.filter { !names.contains($0) }.map { "\(file.name) requires \($0)" }
+        }
+        #expect(missing == [])
+    }
+
+    @Test func `no modules require each other while they are loaded`() {
+        let files = Dictionary(uniqueKeysWithValues: LibraryFile.all.map { ($0.name, $0.usesWhenLoaded) })
+        var done: Set<String> = []
+        var circles: [String] = []
+        func visit(_ name: String, _ path: [String]) {
+            if let start = path.firstIndex(of: name) { return circles.append((path[start...] + [name]).joined(separator: " → ")) }
+            guard done.insert(name).inserted || path.isEmpty else { return }
+            for used in files[name] ?? [] { visit(used, path + [name]) }
+        }
+        for name in files.keys.sorted() { visit(name, []) }
+        #expect(circles == [])
+    }
+
+    @Test(arguments: LibraryFile.natives) func `what Swift and C provide is described`(_ file: LibraryFile) async throws {
+        let provided = Provided()
+        _ = try testHost { configuration in
+            configuration.extending = { loader, _ in
+                guard case .table(let table) = try loader.require(file.name) else { return }
+                provided.names = try table.pairs().compactMap { pair in
+                    if case .string(let name) = pair.key { name.description } else { nil }
+                }
+            }
+        }
+        #expect(Set(file.described) == Set(provided.names.filter { !$0.hasPrefix("__") }))
+    }
+
+    @Test func `a script reaches no module of the library`() async throws {
+        let host = try testHost()
+        for name in ["perilune.records.class", "perilune.native.records", "perilune.require"] {
+            await #expect(throws: (any Error).self) { try await host.run(source: "require \"\(name)\"") }
+        }
+    }
+
+    @Test func `globals that a script replaces are not those of the library`() async throws {
+        let host = try testHost()
+        try await host.run(source: """
+            local assert, error_of_script = assert, error
+            type, pairs, error, setmetatable, require = nil, nil, nil, nil, nil
+            db:execute("CREATE TABLE t (a)")
+            local T = perilune.record("t")
+            T{ a = 1 }:insert()
+            assert(T:filter{ a = 1 }:fetch_count() == 1)
+            """)
+    }
+}
+
+/// What a host has told.
+private final class Provided: @unchecked Sendable {
+    // Set while the host is made, and read afterwards on the same thread.
+    var names: [String] = []
+}
+
+/// A module of `lib`.
+struct LibraryFile: Sendable, CustomTestStringConvertible {
+    let name: String
+    /// The folder in lib/perilune; `nil` for files beside the folders, and for scenarios.
+    let room: String?
+    let text: String
+
+    private static let folder = URL(filePath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent().appending(path: "lib").path
+
+    static let all: [LibraryFile] = {
+        let paths = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
+        return paths.filter { $0.hasSuffix(".lua") }.sorted().map(LibraryFile.init)
+    }()
+
+    /// Those that only describe what is provided.
+    static let natives = all.filter { $0.room == "native" }
+
+    var testDescription: String { name }
+
+    /// The fields of the module that it returns, as its text describes them.
+    var described: [String] {
+        guard let module = text.firstMatch(of: /(?m)^return (\w+)/)?.1 else { return [] }
+        let functions = text.matches(of: /(?m)^function (\w+)\.(\w+)/).filter { $0.1 == module }.map { String($0.2) }
+        // The fields of the class that stands right before the module itself.
+        let lines = text.split(separator: "\n").map(String.init)
+        let start = lines.firstIndex { $0 == "local \(module) = {}" } ?? 0
+        let fields = lines[..<start].reversed().prefix { $0.hasPrefix("---@field") }
+        return functions + fields.compactMap { $0.firstMatch(of: /---@field (\w+)/).map { String($0.1) } }
+    }
+
+    private init(path: String) {
+        let parts = path.dropLast(4).split(separator: "/").map(String.init)
+        name = (parts.last == "init" ? parts.dropLast() : parts).joined(separator: ".")
+        room = parts.count > 2 && parts[0] == "perilune" ? parts[1] : nil
+        text = (try? String(contentsOfFile: "\(Self.folder)/\(path)", encoding: .utf8)) ?? ""
+    }
+
+    /// The modules that it requires, now or later.
+    var uses: [String] {
+        let required = text.matches(of: /(?:^|[^\w.])(?:require|lazily)[ (]"([\w.]+)"/).map { String($0.1) }
+        let whenCalled = text.matches(of: /on_first_call\(.*/).flatMap { call in
+            call.0.matches(of: /"(perilune\.[\w.]+)"/).map { String($0.1) }
+        }
+        return required + whenCalled
+    }
+
+    /// Those that it requires outside of functions.
+    var usesWhenLoaded: [String] {
+        text.matches(of: /(?m)^(?:local [\w, ]+ = )?require[ (]"([\w.]+)"/).map { String($0.1) }.filter { $0 != "perilune" }
+    }
+}

@@ -1,0 +1,67 @@
+---@meta perilune.native.observation
+--- Observations of values. Swift (ObservationBinding.swift) provides them. A *watch* notices transactions that may have changed
+-- what was read last.
+
+---@class perilune.native.observation
+local native = {}
+
+---@param db perilune.database
+---@return userdata watch
+---@return perilune.database object that of the database, if a handle was given
+function native.start(db) end
+
+--- Calls a function, and watches what it reads.
+---@param watch userdata
+---@param f function
+---@return any ...
+function native.read(watch, f) end
+
+--- Has the loop call a function after each change.
+---@param watch userdata
+---@param f function
+---@param on_error? fun(err: any)
+---@param keeps_alive boolean whether the script waits for it
+---@param knows_first? boolean whether what is there now is known
+function native.push(watch, f, on_error, keeps_alive, knows_first) end
+
+--- The place where to wait for changes.
+---@param watch userdata
+---@return integer
+function native.pull(watch) end
+
+---@param watch userdata
+function native.stop(watch) end
+
+---@param watch userdata
+---@return boolean
+function native.is_active(watch) end
+
+--- Looks every so often whether another process has written.
+---@param watch userdata
+---@param db perilune.database
+---@param seconds number
+function native.poll(watch, db, seconds) end
+
+--- Tells all observers, those of Swift too, that tables may have changed.
+---@param handle perilune.database
+---@param names string[]
+function native.notify(handle, names) end
+
+--- How many deliveries have led to this one.
+---@param watch userdata
+---@return integer
+function native.take_chain(watch) end
+
+--- The position of the delivery that goes on in its chain; 0: none does.
+---@param position integer
+function native.set_chain(position) end
+
+--- Has the notifications of observers read.
+---@return boolean is_open whether something reads them
+function native.signal_mail() end
+
+--- Has the loop call a function when observers are to be notified of transactions of others.
+---@param f function
+function native.open_mail(f) end
+
+return native

@@ -1,0 +1,305 @@
+---@meta perilune.native.records
+--- Records. C (CPeriluneRecords) provides them; what it asks Lua for is in records/native_callbacks.lua. A *model* is what C keeps of a
+-- record class; a *plan* is what it keeps of the table of a class in one database, made from a *description* (records/description.lua).
+
+---@alias perilune.model userdata
+---@alias perilune.table_plan userdata
+
+---@class perilune.native.records
+local records = {}
+
+-- Databases
+
+--- The innermost open access, else the default database; raises if there is none.
+---@return perilune.database
+function records.default_database() end
+
+--- Calls a function while another database is the default one.
+---@param db perilune.database
+---@param ... any
+---@return any ...
+function records.with_default_database(db, ...) end
+
+---@param value any
+---@return boolean
+function records.is_database(value) end
+
+--- Whether a value is a prepared statement.
+---@param value any
+---@return boolean
+function records.is_statement(value) end
+
+---@param value any
+---@return boolean
+function records.is_row(value) end
+
+--- A number that changes with the schema.
+---@param db perilune.database
+---@return integer
+function records.schema_generation(db) end
+
+--- The generation of the schema of the innermost access, or of the default database; nil if there is none.
+---@return integer?
+function records.current_generation() end
+
+--- A number for the database, the same for all its handles.
+---@param db perilune.database
+---@return integer
+function records.database_id(db) end
+
+--- Has the schema read again: it may be another one than is known.
+---@param db perilune.database
+function records.touch_schema(db) end
+
+--- Calls a function in an access of its own, or in the one that is open.
+---@param db perilune.database
+---@param mode "read"|"write"|"guard" guard: what fails is undone
+---@param f function
+---@param ... any
+---@return any ...
+function records.with_access(db, mode, f, ...) end
+
+-- Classes
+
+--- Sets what C calls in Lua.
+---@param functions perilune.native_callbacks
+function records.set_record_functions(functions) end
+
+--- Sets the methods that every record has.
+---@param verbs table<string, function>
+function records.set_record_verbs(verbs) end
+
+---@param class table
+---@param members table<string, any>
+---@param known table<string, boolean> the names that records may have as fields
+---@param base? perilune.model
+---@param tracks_changes boolean
+---@return perilune.model
+function records.new_model(class, members, known, base, tracks_changes) end
+
+---@param model perilune.model
+---@param writes_in_lua? boolean
+---@param awakens? boolean
+function records.set_model(model, writes_in_lua, awakens) end
+
+--- Whether Lua has to see the writes of the class, and its fetches.
+---@param model perilune.model
+---@return boolean writes_in_lua
+---@return boolean awakens
+function records.model_flags(model) end
+
+--- The model of a class; nil for any other value.
+---@param value any
+---@return perilune.model?
+function records.model_of(value) end
+
+--- The class of a record; nil for any other value.
+---@param value any
+---@return table?
+function records.class_of(value) end
+
+--- Methods, verbs or columns have changed.
+---@param model perilune.model
+function records.forget_found(model) end
+
+-- Plans
+
+--- Makes a plan. Without a database it is one for records that are yet to be written to some table.
+---@param model perilune.model
+---@param db? perilune.database
+---@param description table
+---@return perilune.table_plan
+function records.make_plan(model, db, description) end
+
+--- Makes a plan that of its database; without a plan, forgets all.
+---@param model perilune.model
+---@param plan? perilune.table_plan
+function records.keep_plan(model, plan) end
+
+--- The schema has changed, but not for this table.
+---@param plan perilune.table_plan
+---@param generation integer
+function records.renew_plan(plan, generation) end
+
+--- The plans of a class by the id of their database, and the latest one.
+---@param model perilune.model
+---@return table<integer, perilune.table_plan> plans
+---@return perilune.table_plan? latest
+function records.plans(model) end
+
+--- The description that a plan was made from.
+---@param plan perilune.table_plan
+---@return table
+function records.plan_schema(plan) end
+
+---@param plan perilune.table_plan
+---@return integer
+function records.plan_generation(plan) end
+
+-- Records
+
+--- A record with these fields; nil if one of them is no column, unless `is_lenient`.
+---@param class table
+---@param values? table<string, any>
+---@param is_lenient? boolean
+---@return table?
+function records.new_record(class, values, is_lenient) end
+
+--- A record with the values by these names, which need not be columns.
+---@param plan perilune.table_plan
+---@param names string[]
+---@param values any[]
+---@return table
+function records.record_from(plan, names, values) end
+
+--- Another record of the same shape with the same fields, which knows the same of its row.
+---@param record table
+---@return table
+function records.copy_record(record) end
+
+--- A record gets the shape of another one of its class, and knows of its row what that one knows.
+---@param record table
+---@param other table
+function records.adopt_shape(record, other) end
+
+--- The description of the table that a record was made for, the list of its fields, and whether it has all columns.
+---@param record table
+---@return table description
+---@return string[] fields
+---@return boolean is_whole
+function records.record_schema(record) end
+
+-- Snapshots
+
+--- The stored values that a record is compared with, and the columns that it has; nothing if there is no snapshot.
+---@param record table
+---@return table<string, any>? values
+---@return string[]? columns
+function records.snapshot(record) end
+
+---@param record table
+---@return boolean whether there is a snapshot
+function records.knows_row(record) end
+
+--- The columns whose values are others than in the snapshot; nil without a snapshot.
+---@param record table
+---@param values? table<string, any> in place of the fields
+---@return string[]?
+function records.changed_columns(record, values) end
+
+--- Takes values as those of the row; without values there is no snapshot any more.
+---@param record table
+---@param values? table<string, any>
+function records.set_snapshot(record, values) end
+
+-- Verbs of scripts: C does what is usual by itself, and calls the function of the same name in Lua for anything else.
+
+---@return any ...
+function records.record_insert(...) end
+---@return any ...
+function records.record_update(...) end
+---@return any ...
+function records.record_save(...) end
+---@return any ...
+function records.record_delete(...) end
+---@return boolean
+function records.record_exists(...) end
+---@return boolean
+function records.record_update_changes(...) end
+---@return table
+function records.class_find(...) end
+---@return table?
+function records.class_fetch_one(...) end
+
+-- Writes without hooks and conversions
+
+---@return any ...
+function records.raw_insert(...) end
+---@return any ...
+function records.raw_update(...) end
+---@return any ...
+function records.raw_delete(...) end
+---@return boolean
+function records.raw_exists(...) end
+---@return table[]
+function records.raw_insert_all(...) end
+
+--- Writes what has changed of a record.
+---@return boolean
+function records.write_changes(...) end
+
+-- Requests
+
+---@param db perilune.database
+---@param sql string
+---@param class table
+---@param ... any arguments
+---@return table[]
+function records.fetch_records(db, sql, class, ...) end
+
+---@param db perilune.database
+---@param sql string
+---@param class table
+---@param ... any arguments
+---@return table?
+function records.fetch_record(db, sql, class, ...) end
+
+--- Iterates over records.
+---@param db perilune.database
+---@param sql string
+---@param class table
+---@param ... any arguments
+function records.record_rows(db, sql, class, ...) end
+
+--- The same for a prepared statement.
+---@param statement userdata
+---@param class table
+---@param ... any arguments
+---@return table[]
+function records.fetch_statement_records(statement, class, ...) end
+
+---@param statement userdata
+---@param class table
+---@param ... any arguments
+---@return table?
+function records.fetch_statement_record(statement, class, ...) end
+
+---@param statement userdata
+---@param class table
+---@param ... any arguments
+function records.statement_record_rows(statement, class, ...) end
+
+---@param sql string
+---@param class table
+---@param generation integer
+---@param slots integer[]
+---@param constants table<integer, any> by their position among the slots
+---@return userdata
+function records.compiled_request(sql, class, generation, slots, constants) end
+
+--- A verb of requests, which calls the function for those that are not compiled.
+---@param name "fetch_all"|"fetch_one"
+---@param f function
+---@return function
+function records.request_verb(name, f) end
+
+--- The keys of prefetched lists: JSON, each once, or true if that is not wanted; and the position of the first parent for each.
+-- Nothing if some key is no integer.
+---@param parents table[]
+---@param name string
+---@param wants_json boolean
+---@return (string|true)? keys
+---@return table<integer, integer>? positions
+function records.prefetch_keys(parents, name, wants_json) end
+
+--- Gives each parent a list with its children.
+---@param parents table[]
+---@param field string
+---@param metatable? table
+---@param name string
+---@param positions table<integer, integer>
+---@param children table[]
+---@param key string|any[] the name of the children's key, or the list of their keys
+function records.prefetch_lists(parents, field, metatable, name, positions, children, key) end
+
+return records

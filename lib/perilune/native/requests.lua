@@ -1,0 +1,176 @@
+---@meta perilune.native.requests
+--- Requests as Swift compiles them (RequestDerivations.swift, RequestCompiling.swift): called when a node is new, or the schema has
+-- changed. What derives a request takes associations too.
+
+---@alias perilune.sql_request userdata
+---@alias perilune.sql_order userdata
+
+---@class perilune.native.requests
+local sql = {}
+
+---@param db perilune.database
+---@param name string
+---@return perilune.sql_request
+function sql.table(db, name) end
+
+---@param request perilune.sql_request
+---@param condition perilune.sql_expression
+---@return perilune.sql_request
+function sql.filter(request, condition) end
+
+---@param request perilune.sql_request
+---@param condition perilune.sql_expression
+---@return perilune.sql_request
+function sql.having(request, condition) end
+
+---@param request perilune.sql_request
+---@return perilune.sql_request
+function sql.none(request) end
+
+---@param expression perilune.sql_expression
+---@param is_descending? boolean
+---@param nulls_first? boolean
+---@return perilune.sql_order
+function sql.ordering(expression, is_descending, nulls_first) end
+
+---@param text string SQL, which may be several terms
+---@param arguments perilune.sql_expression[]
+---@return perilune.sql_order
+function sql.order_text(text, arguments) end
+
+---@param request perilune.sql_request
+---@param terms perilune.sql_order[]
+---@param is_continued boolean whether the order so far comes first
+---@return perilune.sql_request
+function sql.order(request, terms, is_continued) end
+
+---@param request perilune.sql_request
+---@return perilune.sql_request
+function sql.reversed(request) end
+
+---@param request perilune.sql_request
+---@return perilune.sql_request
+function sql.unordered(request) end
+
+---@param request perilune.sql_request
+---@param limit? integer
+---@param offset integer
+---@return perilune.sql_request
+function sql.limit(request, limit, offset) end
+
+--- The rows that an association leads to: its columns mean them.
+---@param request perilune.sql_request
+---@param number integer of the association
+---@param name string
+---@param leads_back boolean whether it leads to the table that it begins at
+---@return perilune.sql_request
+function sql.reached_by(request, number, name, leads_back) end
+
+---@param request perilune.sql_request
+---@param name string
+---@return perilune.sql_request
+function sql.aliased(request, name) end
+
+---@param request perilune.sql_request
+---@param expressions perilune.sql_expression[]
+---@param names (string|false)[]
+---@return perilune.sql_request
+function sql.select(request, expressions, names) end
+
+---@param request perilune.sql_request
+---@param name string what the row id is called as the key of records
+---@return perilune.sql_request
+function sql.with_rowid(request, name) end
+
+---@param request perilune.sql_request
+---@param expressions perilune.sql_expression[]
+---@param names (string|false)[]
+---@return perilune.sql_request
+function sql.annotate(request, expressions, names) end
+
+---@param request perilune.sql_request
+---@param expressions perilune.sql_expression[]
+---@return perilune.sql_request
+function sql.group(request, expressions) end
+
+---@param request perilune.sql_request
+---@return perilune.sql_request
+function sql.distinct(request) end
+
+---@param request perilune.sql_request
+---@param operator "union"|"union all"|"intersect"|"except"
+---@param other perilune.sql_request
+---@return perilune.sql_request
+function sql.compound(request, operator, other) end
+
+---@param request perilune.sql_request
+---@return perilune.sql_request
+function sql.nested(request) end
+
+---@param name string
+---@param columns string[]|perilune.sql_request
+---@return perilune.sql_request declaration
+function sql.declare_common_table(name, columns) end
+
+---@param declaration perilune.sql_request
+---@param request perilune.sql_request
+---@return perilune.sql_request
+function sql.define_common_table(declaration, request) end
+
+---@param declaration perilune.sql_request
+---@param text string SQL
+---@param arguments perilune.sql_expression[]
+---@return perilune.sql_request
+function sql.define_common_table_by_sql(declaration, text, arguments) end
+
+---@param request perilune.sql_request
+---@return string[]
+function sql.column_names(request) end
+
+--- A compiled request.
+---@class perilune.plan
+---@field sql string
+---@field slots (integer|string)[] what each parameter is given: the number of a value; 0, the constant at the same position; the name
+---  of a parameter; or "keys"
+---@field constants table<integer, any>
+---@field segments? table[] which columns become which record
+---@field booleans integer[] the columns that are true or false
+---@field key_columns integer[]
+---@field numbers_keys boolean
+---@field prefetches table[]
+
+---@param request perilune.sql_request
+---@param db perilune.database
+---@param form string "rows", "first", "count", "exists", or the name of an aggregate
+---@param expression? perilune.sql_expression of the aggregate
+---@return perilune.plan
+function sql.compile(request, db, form, expression) end
+
+---@param request perilune.sql_request
+---@param db perilune.database
+---@param columns string[]
+---@param values perilune.sql_expression[]
+---@param policy? string
+---@param returning? true|perilune.sql_expression[] true: all columns
+---@param names? (string|false)[] of the returned expressions
+---@return perilune.plan
+function sql.compile_update(request, db, columns, values, policy, returning, names) end
+
+---@param request perilune.sql_request
+---@param db perilune.database
+---@param returning? true|perilune.sql_expression[] true: all columns
+---@param names? (string|false)[] of the returned expressions
+---@return perilune.plan
+function sql.compile_delete(request, db, returning, names) end
+
+--- Raises for what a database cannot give a meaning, such as columns that stand for several sources.
+---@param request perilune.sql_request
+---@param db perilune.database
+function sql.check_meaning(request, db) end
+
+--- SQL without parameters, for definitions of tables.
+---@param expression perilune.sql_expression
+---@return string
+function sql.inline(expression) end
+
+return sql

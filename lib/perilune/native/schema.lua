@@ -1,0 +1,39 @@
+---@meta perilune.native.schema
+--- What tables look like. Swift (SchemaBinding.swift) provides it.
+
+---@class perilune.table_schema
+---@field name string
+---@field kind "table"|"view"|"virtual"|"shadow"
+---@field without_rowid boolean
+---@field strict boolean
+---@field columns perilune.column_schema[]
+---@field primary_key { columns: string[], rowid: boolean }
+---@field unique_keys string[][]
+---@field foreign_keys perilune.foreign_key_schema[]
+
+---@class perilune.column_schema
+---@field name string
+---@field type string as it is declared
+---@field not_null boolean
+---@field default? string SQL
+---@field primary_key? integer its position in the key, from 1
+---@field generated? "stored"|"virtual"
+---@field hidden boolean
+
+---@class perilune.foreign_key_schema
+---@field table string
+---@field columns string[]
+---@field referenced_columns string[]
+---@field on_delete string
+---@field on_update string
+
+---@class perilune.native.schema
+local native_schema = {}
+
+--- The table of a name, the same one until the schema changes it; raises `unknown_table`.
+---@param db perilune.database
+---@param name string
+---@return perilune.table_schema
+function native_schema.table(db, name) end
+
+return native_schema

@@ -1,0 +1,15 @@
+--- Record classes: what is loaded with the first of them.
+
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+
+require "perilune.records.failures"
+require "perilune.records.columns"
+require "perilune.records.fetching"
+require "perilune.records.writing"
+require "perilune.records.types"
+require "perilune.records.persistence"
+records.set_record_functions(record.functions)
+records.set_record_verbs(record.instance_verbs)
+
+return record

@@ -1,0 +1,14 @@
+--- The methods of requests, with those of the rooms above: associations and observations.
+
+local request = require "perilune.requests.request"
+require "perilune.associations.association"
+require "perilune.associations.links"
+
+--- Calls a function with the records (or rows), first as they are now, then whenever a transaction has changed them; without a
+-- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.
+function request.verbs:observe(...)
+  return require("perilune.events.value_observation").of_request(self, ...)
+end
+
+-- It takes the methods that are there when it is loaded.
+return require "perilune.requests.class"

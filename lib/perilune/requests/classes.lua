@@ -1,0 +1,87 @@
+--- What requests and associations need to know of record classes.
+
+local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
+local null = require("perilune.native.values").null
+local records = require "perilune.native.records"
+local marks = require "perilune.runtime.marks"
+local record = require "perilune.records.class"
+
+local classes = {}
+
+--- The innermost access or the default database; nil if there is neither.
+function classes.database_at_hand()
+  local has_one, db = pcall(records.default_database)
+  return has_one and db or nil
+end
+
+--- The table of a class, as the database at hand has it; nil if that has none, or there is none.
+-- @return the table; nil
+-- @return ?table as the class has seen it last, in some database
+function classes.schema(class)
+  local info, db = record.info(class), classes.database_at_hand()
+  if db then
+    local is_there, schema = pcall(native_schema.table, db, info.table)
+    if is_there then return schema end
+    if schema.kind ~= "unknown_table" then error(schema, 0) end
+  end
+  local _, plan = records.plans(info.model)
+  return nil, plan and records.plan_schema(plan).schema
+end
+
+--- Whether a value is a record class.
+function classes.is_class(value)
+  return record.info(value) ~= nil
+end
+
+--- The table of a class, and the class that it extends.
+function classes.table(class) return record.info(class).table end
+function classes.base(class)
+  local base = record.info(class).base
+  return base and base.class
+end
+
+--- A value for messages: records and requests by name.
+function classes.name_of(value)
+  local info = record.info_of(value)
+  if info then return "a record of `" .. info.table .. "`" end
+  if record.info(value) then return "the record class `" .. record.info(value).table .. "`" end
+  if marks.is_request(value) then return "a request" end
+  if marks.is_association(value) then return "an association" end
+  return errors.describe(value)
+end
+
+--- The name by which records of a class have the row id of a table as their key; nil if they do not.
+function classes.row_id_key(class, schema)
+  return require("perilune.records.description").row_id_key(record.info(class), schema)
+end
+
+--- The names of the columns that the class says are its key; nil if it does not.
+function classes.own_key(class)
+  return record.info(class).primary_key
+end
+
+-- What writes values ----------------------------------------------------------------------------------------------------------
+
+--- What makes values of a column as the database stores them, for columns whose type the class has named, and whether these are
+-- JSON documents, so that a table is one value; or nil.
+function classes.column_writer(class, name)
+  local info, types = record.info(class), nil
+  for ancestor in record.ancestors(info) do types = types or ancestor.options and ancestor.options.types end
+  local is_named = types ~= nil and types[name] ~= nil
+  local column_types = require "perilune.records.column_types"
+  local schema, former = classes.schema(class)
+  schema = schema or former
+  local converter
+  if schema then converter = column_types.of(schema, types)[name]
+  elseif is_named then converter = column_types.converter(types[name], "column `" .. name .. "`") end
+  if not converter or not converter.write or not (is_named or converter.name == "blob") then return nil end
+  return function(value)
+    if value == null then return value end
+    local written, message = converter.write(value)
+    if written == nil then column_types.fail(schema or { name = info.table }, name, message) end
+    return written
+  end, converter.name == "json"
+end
+
+return classes

@@ -1,0 +1,20 @@
+--- What tells values of the library from other tables, before what makes such values is loaded: their metatables answer with a mark.
+
+local marks = {}
+
+--- A condition, or what else SQL computes.
+function marks.is_expression(value) return type(value) == "table" and getmetatable(value) == "expression" end
+
+--- What is to be fetched.
+function marks.is_request(value) return type(value) == "table" and getmetatable(value) == "request" end
+
+--- Which rows of one class belong to those of another.
+function marks.is_association(value) return type(value) == "table" and getmetatable(value) == "association" end
+
+--- An expression as SQL without parameters, its columns without their table: for definitions. The room of expressions sets it.
+marks.inline_sql = nil
+
+--- The request that a value stands for, or nil. The room of requests sets it.
+marks.request_of = nil
+
+return marks
