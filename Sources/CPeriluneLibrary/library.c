@@ -129,6 +129,9 @@ static const module modules[] = {
     {"perilune.records.info", (const char[]){
 #embed "../../lib/perilune/records/info.lua"
         , 0}},
+    {"perilune.records.native_callbacks", (const char[]){
+#embed "../../lib/perilune/records/native_callbacks.lua"
+        , 0}},
     {"perilune.records.options", (const char[]){
 #embed "../../lib/perilune/records/options.lua"
         , 0}},

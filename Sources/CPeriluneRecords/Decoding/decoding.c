@@ -52,7 +52,7 @@ static bool push_date(lua_State *L, sqlite3_stmt *handle, int column, prec_packe
 ** wrong is kept for the statement to raise. */
 static void read_odd_dates(lua_State *L) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_record_function(L, "read_dates");
+    prec_push_callback(L, PREC_CALL_read_dates);
     lua_pushvalue(L, -2);
     if (plua_pcall(L, 1, 0) != LUA_OK) pdb_keep_pending_error(L);
 }
@@ -199,7 +199,7 @@ bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index) 
 void prec_raise_type_mismatch(lua_State *L) {
     pdb_state_of(L)->has_type_mismatch = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_record_function(L, "raise_misfit");
+    prec_push_callback(L, PREC_CALL_raise_misfit);
     lua_pushvalue(L, -2);
     lua_call(L, 1, 0);
 }
@@ -252,7 +252,7 @@ int prec_record_from(lua_State *L) {
     if (block->model->tracks_changes) prec_take_snapshot(L, shape, record, record);
     lua_settop(L, record);
     if (block->has_dates) {
-        prec_push_record_function(L, "read_dates");
+        prec_push_callback(L, PREC_CALL_read_dates);
         lua_pushvalue(L, record);
         lua_call(L, 1, 0);
     }

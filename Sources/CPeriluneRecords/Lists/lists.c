@@ -5,7 +5,7 @@ void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer posi
     insertion->position = position;
     lua_rawgeti(L, LIST, position);
     if (prec_shape_at(L, -1) == NULL || prec_shape_at(L, -1)->plan->model != prec_model_at(L, CLASS)) {
-        prec_push_record_function(L, "element");
+        prec_push_callback(L, PREC_CALL_element);
         lua_insert(L, -2);
         lua_pushvalue(L, CLASS);
         lua_insert(L, -2);
@@ -65,7 +65,7 @@ static int insert_all_guarded(lua_State *L) {
 /* Raises the error on top of the stack, which tells the element of the list that it is about. */
 static int raise_for_element(lua_State *L, lua_Integer position) {
     if (position > 0 && plua_is_error(L, -1)) {
-        prec_push_record_function(L, "name_element");
+        prec_push_callback(L, PREC_CALL_name_element);
         lua_pushvalue(L, -2);
         lua_pushinteger(L, position);
         lua_call(L, 2, 0);

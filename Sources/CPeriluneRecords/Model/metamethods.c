@@ -68,7 +68,7 @@ int prec_missing_field(lua_State *L) {
             return 1;
         }
     }
-    prec_push_record_function(L, "missing");
+    prec_push_callback(L, PREC_CALL_missing);
     lua_getiuservalue(L, model, MODEL_CLASS);
     lua_pushvalue(L, 2);
     lua_call(L, 2, 1);
@@ -80,7 +80,7 @@ int prec_assign_field(lua_State *L) {
     enum { model = lua_upvalueindex(1), extras = lua_upvalueindex(2) };
     lua_settop(L, 3);
     if (lua_type(L, 2) != LUA_TSTRING || !(has_key(L, extras) || is_known(L, model))) {
-        prec_push_record_function(L, "assign");
+        prec_push_callback(L, PREC_CALL_assign);
         lua_getiuservalue(L, model, MODEL_CLASS);
         lua_pushvalue(L, 1);
         lua_pushvalue(L, 2);
@@ -152,7 +152,7 @@ static int record_to_string(lua_State *L) {
     lua_settop(L, 1);
     prec_check_record(L, 1);
     lua_getiuservalue(L, shape, SHAPE_NAMES);
-    prec_push_record_function(L, "name");
+    prec_push_callback(L, PREC_CALL_name);
     prec_push_model_of(L, shape);
     lua_getiuservalue(L, -1, MODEL_CLASS);
     lua_remove(L, -2);

@@ -3,7 +3,7 @@
 
 #include "CPeriluneRows/Queries/verbs.h"
 
-static const char functions_key, model_metatable_key;
+static const char model_metatable_key;
 
 /* MARK: - Databases */
 
@@ -57,21 +57,6 @@ static int with_access(lua_State *L) {
     lua_remove(L, 2);
     lua_remove(L, 1);
     return pdb_run_task(L, &task);
-}
-
-/* MARK: - Functions of the Lua part */
-
-void prec_push_record_function(lua_State *L, const char *name) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &functions_key);
-    lua_getfield(L, -1, name);
-    lua_remove(L, -2);
-}
-
-static int set_record_functions(lua_State *L) {
-    luaL_checktype(L, 1, LUA_TTABLE);
-    lua_settop(L, 1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &functions_key);
-    return 0;
 }
 
 /* MARK: - Models */
@@ -160,7 +145,7 @@ void prec_push_record_functions(lua_State *L) {
         {"database_id", database_id},
         {"touch_schema", touch_schema},
         {"with_access", with_access},
-        {"set_record_functions", set_record_functions},
+        {"set_callbacks", prec_set_callbacks},
         {"new_model", new_model},
         {"set_model", set_model},
         {"model_flags", model_flags},

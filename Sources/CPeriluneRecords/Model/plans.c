@@ -12,7 +12,7 @@ prec_plan *prec_push_plan(lua_State *L, int model_index, pdb_access *access) {
     }
     lua_pop(L, 2);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_record_function(L, "plan");
+    prec_push_callback(L, PREC_CALL_plan);
     lua_getiuservalue(L, model_index, MODEL_CLASS);
     pdb_push_handle(L, access);
     lua_call(L, 2, 1);

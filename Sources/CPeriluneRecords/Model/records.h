@@ -15,6 +15,7 @@
 #ifndef PERILUNE_RECORDS_H
 #define PERILUNE_RECORDS_H
 
+#include "CPeriluneRecords/Model/callbacks.h"
 #include "CPeriluneRows/rows_internal.h"
 
 struct pdb_call;
@@ -58,9 +59,6 @@ static inline bool prec_decodes_in_lua(const prec_model *model) {
 
 /* The model that is the userdata at `index`; raises if it is none. */
 prec_model *prec_check_model(lua_State *L, int index);
-
-/* Pushes a function of the Lua part of records. [-0, +1, -] */
-void prec_push_record_function(lua_State *L, const char *name);
 
 /* MARK: - Plans */
 

@@ -9,6 +9,7 @@
 */
 typedef struct {
     const char *name;
+    prec_callback callback;
     int (*run)(lua_State *L, prec_record_write *work); /* in an access */
     bool is_read;
 } record_verb;
@@ -21,10 +22,10 @@ static int run_in_access(lua_State *L, pdb_database *database, pdb_access *acces
     return pdb_run_task(L, &task);
 }
 
-static int call_in_lua(lua_State *L, const char *name) {
+static int call_in_lua(lua_State *L, prec_callback callback) {
     int count = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_record_function(L, name);
+    prec_push_callback(L, callback);
     lua_insert(L, 1);
     lua_call(L, count, LUA_MULTRET);
     return lua_gettop(L);
@@ -46,7 +47,7 @@ static int call_record_verb(lua_State *L, const record_verb *verb) {
                    (count == 1 || lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) {
         lua_settop(L, count);
-        return call_in_lua(L, verb->name);
+        return call_in_lua(L, verb->callback);
     }
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, count == 2 ? 2 : 0, verb->name, &access);
@@ -91,7 +92,7 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
     prec_patch patch;
     if (!prec_mark_changed(L, work, &mask, &patch)) {
         lua_settop(L, 1);
-        return call_in_lua(L, "write_changes");
+        return call_in_lua(L, PREC_CALL_write_changes);
     }
     bool is_written = false;
     if (mask.count > 0) {
@@ -155,6 +156,7 @@ static int run_raw_exists(lua_State *L, prec_record_write *work, int conflict, i
 
 typedef struct {
     const char *name;
+    prec_callback callback;
     bool is_required; /* raises if there is no row */
 } find_verb;
 
@@ -171,7 +173,7 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
     if (work.block->key_count != 1) {
         lua_settop(L, 3);
         if (lua_isnil(L, 2)) lua_remove(L, 2);
-        return call_in_lua(L, verb);
+        return call_in_lua(L, ((const find_verb *)context)->callback);
     }
     prec_begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);
     bool is_there = pdb_step(L, &work.call);
@@ -187,13 +189,13 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
         return 1;
     }
     if (lua_type(L, 3) == LUA_TSTRING) {
-        prec_push_record_function(L, "check_key");
+        prec_push_callback(L, PREC_CALL_check_key);
         lua_pushstring(L, verb);
         lua_pushvalue(L, 3);
         lua_call(L, 2, 0);
     }
     if (!((const find_verb *)context)->is_required) return 0;
-    prec_push_record_function(L, "raise_key_not_found");
+    prec_push_callback(L, PREC_CALL_raise_key_not_found);
     lua_getiuservalue(L, work.plan, PLAN_SCHEMA);
     lua_pushvalue(L, 3);
     lua_call(L, 2, 0);
@@ -207,7 +209,7 @@ static int call_find(lua_State *L, const find_verb *verb) {
     int type = model ? lua_type(L, count) : LUA_TNONE;
     bool is_fast = (type == LUA_TNUMBER || type == LUA_TSTRING) && model->is_described && !prec_decodes_in_lua(model) &&
                    (count == 2 || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
-    if (!is_fast) return call_in_lua(L, verb->name);
+    if (!is_fast) return call_in_lua(L, verb->callback);
     if (count == 2) {
         lua_pushnil(L);
         lua_insert(L, 2);
@@ -219,8 +221,8 @@ static int call_find(lua_State *L, const find_verb *verb) {
 
 /* MARK: - Functions */
 
-#define RECORD_VERB(name, is_read)                                                   \
-    static const record_verb name##_verb = {#name, run_##name, is_read};             \
+#define RECORD_VERB(name, is_read)                                                          \
+    static const record_verb name##_verb = {#name, PREC_CALL_##name, run_##name, is_read}; \
     static int record_##name(lua_State *L) { return call_record_verb(L, &name##_verb); }
 
 #define RAW_VERB(name, is_read)                                                      \
@@ -281,15 +283,15 @@ static int record_update_changes(lua_State *L) {
                    (count == 1 || type == LUA_TNIL || (type == LUA_TTABLE && are_fields(L, count + 1)));
     if (!is_fast) {
         lua_settop(L, count);
-        return call_in_lua(L, "update_changes");
+        return call_in_lua(L, PREC_CALL_update_changes);
     }
     if (type == LUA_TTABLE) set_fields(L);
     lua_settop(L, 1);
     return record_write_changes(L);
 }
 
-static int class_find(lua_State *L) { return call_find(L, &(find_verb){"find", true}); }
-static int class_fetch_one(lua_State *L) { return call_find(L, &(find_verb){"fetch_one", false}); }
+static int class_find(lua_State *L) { return call_find(L, &(find_verb){"find", PREC_CALL_find, true}); }
+static int class_fetch_one(lua_State *L) { return call_find(L, &(find_verb){"fetch_one", PREC_CALL_fetch_one, false}); }
 
 const luaL_Reg prec_record_writes[] = {
     {"record_insert", record_insert},

@@ -28,7 +28,7 @@ static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_
     bool is_update = *kind == 'u';
     int top = lua_gettop(L), sql = top + 1, returning = top + 2;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_record_function(L, "write_sql");
+    prec_push_callback(L, PREC_CALL_write_sql);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushstring(L, kind);
     push_masked_names(L, work, mask);
@@ -117,7 +117,7 @@ static bool may_be_boolean(lua_State *L, int index) {
 /* Raises that the value at `index` cannot be stored in a column. */
 static void raise_value(lua_State *L, prec_record_write *work, int column, const char *expected, int index) {
     index = lua_absindex(L, index);
-    prec_push_record_function(L, "raise_value");
+    prec_push_callback(L, PREC_CALL_raise_value);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     if (work->shape_block) lua_pushvalue(L, work->record);
     else lua_pushnil(L);
@@ -180,7 +180,7 @@ void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statemen
     rows->written.statement = NULL;
     if (pdb_to_userdata(L, written.plan, rows->plan_metatable) == NULL || !prec_shape_at(L, written.record)) return;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_record_function(L, "explain");
+    prec_push_callback(L, PREC_CALL_explain);
     lua_pushvalue(L, error);
     lua_getiuservalue(L, written.plan, PLAN_SCHEMA);
     lua_pushvalue(L, written.record);

@@ -26,7 +26,7 @@ prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_acce
 
 /* Whether the fields of the record are columns of the table. With `raises`, raises if they are not. */
 static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises) {
-    prec_push_record_function(L, "check_fields");
+    prec_push_callback(L, PREC_CALL_check_fields);
     lua_pushvalue(L, work->record);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushboolean(L, raises);
@@ -61,7 +61,7 @@ bool prec_push_key_of(lua_State *L, prec_record_write *work) {
 }
 
 int prec_raise_no_key(lua_State *L, prec_record_write *work) {
-    prec_push_record_function(L, "raise_no_key");
+    prec_push_callback(L, PREC_CALL_raise_no_key);
     lua_pushstring(L, work->verb);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushvalue(L, work->record);
@@ -70,7 +70,7 @@ int prec_raise_no_key(lua_State *L, prec_record_write *work) {
 }
 
 int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
-    prec_push_record_function(L, "raise_not_found");
+    prec_push_callback(L, PREC_CALL_raise_not_found);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushvalue(L, work->values);
     lua_call(L, 2, 0);
@@ -83,7 +83,7 @@ void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
     bool is_whole = work->shape_block->plan == work->block && work->shape_block->count == work->block->column_count;
     int top = lua_gettop(L), shape = work->shape;
     if (!is_whole && !has_all) {
-        prec_push_record_function(L, "widen");
+        prec_push_callback(L, PREC_CALL_widen);
         lua_pushvalue(L, work->record);
         lua_pushvalue(L, work->plan);
         lua_pushvalue(L, work->values);

@@ -63,7 +63,7 @@ function records.with_access(db, mode, f, ...) end
 
 --- Sets what C calls in Lua.
 ---@param functions perilune.native_callbacks
-function records.set_record_functions(functions) end
+function records.set_callbacks(functions) end
 
 --- Sets the methods that every record has.
 ---@param verbs table<string, function>

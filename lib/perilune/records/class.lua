@@ -164,14 +164,15 @@ end
 
 -- What the row path asks for
 
-local functions = { plan = make_plan, write_sql = require "perilune.records.sql" }
+record.make_plan = make_plan
 
-function functions.name(class)
+--- What messages call a class.
+function record.name(class)
   return infos[class].name
 end
 
 --- The value of a field that a record does not have: nil for a column that it could have.
-function functions.missing(class, name)
+function record.missing(class, name)
   local info = infos[class]
   for ancestor in record.ancestors(info) do
     if ancestor.missing then
@@ -190,7 +191,7 @@ function functions.missing(class, name)
 end
 
 --- Whether a field may be assigned.
-function functions.assign(class, _, name)
+function record.assign(class, _, name)
   local info = infos[class]
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return true end
   errors.raise_unknown_column(name, info.table, known_names(info))
@@ -404,7 +405,5 @@ function record.new_class(table_name, options)
   sql_text.name(table_name, "perilune.record: argument 1")
   return make_class(table_name, options)
 end
-
-record.functions = functions
 
 return record

@@ -2,9 +2,9 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
-local record = require "perilune.records.class"
-local functions = record.functions
 local record_description = require "perilune.records.description"
+
+local columns = {}
 
 local function set_of(names)
   local set = {}
@@ -14,9 +14,9 @@ end
 
 --- Whether the fields of a record are columns of the table that it is written to, unless they were none of its own either.
 -- @tparam boolean raises whether it is an error if they are not
-function functions.check_fields(values, description, raises)
-  local own, columns = records.record_schema(values)
-  for _, name in ipairs(columns or {}) do
+function columns.check_fields(values, description, raises)
+  local own, names = records.record_schema(values)
+  for _, name in ipairs(names or {}) do
     local is_column = own.positions[record_description.fold(name)] and rawget(values, name) ~= nil
     if is_column and not description.positions[record_description.fold(name)] then
       if not raises then return false end
@@ -44,7 +44,7 @@ end
 -- before.
 -- @param values what is stored
 -- @tparam ?boolean is_whole whether all columns of the table are known
-function functions.widen(target, plan, values, is_whole)
+function columns.widen(target, plan, values, is_whole)
   local names = seen_names(target, records.plan_schema(plan), is_whole)
   records.adopt_shape(target, records.record_from(plan, names, values))
 end
@@ -65,10 +65,10 @@ local function check_fit(value)
 end
 
 --- Raises for a record, or one in a list, that has a value in a column of booleans which is none.
-function functions.raise_misfit(made)
+function columns.raise_misfit(made)
   if type(made) ~= "table" then return end
   if records.class_of(made) then return check_fit(made) end
   for _, one in ipairs(made) do check_fit(one) end
 end
 
-return true
+return columns

@@ -2,19 +2,19 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
-local record = require "perilune.records.class"
 local raise = errors.raise
-local functions = record.functions
+
+local failures = {}
 
 --- Raises for a value that the row path cannot store.
-function functions.raise_value(description, target, position, expected, value)
+function failures.raise_value(description, target, position, expected, value)
   local key = target and require("perilune.records.values").key(description.schema, target)
   require("perilune.records.column_types").fail(description.schema, description.columns[position].name,
     "expected " .. expected .. ", got " .. errors.describe(value), key)
 end
 
 --- Adds to an error of a constraint what is known of the record.
-function functions.explain(err, description, target)
+function failures.explain(err, description, target)
   local info = require("perilune.records.info").of(description)
   require("perilune.records.errors").explain(err, info, target, records.default_database())
 end
@@ -25,7 +25,7 @@ local kinds_of_values = {
 }
 
 --- Adds to an error of insert_all, in its message and as the field `element`, which element of the list it is about.
-function functions.name_element(err, position)
+function failures.name_element(err, position)
   local kind = type(err) == "userdata" and err.kind
   local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
   if not is_of_value or err.element ~= nil then return end
@@ -34,7 +34,7 @@ function functions.name_element(err, position)
 end
 
 --- A value of a key as messages show it.
-function record.show(value)
+function failures.show(value)
   if type(value) == "string" then return #value <= 40 and ("%q"):format(value) or errors.describe(value) end
   return type(value) == "table" and errors.describe(value) or tostring(value)
 end
@@ -46,12 +46,12 @@ end
 
 local function key_text(description, key)
   local parts = {}
-  for index, name in ipairs(key_names(description)) do parts[index] = name .. " = " .. record.show(key[index]) end
+  for index, name in ipairs(key_names(description)) do parts[index] = name .. " = " .. failures.show(key[index]) end
   return table.concat(parts, ", ")
 end
 
 --- Raises that a table has no row with a key: a list of values.
-function record.raise_not_found(description, key)
+function failures.raise_no_row(description, key)
   local value = key[1]
   if #key_names(description) ~= 1 then
     value = {}
@@ -61,17 +61,17 @@ function record.raise_not_found(description, key)
     { table = description.table, key = value })
 end
 
-function functions.raise_not_found(description, values)
+function failures.raise_not_found(description, values)
   local key = {}
   for index, name in ipairs(description.key) do key[index] = rawget(values, name) end
-  record.raise_not_found(description, key)
+  failures.raise_no_row(description, key)
 end
 
-function functions.raise_key_not_found(description, key)
-  record.raise_not_found(description, { key })
+function failures.raise_key_not_found(description, key)
+  failures.raise_no_row(description, { key })
 end
 
-function functions.raise_no_key(verb, description)
+function failures.raise_no_key(verb, description)
   -- What the row path calls its part of update_changes.
   if verb == "write_changes" then verb = "update_changes" end
   if #description.key == 0 then
@@ -83,4 +83,4 @@ function functions.raise_no_key(verb, description)
     description.table))
 end
 
-return true
+return failures

@@ -6,7 +6,8 @@ local native_rows = require "perilune.native.rows"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local record = require "perilune.records.class"
-local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
+local failures = require "perilune.records.failures"
+local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 local sql_text = require "perilune.runtime.sql_text"
 
 local fetching = {}
@@ -193,7 +194,7 @@ local function plain_key(value)
 end
 
 --- Raises for a key that no row has had because it is SQL.
-function functions.check_key(verb, key)
+function fetching.check_key(verb, key)
   if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
   local text = key:lower()
   if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
@@ -213,7 +214,7 @@ local function column_of_key(verb, description)
 end
 
 --- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
-function functions.fetch_by_key(verb, class, db, key)
+function fetching.fetch_by_key(verb, class, db, key)
   local info = record.info(class)
   if record.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
@@ -227,7 +228,7 @@ function functions.fetch_by_key(verb, class, db, key)
     local column, sql = column_of_key(verb, description)
     if column.is_blob and type(key) == "string" then key = perilune.blob(key) end
     local found = awaken_one(info, records.fetch_record(db, sql, class, key))
-    if found == nil then functions.check_key(verb, key) end
+    if found == nil then fetching.check_key(verb, key) end
     return found
   end
   local description, where, arguments = key_condition(verb, class, db, key)
@@ -236,18 +237,18 @@ end
 
 local function raise_none(class, db, key)
   local description = record.description(class, db)
-  if plain_key(key) then record.raise_not_found(description, { key }) end
+  if plain_key(key) then failures.raise_no_row(description, { key }) end
   local only = #description.key == 1 and description.key[1]
-  if only and key[only] ~= nil then record.raise_not_found(description, { key[only] }) end
+  if only and key[only] ~= nil then failures.raise_no_row(description, { key[only] }) end
   local parts = {}
-  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. record.show(value) end
+  for name, value in pairs(key) do parts[#parts + 1] = name .. " = " .. failures.show(value) end
   table.sort(parts)
   raise("record_not_found", ("no row of `%s` has %s"):format(description.table, table.concat(parts, ", ")),
     { table = description.table, key = key })
 end
 
 local function find_one(class, db, key)
-  local found = functions.fetch_by_key("find", class, db, key)
+  local found = fetching.fetch_by_key("find", class, db, key)
   return found or raise_none(class, db, key)
 end
 
@@ -267,7 +268,7 @@ local function find_each(class, db, keys)
 end
 
 --- find: one key, a table of columns, or a list of keys, which may be empty.
-function functions.find(class, ...)
+function fetching.find(class, ...)
   local db, count, key = split(class, "find", ...)
   if count ~= 1 or key == nil then
     raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or errors.describe(key)))
@@ -277,7 +278,7 @@ function functions.find(class, ...)
 end
 
 --- fetch_one: the first record of the table, of a prepared statement, or that of a key; nil if there is none.
-function functions.fetch_one(class, ...)
+function fetching.fetch_one(class, ...)
   local db, count, key = split(class, "fetch_one", ...)
   local info = record.info(class)
   if count == 0 then return awaken_one(info, records.fetch_record(db, record.description(class, db).select, class)) end
@@ -286,7 +287,7 @@ function functions.fetch_one(class, ...)
     return awaken_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
   if count > 1 then raise("argument", "fetch_one: expected a key, got " .. count .. " arguments: use from_sql for SQL") end
-  return functions.fetch_by_key("fetch_one", class, db, key)
+  return fetching.fetch_by_key("fetch_one", class, db, key)
 end
 
 verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one

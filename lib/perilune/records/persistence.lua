@@ -34,14 +34,6 @@ end
 
 on_first_call("perilune.records.changes", { "has_changes", "changes" })
 
--- What the row path does not do by itself: see update_changes.lua, which replaces these functions.
-for _, name in ipairs{ "update_changes", "write_changes" } do
-  record.functions[name] = function(...)
-    require "perilune.records.update_changes"
-    return record.functions[name](...)
-  end
-end
-
 instance_verbs.update_changes = records.record_update_changes
 
 -- `Class:changes(record)` is for records with a column of that name.

@@ -9,7 +9,7 @@ require "perilune.records.fetching"
 require "perilune.records.writing"
 require "perilune.records.types"
 require "perilune.records.persistence"
-records.set_record_functions(record.functions)
+records.set_callbacks(require "perilune.records.native_callbacks")
 records.set_record_verbs(record.instance_verbs)
 
 return record

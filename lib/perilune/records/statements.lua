@@ -13,6 +13,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
 local raise = errors.raise
+local failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
@@ -105,9 +106,9 @@ end
 
 local function where_key(columns, verb, values)
   local parts = {}
-  if #columns.description.key == 0 then record.functions.raise_no_key(verb, columns.description) end
+  if #columns.description.key == 0 then failures.raise_no_key(verb, columns.description) end
   for index, name in ipairs(columns.description.key) do
-    if values[name] == nil or values[name] == null then record.functions.raise_no_key(verb, columns.description) end
+    if values[name] == nil or values[name] == null then failures.raise_no_key(verb, columns.description) end
     parts[index] = sql_text.name(name) .. " = ?"
   end
   return " WHERE " .. table.concat(parts, " AND ")

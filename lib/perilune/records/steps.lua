@@ -6,6 +6,8 @@
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
+local record_columns = require "perilune.records.columns"
+local failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
@@ -109,7 +111,7 @@ end
 -- @tparam ?boolean is_whole whether all columns of the table are known
 function steps.note_row(info, target, db, values, is_whole)
   local _, plan = record.description(info.class, db)
-  record.functions.widen(target, plan, values or target, is_whole)
+  record_columns.widen(target, plan, values or target, is_whole)
 end
 
 --- Updates the row. Returns false if a conflict policy has kept it as it is; nil if there is none.
@@ -128,7 +130,7 @@ function steps.update_row(info, target, db, options)
 end
 
 function steps.raise_no_row(info, target, db)
-  record.functions.raise_not_found(record.description(info.class, db), steps.values_of(info, target, db) or target)
+  failures.raise_not_found(record.description(info.class, db), steps.values_of(info, target, db) or target)
 end
 
 function steps.update(info, target, db, options)
@@ -153,7 +155,7 @@ end
 --- Deletes the row and reads it at that.
 local function delete_returning(info, target, db)
   local columns, key = record_info.of_class(info.class, db), stored_key(info, target, db)
-  if not key then record.functions.raise_no_key("delete", columns.description) end
+  if not key then failures.raise_no_key("delete", columns.description) end
   db = db or records.default_database()
   local row = steps.attempt(info, target, db, db.fetch_one, db,
     columns.description.delete .. " RETURNING " .. sql_text.names(columns.columns), key)

@@ -7,6 +7,8 @@ local column_types = require "perilune.records.column_types"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 
+local types = {}
+
 --- types: column -> type; see column_types.lua.
 function record.class_options.types(info, value)
   if type(value) ~= "table" then
@@ -61,7 +63,7 @@ local function decode(_, target)
 end
 
 --- Makes dates of what the row path has put into a record and could not read itself.
-function record.functions.read_dates(target)
+function types.read_dates(target)
   local info = record_info.of_record(target)
   read(info, target, info.dates)
 end
@@ -80,3 +82,5 @@ record.describers[#record.describers + 1] = function(class_info, description)
     records.set_model(class_info.model, nil, true)
   end
 end
+
+return types

@@ -11,6 +11,8 @@ local record_changes = require "perilune.records.changes"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 
+local update_changes = {}
+
 --- Whether a table is one of options, and not of columns.
 local function are_options(info, value)
   if type(value) ~= "table" or next(value) == nil then return false end
@@ -73,7 +75,7 @@ end
 --- Changes the record, and writes what differs from the row then. If the change fails, the fields are put back.
 -- @param ... a database, options as for `update`, and the change, a function or a table of columns; each may be left out
 -- @return whether anything was written; with the option `returning` what that says, nil if nothing was written
-function record.functions.update_changes(self, change, ...)
+function update_changes.update_changes(self, change, ...)
   local class_info = record.info_of(self)
   if not class_info then
     errors.raise("argument", "update_changes: expected a record before the colon, got " .. errors.describe(self))
@@ -86,8 +88,8 @@ function record.functions.update_changes(self, change, ...)
 end
 
 --- Writes what differs from the row of a record that knows it. Returns whether anything does.
-function record.functions.write_changes(self)
+function update_changes.write_changes(self)
   return write_changes(record.info_of(self), record_info.of_record(self), self, nil, {}, nil)
 end
 
-return true
+return update_changes

@@ -14,7 +14,9 @@ local raise = errors.raise
 local record = require "perilune.records.class"
 local record_options = require "perilune.records.options"
 local steps = require "perilune.records.steps"
-local verbs, instance_verbs, functions = record.class_verbs, record.instance_verbs, record.functions
+local failures = require "perilune.records.failures"
+local fetching = require "perilune.records.fetching"
+local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 
 local writing = {}
 
@@ -108,7 +110,7 @@ end
 for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
   --- Returns the record, or what the option `returning` says of it; false (or nil) if a conflict policy or condition has kept
   -- the row from being written.
-  functions[verb] = function(first, ...)
+  writing[verb] = function(first, ...)
     local info, target, db, options = split(verb, first, ...)
     record_options.check(info, options, db)
     local is_written = writing.perform(verb, info, target, db, options)
@@ -117,7 +119,7 @@ for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
   end
 end
 
-function functions.delete(first, ...)
+function writing.delete(first, ...)
   local info, target, db, options = split("delete", first, ...)
   record_options.check(info, options, db)
   local is_deleted = writing.perform("delete", info, target, db, options)
@@ -125,10 +127,10 @@ function functions.delete(first, ...)
   if is_deleted then return record_options.result(info, target, options, db) end
 end
 
-verbs.upsert, instance_verbs.upsert = functions.upsert, functions.upsert
+verbs.upsert, instance_verbs.upsert = writing.upsert, writing.upsert
 
 --- exists: of a record, its row; of a class, that of a key.
-function functions.exists(first, ...)
+function writing.exists(first, ...)
   if record.info_of(first) then
     local info, target, db = split("exists", first, ...)
     return records.raw_exists(target, db, values_of(info, target, db))
@@ -146,7 +148,7 @@ function instance_verbs.refresh(self, ...)
   local description = record.description(info.class, db)
   local key = {}
   for _, name in ipairs(description.key) do key[name] = rawget(target, name) end
-  if not has_key(info, target, db) then functions.raise_no_key("refresh", description) end
+  if not has_key(info, target, db) then failures.raise_no_key("refresh", description) end
   local fresh = verbs.find(info.class, db or records.default_database(), key)
   for _, column in ipairs(description.columns) do rawset(target, column.name, rawget(fresh, column.name)) end
   steps.note_row(info, target, db, records.snapshot(fresh), true)
@@ -170,7 +172,7 @@ local function database_and_rest(...)
 end
 
 --- An element of the list that insert_all is given, as a record.
-function functions.element(class, value)
+function writing.element(class, value)
   return check_record(record.info(class), "insert_all", value)
 end
 
@@ -179,7 +181,7 @@ local function each_element(list, f)
   for position = 1, #list do
     local is_done, err = pcall(f, position)
     if not is_done then
-      functions.name_element(err, position)
+      failures.name_element(err, position)
       error(err, 0)
     end
   end
@@ -189,7 +191,7 @@ end
 local function insert_each(class, db, list, options)
   record_options.check(record.info(class), options, db)
   local targets, memories, results = {}, {}, {}
-  each_element(list, function(position) targets[position] = functions.element(class, list[position]) end)
+  each_element(list, function(position) targets[position] = writing.element(class, list[position]) end)
   local is_done, failure = pcall(databases.guarded, db, function(handle)
     each_element(targets, function(position)
       local target = targets[position]
@@ -243,7 +245,7 @@ function verbs.delete_one(class, ...)
   if key == nil then return false end
   local row_id = type(key) ~= "table" and record.description(info.class, db).row_id
   if row_id then return info.class:unscoped():filter_key(key):delete_all(db).changed_rows > 0 end
-  local found = record.functions.fetch_by_key("delete_one", info.class, db, key)
+  local found = fetching.fetch_by_key("delete_one", info.class, db, key)
   return found ~= nil and steps.delete(record.info_of(found), found, db)
 end
 

@@ -1,0 +1,25 @@
+/*
+** What records call in Lua: the functions of lib/perilune/records/native_callbacks.lua, by name. Lua hands all of them over when
+** the records are opened; none may be missing.
+*/
+#ifndef PREC_CALLBACKS_H
+#define PREC_CALLBACKS_H
+
+#include <lua.h>
+
+#define PREC_CALLBACKS(X)                                                                                                   \
+    X(plan) X(name) X(missing) X(assign) X(write_sql) X(check_fields) X(widen) X(element) X(read_dates) X(check_key)         \
+    X(raise_misfit) X(raise_value) X(explain) X(name_element) X(raise_not_found) X(raise_key_not_found) X(raise_no_key)      \
+    X(insert) X(update) X(save) X(delete) X(exists) X(find) X(fetch_one) X(update_changes) X(write_changes)
+
+#define PREC_CALLBACK_CASE(name) PREC_CALL_##name,
+typedef enum { PREC_NO_CALLBACK, PREC_CALLBACKS(PREC_CALLBACK_CASE) PREC_CALLBACKS_END } prec_callback;
+#undef PREC_CALLBACK_CASE
+
+/* Pushes a callback; raises if Lua has not handed them over. [-0, +1, v] */
+void prec_push_callback(lua_State *L, prec_callback callback);
+
+/* set_callbacks(functions by name): raises if one is missing, or has a name that is none of these. */
+int prec_set_callbacks(lua_State *L);
+
+#endif

@@ -1,0 +1,114 @@
+--- What C calls in Lua for records. CPeriluneRecords/Model/callbacks.h lists the same names; it takes each function when the room is
+-- loaded.
+
+local record = require "perilune.records.class"
+local columns = require "perilune.records.columns"
+local failures = require "perilune.records.failures"
+local fetching = require "perilune.records.fetching"
+local types = require "perilune.records.types"
+local writing = require "perilune.records.writing"
+
+---@class perilune.native_callbacks
+local callbacks = {}
+
+-- Classes
+
+--- Makes the plan of a class for a database, and keeps it.
+---@type fun(class: table, db: perilune.database): perilune.table_plan
+callbacks.plan = record.make_plan
+
+--- What messages call a class.
+---@type fun(class: table): string
+callbacks.name = record.name
+
+--- The value of a field that a record does not have; raises for a name that is no column.
+---@type fun(class: table, name: any): any
+callbacks.missing = record.missing
+
+--- Raises unless a record may have a field.
+---@type fun(class: table, record: table, name: any): true
+callbacks.assign = record.assign
+
+-- Writing
+
+--- The SQL of a write.
+---@type function
+callbacks.write_sql = require "perilune.records.sql"
+
+--- Whether the fields of a record are columns of the table that it is written to.
+---@type fun(record: table, description: table, raises: boolean): boolean
+callbacks.check_fields = columns.check_fields
+
+--- Gives a record the columns that its row turned out to have.
+---@type fun(record: table, plan: perilune.table_plan, values: table, is_whole?: boolean)
+callbacks.widen = columns.widen
+
+--- The element of the list that `insert_all` is given, as a record.
+---@type fun(class: table, value: any): table
+callbacks.element = writing.element
+
+-- Reading
+
+--- Makes dates of fields that C could not read.
+---@type fun(record: table)
+callbacks.read_dates = types.read_dates
+
+--- Raises for a key that is SQL.
+---@type fun(verb: string, key: any)
+callbacks.check_key = fetching.check_key
+
+-- Errors
+
+--- Raises for a record, or one in a list, with a value in a column of booleans that is none.
+---@type fun(made: any)
+callbacks.raise_misfit = columns.raise_misfit
+
+--- Raises for a value that cannot be stored.
+---@type fun(description: table, record: table?, position: integer, expected: string, value: any)
+callbacks.raise_value = failures.raise_value
+
+--- Adds to an error of a constraint what is known of the record.
+---@type fun(err: any, description: table, record: table)
+callbacks.explain = failures.explain
+
+--- Adds to an error which element of a list it is about.
+---@type fun(err: any, position: integer)
+callbacks.name_element = failures.name_element
+
+--- Raises that no row has the key of a record.
+---@type fun(description: table, values: table)
+callbacks.raise_not_found = failures.raise_not_found
+
+--- Raises that no row has a key of one value.
+---@type fun(description: table, key: any)
+callbacks.raise_key_not_found = failures.raise_key_not_found
+
+--- Raises that a record has no key, or its table.
+---@type fun(verb: string, description: table)
+callbacks.raise_no_key = failures.raise_no_key
+
+-- Verbs that C leaves to Lua, for anything but the usual call. Their arguments are those of the script.
+
+---@type function
+callbacks.insert = writing.insert
+---@type function
+callbacks.update = writing.update
+---@type function
+callbacks.save = writing.save
+---@type function
+callbacks.delete = writing.delete
+---@type function
+callbacks.exists = writing.exists
+---@type function
+callbacks.find = fetching.find
+---@type function
+callbacks.fetch_one = fetching.fetch_one
+
+function callbacks.update_changes(...) return require("perilune.records.update_changes").update_changes(...) end
+
+--- Writes what differs from the row of a record that knows it.
+---@param target table
+---@return boolean
+function callbacks.write_changes(target) return require("perilune.records.update_changes").write_changes(target) end
+
+return callbacks
