@@ -84,7 +84,8 @@ import Testing
         while !thread.isFinished {
             _ = try? state.run("local t = {} for i = 1, 100 do t[i] = coroutine.wrap(function() return tostring(i) end)() end")
         }
+        // The last one may hit the next run.
         _ = try? state.run("return 1")
-        #expect(try state.evaluate("return 1") == 1)
+        try expectSurvives(state) {}
     }
 }

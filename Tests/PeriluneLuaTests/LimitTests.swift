@@ -190,8 +190,11 @@ import Testing
         for limits in [LuaLimits(memoryInBytes: number), LuaLimits(instructions: number),
             LuaLimits(time: .seconds(number)), LuaLimits(time: .nanoseconds(number))] {
             guard let state = try? LuaState(limits: limits) else { continue }
-            _ = try? state.run("local t = {} for i = 1, 10000 do t[i] = {} end")
-            _ = try? state.run("return 1")
+            for source in ["local t = {} for i = 1, 10000 do t[i] = {} end", "return 1"] {
+                let result = Result { try state.run(source) }
+                guard case .failure(let error) = result else { continue }
+                #expect((error as? LuaError)?.code.isLimit == true, "\(limits): \(error)")
+            }
         }
     }
 

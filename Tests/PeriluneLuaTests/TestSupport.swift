@@ -11,6 +11,16 @@ func failure(
     return try #require(error, sourceLocation: sourceLocation)
 }
 
+/// Does what may end in any error, but not the process: the state works afterwards.
+func expectSurvives(
+    _ state: LuaState, sourceLocation: SourceLocation = #_sourceLocation, _ attack: () throws -> Void
+) throws {
+    if case .failure(let error) = Result(catching: attack) {
+        #expect((error as? LuaError).map { $0.code != .usage } == true, "\(error)", sourceLocation: sourceLocation)
+    }
+    #expect(try state.evaluate("local t = {} for i = 1, 100 do t[i] = i .. '' end return #table.concat(t)") == 192, sourceLocation: sourceLocation)
+}
+
 extension LuaState {
     /// Runs a chunk and converts its first result.
     func evaluate<Value: LuaConvertible>(_ source: String, as type: Value.Type = Value.self) throws -> Value {

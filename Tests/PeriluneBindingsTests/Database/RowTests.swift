@@ -224,6 +224,9 @@ import Testing
               for i = 1, 5 do pcall(next_pair, value, value) end
               for i = 1, 5 do pcall(next_pair) end
             end
+            local names = {}
+            for name in pairs(row) do names[#names + 1] = name end
+            equal(names, { "a", "b" })
             """)
     }
 }
