@@ -36,7 +36,7 @@ extension Dependencies {
         context: DependencyContext? = nil, _ body: (inout DependencyValues) throws -> Void = { _ in },
         operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
-        try await $ofTask.withValue(overriding(context, body)) { try await operation() }
+        try await bind(overriding(context, body), isolation: #isolation, operation)
     }
 
     private static func overriding(
@@ -57,7 +57,7 @@ extension Dependencies {
     nonisolated(nonsending) public static func withTestScope<Result>(
         operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {
-        try await $ofTask.withValue(makeTestScope()) { try await operation() }
+        try await bind(makeTestScope(), isolation: #isolation, operation)
     }
 
     /// Makes the container of a test. For those that no one runs as such, where ``withTestScope(operation:)`` does not fit:
@@ -82,7 +82,18 @@ extension Dependencies {
     nonisolated(nonsending) public func run<Result>(
         operation: nonisolated(nonsending) () async throws -> Result
     ) async rethrows -> Result {
-        try await Self.$ofTask.withValue(self) { try await operation() }
+        try await Self.bind(self, isolation: #isolation, operation)
+    }
+
+    /// Runs an operation that sees a container, on an actor.
+    private static func bind<Result>(
+        _ container: Dependencies, isolation: isolated (any Actor)?, _ operation: nonisolated(nonsending) () async throws -> Result
+    ) async rethrows -> Result {
+        try await $ofTask.withValue(container) {
+            // Captured, so that the closure runs on the actor, and with it the operation; otherwise it would leave it.
+            _ = isolation
+            return try await operation()
+        }
     }
 
     /// Runs a synchronous operation, in which ``current`` is this container.

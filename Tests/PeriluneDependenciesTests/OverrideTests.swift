@@ -118,4 +118,21 @@ import Testing
             }
         }
     }
+
+    @Test func `an operation runs on the actor of who calls`() async throws {
+        #expect(try await Caller().staysInOperations())
+    }
 }
+
+/// Asks in which isolation its operations run.
+private actor Caller {
+    func staysInOperations() async throws -> Bool {
+        let isolations = [
+            try await Dependencies.with(operation: isolationHere), try await Dependencies.withTestScope(operation: isolationHere),
+            await Dependencies.makeTestScope().run(operation: isolationHere),
+        ]
+        return isolations.allSatisfy { $0 === self }
+    }
+}
+
+nonisolated(nonsending) private func isolationHere() async -> (any Actor)? { #isolation }
