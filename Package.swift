@@ -140,7 +140,12 @@ let package = Package(
             name: "PeriluneRecordsTests", dependencies: ["PeriluneRecords"],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneBindingsTests", dependencies: ["Perilune", "PeriluneDependencies", "PeriluneScenarios", "PeriluneTestTools"], exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
+            name: "PeriluneBindingsTests",
+            dependencies: [
+                "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneScenarios", "PeriluneTestTools",
+                .product(name: "GRDB", package: "GRDB.swift"),
+            ],
+            exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [

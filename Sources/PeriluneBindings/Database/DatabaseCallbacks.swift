@@ -151,18 +151,6 @@ enum DatabaseCallbacks {
 /// The body of a block has failed: its error is on the Lua stack, and the transaction is to be rolled back.
 struct BodyFailure: Error {}
 
-extension Database {
-    /// Whether observers of transactions may be registered.
-    ///
-    /// GRDB does not tell, so this looks at what it keeps (7.10, to which the package is pinned). Where that is not found, the
-    /// answer is yes, which costs time but nothing else; a test notices.
-    var mayBeObserved: Bool {
-        let observers = Mirror(reflecting: self).descendant("observationBroker", "some", "transactionObservations")
-        guard let observers else { return true }
-        return Mirror(reflecting: observers).children.count > 0
-    }
-}
-
 extension LuaCore {
     /// Pushes the error object of an error of SQLite.
     func pushDatabaseError(_ error: DatabaseError, offset: CInt = -1) {

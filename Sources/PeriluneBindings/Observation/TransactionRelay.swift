@@ -9,12 +9,11 @@ internal import PeriluneLua
 final class TransactionRelay: TransactionObserver {
     /// Owned.
     private let hub: OpaquePointer
-    /// GRDB's, of the connection.
-    private let savepoints: Any?
+    private let savepoints: OpenSavepoints?
 
     private init(_ hub: OpaquePointer, _ db: Database) {
         self.hub = hub
-        savepoints = db.savepointStack
+        savepoints = OpenSavepoints(on: db)
     }
 
     deinit {
@@ -39,15 +38,9 @@ final class TransactionRelay: TransactionObserver {
     func observes(eventsOfKind kind: DatabaseEventKind) -> Bool {
         if kind.tableName.hasPrefix("sqlite_") { pdb_observers_forget_tables(hub) }
         guard pdb_observers_is_hooked(hub) else { return false }
-        let isDeferred = savepointCount > pdb_observers_savepoint_count(hub)
+        let isDeferred = (savepoints?.count ?? 0) > pdb_observers_savepoint_count(hub)
         pdb_observers_defer(hub, isDeferred)
         return isDeferred && pdb_observers_wants(hub, kind.tableName, kind.code)
-    }
-
-    /// GRDB does not tell, so this looks at what it keeps (7.10, to which the package is pinned); a test notices.
-    private var savepointCount: Int {
-        guard let savepoints, let list = Mirror(reflecting: savepoints).descendant("savepoints") else { return 0 }
-        return Mirror(reflecting: list).children.count
     }
 
     func databaseDidChange(with event: DatabaseEvent) {
@@ -97,11 +90,4 @@ extension DatabaseEventKind {
 extension DatabaseEvent.Kind {
     /// SQLite's code.
     fileprivate var code: CInt { rawValue }
-}
-
-extension Database {
-    /// What GRDB keeps of savepoints.
-    fileprivate var savepointStack: Any? {
-        Mirror(reflecting: self).descendant("observationBroker", "some", "savepointStack")
-    }
 }
