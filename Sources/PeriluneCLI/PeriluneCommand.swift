@@ -58,10 +58,10 @@ enum Main {
     ) throws {
         let subcommands = command.configuration.subcommands
         guard !subcommands.isEmpty, let name = arguments.first, !name.hasPrefix("-"), name != "help" else { return }
-        if let subcommand = subcommands.first(where: { $0._commandName == name }) {
+        if let subcommand = subcommands.first(where: { $0.configuration.commandName == name }) {
             return try requireKnownCommand(Array(arguments.dropFirst()), of: subcommand, named: "\(place) \(name)")
         }
-        throw CommandFailure(report(unknown: name, among: subcommands.map { $0._commandName }, of: place))
+        throw CommandFailure(report(unknown: name, among: subcommands.compactMap { $0.configuration.commandName }, of: place))
     }
 
     private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {

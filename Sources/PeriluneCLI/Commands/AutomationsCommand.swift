@@ -61,7 +61,7 @@ struct AutomationsCommand: ParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the automations of a file, and how each ran last.")
+        static let configuration = CommandConfiguration(commandName: "list", abstract: "Show the automations of a file, and how each ran last.")
 
         @Argument(help: "The file of automations.")
         var file: String
@@ -83,7 +83,7 @@ struct AutomationsCommand: ParsableCommand {
     }
 
     struct Trace: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Show the last runs that the database keeps, the newest last.")
+        static let configuration = CommandConfiguration(commandName: "trace", abstract: "Show the last runs that the database keeps, the newest last.")
 
         @Argument(help: "Only those of this automation.")
         var name: String?
@@ -116,6 +116,7 @@ struct AutomationsCommand: ParsableCommand {
 
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "run",
             abstract: "Run automations when they are set off, until Ctrl-C; or one of them now.",
             discussion: """
                 The file is loaded again when it changes, and all that its former version has
@@ -176,6 +177,7 @@ struct AutomationsCommand: ParsableCommand {
 
     struct Preview: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
+            commandName: "preview",
             abstract: "Run one automation now, guard included, on a private copy, and show what it would change.")
 
         @Argument(help: "The file of automations.")
