@@ -90,6 +90,8 @@ public actor ScriptHost {
         errorsOfCallbacks = configuration.errorsOfCallbacks
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
+        // Made here, it belongs to the thread from now on.
+        state.core.thread = thread
         setup.loop.queue.setWake { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }
         }

@@ -33,6 +33,7 @@ package struct ScriptSetup {
     @discardableResult
     package func install(in state: LuaState) throws -> LibraryLoader {
         try DatabaseCallbacks.open(in: state)
+        loop.core = state.core
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(
             in: state, environment: environment, modules: modules, migrations: migrations, loop: loop)

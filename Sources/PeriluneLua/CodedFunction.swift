@@ -33,28 +33,29 @@ extension LuaState {
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Result
     ) throws(LuaError) -> LuaFunction {
-        let core = core
-        let adapted: LuaAsyncBody = { values in
-            var arguments = DecodedArguments(name: name, values: values)
-            let decoded = (repeat try arguments.next((each Argument).self))
-            let result = try await core.waiting { try await body(repeat each decoded) }
-            return [try core.encode(result, of: name)]
-        }
-        return try makeAsyncFunction(name, adapted)
+        try makeAsyncFunction(name, CodedOperation(core: core, name: name, body: body) { core, result in [try core.encode(result, of: name)] })
     }
 
     /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded, without a result.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
     ) throws(LuaError) -> LuaFunction {
-        let core = core
-        let adapted: LuaAsyncBody = { values in
-            var arguments = DecodedArguments(name: name, values: values)
-            let decoded = (repeat try arguments.next((each Argument).self))
-            try await core.waiting { try await body(repeat each decoded) }
-            return []
-        }
-        return try makeAsyncFunction(name, adapted)
+        try makeAsyncFunction(name, CodedOperation(core: core, name: name, body: body) { _, _ in [] })
+    }
+}
+
+/// Decodes the arguments on the actor of the state, has a task of its own do the work, and gives its result back on the actor.
+private struct CodedOperation<each Argument: Decodable & Sendable, Result: Sendable>: LuaAsyncOperation {
+    unowned let core: LuaCore
+    let name: String
+    let body: @Sendable (repeat each Argument) async throws -> Result
+    let encode: (LuaCore, Result) throws -> [LuaValue]
+
+    func callAsFunction(_ values: [LuaValue]) async throws -> [LuaValue] {
+        var arguments = DecodedArguments(name: name, values: values)
+        let decoded = (repeat try arguments.next((each Argument).self))
+        let body = body
+        return try encode(core, await core.waiting { try await body(repeat each decoded) })
     }
 }
 

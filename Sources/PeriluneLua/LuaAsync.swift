@@ -1,26 +1,48 @@
 internal import CPeriluneShim
 
-/// The body of an asynchronous function: runs on the actor that runs the state.
-public typealias LuaAsyncBody = nonisolated(nonsending) (_ arguments: [LuaValue]) async throws -> [LuaValue]
+/// What an asynchronous function does when a script calls it. It runs on the actor that runs the state, before and after each `await`.
+///
+/// A type with a method, and not a closure: Swift 6.3 forgets that a closure is `nonisolated(nonsending)` once it has a capture list,
+/// and runs it on a thread of its own choice. A method that would leave the actor does not compile, since values of Lua are not
+/// `Sendable`. For a closure that needs nothing of the state see ``LuaState/makeCodedAsyncFunction(_:_:)``.
+///
+/// ```swift
+/// struct Echo: LuaAsyncOperation {
+///     func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
+///         await Task.yield()
+///         return arguments
+///     }
+/// }
+/// ```
+public protocol LuaAsyncOperation {
+    /// Performs it.
+    ///
+    /// - Parameter arguments: What the script has given.
+    /// - Returns: What the script gets.
+    nonisolated(nonsending) func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue]
+}
 
 /// An asynchronous call that a script waits for.
 struct PendingOperation {
-    let name: String
-    let body: LuaAsyncBody
+    let operation: any LuaAsyncOperation
     let arguments: [LuaValue]
 }
 
 extension LuaState {
-    /// Makes a function of Lua out of an asynchronous Swift closure.
+    /// Makes a function of Lua out of an asynchronous operation in Swift.
     ///
     /// A script calls it like any function. Meanwhile the script's coroutine is suspended, and no thread waits. Where Lua
     /// cannot suspend (inside a database block, a metamethod, a function called by `table.sort`), and in runs started by
     /// the synchronous calls, the script gets an error of kind `yield`.
-    public func makeAsyncFunction(_ name: String, _ body: @escaping LuaAsyncBody) throws(LuaError) -> LuaFunction {
+    ///
+    /// - Parameters:
+    ///   - name: What errors call the function: `mail.send`.
+    ///   - operation: Kept as long as Lua keeps the function.
+    public func makeAsyncFunction(_ name: String, _ operation: some LuaAsyncOperation) throws(LuaError) -> LuaFunction {
         try core.prepare()
         let function = SwiftFunction(core: core) { core, count in
             let arguments = LuaArguments(core: core, name: name, count: count)
-            core.pendingOperation = PendingOperation(name: name, body: body, arguments: arguments.values)
+            core.pendingOperation = PendingOperation(operation: operation, arguments: arguments.values)
             return CInt(PLUA_YIELD)
         }
         plua_push_async_function(core.L, Unmanaged.passRetained(function).toOpaque())
@@ -204,7 +226,7 @@ private final class AsyncDriver {
                 try await LuaRun.$waiting.withValue(run) {
                     // Captured, so that the body runs on the actor.
                     _ = isolation
-                    return try await operation.body(operation.arguments)
+                    return try await operation.operation(operation.arguments)
                 })
         } catch {
             return .failure(error)

@@ -32,6 +32,8 @@ package final class LuaCore: @unchecked Sendable {
     package var plainMeaning: ((LuaValue) -> LuaValue?)?
     /// The state, for Swift functions that want it; it is there whenever one runs.
     weak var state: LuaState?
+    /// The thread to which the state belongs, once its owner has said so.
+    package weak var thread: LuaThread?
 
     private let released = Mutex<[CInt]>([])
     let runs = Mutex<RunList>(RunList())
@@ -71,6 +73,11 @@ package final class LuaCore: @unchecked Sendable {
 
     private func requireOpen() throws(LuaError) {
         guard isOpen else { throw LuaError(.usage, "the Lua state is closed") }
+    }
+
+    /// Ends a debug build if this is not the thread of the state: what is left of the state then cannot be relied upon.
+    package func assertThread() {
+        assert(thread?.isCurrent ?? true, "a Lua state is used on a thread that is not its own: something has left the actor of its host")
     }
 
     // MARK: - Releasing
@@ -125,6 +132,7 @@ package final class LuaCore: @unchecked Sendable {
     }
 
     func beginRun() {
+        assertThread()
         depth += 1
         drain()
         guard depth == 1 else { return }
@@ -152,6 +160,7 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Runs Swift code on behalf of Lua, on the coroutine that called it.
     package func entering<Result>(_ L: OpaquePointer, _ body: () -> Result) -> Result {
+        assertThread()
         let outer = self.L
         self.L = L
         swiftDepth += 1
@@ -445,6 +454,7 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Makes sure that an operation may start, with some room on the stack.
     package func prepare() throws(LuaError) {
+        assertThread()
         if isClosing { close() }
         try requireOpen()
         guard lua_checkstack(L, 20) != 0 else { throw LuaError(.memory, "the Lua stack cannot grow any more") }

@@ -65,6 +65,7 @@ struct RunList {
 extension LuaCore {
     /// Begins a run that can be suspended.
     func begin(_ run: LuaRun) {
+        assertThread()
         drain()
         runs.withLock { runs in
             // A cancellation that came while nothing ran is for this one.
@@ -78,6 +79,7 @@ extension LuaCore {
 
     /// Ends it, and closes the state if that has waited for it.
     func end(_ run: LuaRun) {
+        assertThread()
         run.isOver = true
         runs.withLock { runs in
             runs.suspendable[ObjectIdentifier(run)] = nil
@@ -126,6 +128,7 @@ extension LuaCore {
 
     /// Lets a run go on, until it ends or waits.
     func beginStep(of run: LuaRun) {
+        assertThread()
         depth += 1
         drain()
         if depth == 1 { resume(run) }

@@ -165,7 +165,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     }
 
     /// Whether this is the thread.
-    private var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+    var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
     /// Runs a closure on the thread and waits for it; on the thread itself at once.
     public func run<Result>(_ body: () throws -> Result) throws -> Result {

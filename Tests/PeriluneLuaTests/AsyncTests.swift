@@ -22,28 +22,34 @@ import Testing
                 threads.append(threadIdentity())
                 return []
             }
-            try state.globals.set("note_later", .function(state.makeAsyncFunction("note_later") { _ in
+            try state.globals.set("note_later", .function(state.makeAsyncFunction("note_later", Operation { _ in
                 threads.append(threadIdentity())
                 await Task.yield()
                 threads.append(threadIdentity())
                 return []
-            }))
+            })))
             try await state.runAsync(source)
             return threads + [threadIdentity()]
         }
     }
 
+    // example
+    struct Echo: LuaAsyncOperation {
+        func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
+            await Task.yield()
+            return arguments
+        }
+    }
+    // end
+
     /// A state with `later(...)`, which returns its arguments after a suspension, and `fail_later()`.
     fileprivate static func makeState(limits: LuaLimits = .none) throws -> LuaState {
         let state = try LuaState(limits: limits)
-        try state.globals.set("later", .function(state.makeAsyncFunction("later") { arguments in
-            await Task.yield()
-            return arguments
-        }))
-        try state.globals.set("fail_later", .function(state.makeAsyncFunction("fail_later") { _ in
+        try state.globals.set("later", .function(state.makeAsyncFunction("later", Echo())))
+        try state.globals.set("fail_later", .function(state.makeAsyncFunction("fail_later", Operation { _ in
             await Task.yield()
             throw HostError(number: 8)
-        }))
+        })))
         try state.define("call") { try $0.get(1, as: LuaFunction.self).call(Array($0.values.dropFirst())) }
         return state
     }
@@ -141,7 +147,7 @@ import Testing
             let other = try LuaState()
             let foreign = LuaValue.table(try other.makeTable())
             nonisolated(unsafe) let value = foreign
-            try state.globals.set("get", .function(state.makeAsyncFunction("get") { _ in [value] }))
+            try state.globals.set("get", .function(state.makeAsyncFunction("get", Operation { _ in [value] })))
             let values = try await state.runAsync("local ok, e = pcall(get) return ok, e.kind, select('#', pcall(get))")
             return values.map { "\($0)" }.joined(separator: " ")
         }
@@ -155,11 +161,11 @@ import Testing
         try await Host().run {
             let state = try LuaState(limits: limits)
             let (started, start) = AsyncStream<Void>.makeStream()
-            try state.globals.set("wait", .function(state.makeAsyncFunction("wait") { _ in
+            try state.globals.set("wait", .function(state.makeAsyncFunction("wait", Operation { _ in
                 start.yield()
                 try await suspendUntilCancelled()
                 return []
-            }))
+            })))
             nonisolated(unsafe) let running = state
             let task = Task { () -> LuaError? in
                 do {
@@ -253,6 +259,35 @@ import Testing
         }
         let own = await host.currentThread()
         #expect(threads == Array(repeating: own, count: 5))
+    }
+
+    /// Waits twice, and notes its threads.
+    private struct Notes: LuaAsyncOperation {
+        let note: (UInt) -> Void
+        unowned let core: LuaCore
+
+        func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
+            note(threadIdentity())
+            await Task.yield()
+            note(threadIdentity())
+            try await core.waiting(for: { await Task.yield() })
+            note(threadIdentity())
+            return []
+        }
+    }
+
+    @Test func `what an operation keeps does not take it off the thread of the actor`() async throws {
+        let host = Host()
+        let threads = try await host.run {
+            let state = try LuaState()
+            var threads: [UInt] = []
+            try state.globals.set(
+                "note", .function(state.makeAsyncFunction("note", Notes(note: { threads.append($0) }, core: state.core))))
+            try await state.runAsync("note() pcall(note)")
+            return threads
+        }
+        let own = await host.currentThread()
+        #expect(threads == Array(repeating: own, count: 6))
     }
 
     @Test func `the body of an asynchronous function runs on the thread of the actor`() async throws {

@@ -102,7 +102,7 @@ import Testing
     @Test(arguments: attacks)
     func `no script harms the process when it is run asynchronously`(source: String) async throws {
         let state = try makeState(limits: LuaLimits(memoryInBytes: 64 << 20, time: .seconds(10), instructions: 20_000_000))
-        try state.globals.set("echo", .function(state.makeAsyncFunction("echo") { $0 }))
+        try state.globals.set("echo", .function(state.makeAsyncFunction("echo", Operation { $0 })))
         _ = try? await state.runAsync(source.replacing("print(", with: "tostring("), named: "attack.lua")
         let value = try await state.runAsync("return echo(1)")
         #expect(value == [1])

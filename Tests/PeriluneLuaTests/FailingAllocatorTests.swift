@@ -137,7 +137,7 @@ import Testing
     @Test func `asynchronous calls survive every failing allocation`() async throws {
         for number in 0..<5000 {
             let state = try LuaState()
-            try state.globals.set("later", .function(state.makeAsyncFunction("later") { $0 }))
+            try state.globals.set("later", .function(state.makeAsyncFunction("later", Operation { $0 })))
             state.core.failAllocation(at: number)
             do {
                 try await state.runAsync(

@@ -33,6 +33,17 @@ extension LuaState {
     }
 }
 
+/// An asynchronous function out of a closure, which must have no capture list: see ``LuaAsyncOperation``.
+struct Operation: LuaAsyncOperation {
+    private let body: nonisolated(nonsending) ([LuaValue]) async throws -> [LuaValue]
+
+    init(_ body: nonisolated(nonsending) @escaping ([LuaValue]) async throws -> [LuaValue]) {
+        self.body = body
+    }
+
+    func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] { try await body(arguments) }
+}
+
 /// An error of the host's own.
 struct HostError: Error, Equatable {
     var number = 1

@@ -75,7 +75,7 @@ extension ScriptHost {
     /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off, until ``stopAutomations(within:)``.
     public func waitForEvents() throws {
         guard eventSource == nil else { return }
-        eventSource = try loop.addSource("program") {}
+        eventSource = try loop.addSource("program", .nothing)
     }
 
     /// Ends all automations, with all that their file has started: before the program ends, for example.

@@ -41,7 +41,7 @@ struct LoopBinding {
             let seconds: Double = try arguments.get(1)
             let period = arguments[2].isNil ? nil : try arguments.get(2, as: Double.self)
             let function: LuaFunction = try arguments.get(3)
-            let source = try loop.addSource("timer", isOnce: period == nil) { try await function.callAsync([]) }
+            let source = try loop.addSource("timer", isOnce: period == nil, .calling(function))
             let timers = loop.timers
             let timer = timers.add(after: seconds, every: period, source.signaller)
             source.onEnd = { timers.remove(timer) }
@@ -54,7 +54,7 @@ struct LoopBinding {
             let core = try arguments.state.core
             let run = LuaRun(of: core)
             let scope = arguments[4].isNil ? nil : try arguments.get(4, as: Int.self)
-            let source = try loop.addSource("task", isOnce: true, scope: scope) { try await function.callAsync([], as: run) }
+            let source = try loop.addSource("task", isOnce: true, scope: scope, .calling(function, as: run))
             source.run = run
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }
             source.signal()
@@ -71,7 +71,7 @@ struct LoopBinding {
             let name: String = try arguments.get(1)
             let function: LuaFunction = try arguments.get(2)
             try Self.check(name, loop.signals.names)
-            let source = try loop.addSource("signal", keepsAlive: false) { try await function.callAsync([.string(LuaString(name))]) }
+            let source = try loop.addSource("signal", keepsAlive: false, .calling(function, [.string(LuaString(name))]))
             loop.signals.add(source, for: name)
             return [.integer(Int64(source.id))]
         }
@@ -90,20 +90,35 @@ struct LoopBinding {
 
     private func defineWaits(in table: LuaTable, of state: LuaState) throws {
         let core = state.core
-        // Functions that a state holds must not keep it alive.
-        try table.set("sleep", .function(state.makeAsyncFunction("perilune.sleep") { [loop, unowned core] values in
-            guard case .number(let seconds)? = values.first else { return [] }
-            try await loop.sleep(seconds: seconds, in: core)
-            return []
-        }))
+        try table.set("sleep", .function(state.makeAsyncFunction("perilune.sleep", Sleep(loop: loop, core: core))))
         try table.setFunction("make_place") { [loop] _ in [.integer(Int64(loop.parking.makePlace().number))] }
-        try table.set("wait", .function(state.makeAsyncFunction("wait") { [loop, unowned core] values in
-            guard case .integer(let number)? = values.first else { return [] }
-            try await loop.wait(at: LoopParking.Place(number: Int(number)), in: core)
-            return []
-        }))
+        try table.set("wait", .function(state.makeAsyncFunction("wait", Wait(loop: loop, core: core))))
         try table.setFunction("release") { [loop] arguments in
             loop.parking.release(LoopParking.Place(number: try arguments.get(1)))
+            return []
+        }
+    }
+
+    // Functions that a state holds must not keep it alive.
+
+    private struct Sleep: LuaAsyncOperation {
+        let loop: ScriptLoop
+        unowned let core: LuaCore
+
+        func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
+            guard case .number(let seconds)? = arguments.first else { return [] }
+            try await loop.sleep(seconds: seconds, in: core)
+            return []
+        }
+    }
+
+    private struct Wait: LuaAsyncOperation {
+        let loop: ScriptLoop
+        unowned let core: LuaCore
+
+        func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
+            guard case .integer(let number)? = arguments.first else { return [] }
+            try await loop.wait(at: LoopParking.Place(number: Int(number)), in: core)
             return []
         }
     }

@@ -16,6 +16,7 @@ package final class LoopGroup {
     }
 
     private let clock: ManualClock
+    private let thread: LuaThread
     private let start: (ScriptLoop, LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never>
     private let wake: @Sendable () -> Void
     private var loops: [ScriptLoop] = []
@@ -31,18 +32,20 @@ package final class LoopGroup {
     package var willCall: ((ScriptLoop) -> Void)?
 
     /// - Parameters:
+    ///   - thread: To which the states of the loops belong.
     ///   - start: Runs ``ScriptLoop/call(_:)`` in a task of its own on the thread, and then the closure.
     ///   - wake: Sees to it, from any thread, that ``proceed()`` is called soon.
     package init(
-        clock: ManualClock, wake: @escaping @Sendable () -> Void,
+        clock: ManualClock, thread: LuaThread, wake: @escaping @Sendable () -> Void,
         start: @escaping (ScriptLoop, LoopSource, _ didEnd: @escaping () -> Void) -> Task<Void, Never>
     ) {
-        (self.clock, self.start, self.wake) = (clock, start, wake)
+        (self.clock, self.thread, self.start, self.wake) = (clock, thread, start, wake)
     }
 
     /// Adds a loop, whose timers go by the same clock.
     package func add(_ loop: ScriptLoop) {
         loop.group = self
+        loop.core?.thread = thread
         loops.append(loop)
         loop.queue.setWake(wake)
     }
@@ -51,6 +54,7 @@ package final class LoopGroup {
 
     /// Starts what is due, and lets time pass if nothing is.
     package func proceed() {
+        for loop in loops { loop.assertThread() }
         guard !isProceeding, !isEnded else { return }
         isProceeding = true
         defer { isProceeding = false }

@@ -28,7 +28,10 @@ extension ScriptLoop {
     }
 
     /// The scope of what is called now.
-    var currentScope: Int { enteredScope ?? LoopScope.current }
+    var currentScope: Int {
+        assertThread()
+        return enteredScope ?? LoopScope.current
+    }
 
     /// Raises in what an ended scope has left.
     func requireLive(_ scope: Int) throws {

@@ -5,8 +5,22 @@ package import PeriluneLua
 /// ``signal()`` may come from any thread. Everything else belongs to the thread of the state; the function is called there when
 /// nothing else runs, and not again before it has returned: what is signalled meanwhile is one call afterwards.
 package final class LoopSource {
-    /// What it calls.
-    package typealias Body = nonisolated(nonsending) () async throws -> Void
+    /// What it calls. No asynchronous closure, which might leave the thread of the state.
+    package enum Body {
+        /// A function of a script, as a run of its own or as one that others know.
+        case calling(LuaFunction, [LuaValue] = [], as: LuaRun? = nil)
+        case performing(() -> Void)
+        case nothing
+
+        nonisolated(nonsending) func callAsFunction() async throws {
+            switch self {
+            case .calling(let function, let arguments, let run?): try await function.callAsync(arguments, as: run)
+            case .calling(let function, let arguments, nil): try await function.callAsync(arguments)
+            case .performing(let body): body()
+            case .nothing: break
+            }
+        }
+    }
 
     package let id: Int
     /// What people call it: "timer".
@@ -36,7 +50,7 @@ package final class LoopSource {
     /// The task of the call that goes on.
     var task: Task<Void, Never>?
 
-    init(id: Int, kind: String, keepsAlive: Bool, isOnce: Bool, scope: Int, queue: LoopQueue, body: @escaping Body) {
+    init(id: Int, kind: String, keepsAlive: Bool, isOnce: Bool, scope: Int, queue: LoopQueue, body: Body) {
         self.id = id
         self.kind = kind
         self.keepsAlive = keepsAlive

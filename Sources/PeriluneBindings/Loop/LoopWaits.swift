@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// How many runs of a loop wait for time to pass, or for each other. Used from any thread: whoever awakens one takes it off at once,
 /// before it goes on, so that time does not pass meanwhile.
-final class LoopWaits: Sendable {
+package final class LoopWaits: Sendable {
     struct Counts {
         var sleeping = 0
         var parked = 0
@@ -10,7 +10,7 @@ final class LoopWaits: Sendable {
     }
 
     /// A run that waits.
-    final class Wait: Sendable {
+    package final class Wait: Sendable {
         private let waits: LoopWaits
         private let path: any WritableKeyPath<Counts, Int> & Sendable
         private let isOver = Mutex(false)
@@ -21,7 +21,7 @@ final class LoopWaits: Sendable {
         }
 
         /// It waits no more. What comes after the first call counts for nothing.
-        func end() {
+        package func end() {
             let isFirst = isOver.withLock { isOver in
                 defer { isOver = true }
                 return !isOver

@@ -31,9 +31,15 @@ package final class ScriptLoop {
     /// Errors that nobody has handled, until somebody takes them.
     private var failures: [any Error] = []
 
+    /// The core of its state. What is not shared under a lock belongs to the thread of that.
+    package internal(set) weak var core: LuaCore?
+
     package init(environment: ScriptEnvironment) {
         timers = LoopTimers(clock: LoopClock(environment.date))
     }
+
+    /// Ends a debug build if this is not the thread of the state.
+    func assertThread() { core?.assertThread() }
 
     // MARK: - Sources
 
@@ -49,8 +55,9 @@ package final class ScriptLoop {
     ///   - scope: What it belongs to; by default what is called now.
     /// - Throws: `BindingError` if there are too many, or the scope has ended.
     package func addSource(
-        _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int? = nil, body: @escaping LoopSource.Body
+        _ kind: String, keepsAlive: Bool = true, isOnce: Bool = false, scope: Int? = nil, _ body: LoopSource.Body
     ) throws -> LoopSource {
+        assertThread()
         let scope = scope ?? currentScope
         try requireLive(scope)
         guard sources.count < Self.greatestSourceCount else {
@@ -91,6 +98,7 @@ package final class ScriptLoop {
 
     /// Starts what is due, by a closure that runs ``call(_:)`` in a task of its own on the thread of the state.
     package func startDue(_ start: (LoopSource) -> Task<Void, Never>) {
+        assertThread()
         for id in queue.take() {
             guard let source = sources[id] else { continue }
             if source.isCalling {
@@ -106,6 +114,7 @@ package final class ScriptLoop {
 
     /// Calls a source that was started.
     nonisolated(nonsending) package func call(_ source: LoopSource) async {
+        assertThread()
         if !source.isEnded {
             source.hasBegun = true
             await callBody(of: source)
@@ -127,6 +136,7 @@ package final class ScriptLoop {
         await LoopScope.$current.withValue(source.scope) {
             _ = isolation
             do {
+                assertThread()
                 try await source.body()
             } catch {
                 await settle(error, of: source)
@@ -173,11 +183,13 @@ package final class ScriptLoop {
 
     /// Counts a run of a script.
     package func beginRun() {
+        assertThread()
         runs += 1
         enteredScope = nil
     }
 
     package func endRun() {
+        assertThread()
         runs -= 1
         didEndRun()
     }
@@ -193,6 +205,7 @@ package final class ScriptLoop {
 
     /// Waits until something has changed; `false` if the task is cancelled.
     nonisolated(nonsending) package func change() async -> Bool {
+        assertThread()
         idleWaits += 1
         defer { idleWaits -= 1 }
         letTimePass()
@@ -245,13 +258,10 @@ package final class ScriptLoop {
         try await core.waiting(didEnd: wait.end, until: begin)
     }
 
-    /// Performs an operation of which the loop knows, on behalf of a script: time may pass meanwhile.
-    nonisolated(nonsending) package func parked<Result>(
-        during operation: nonisolated(nonsending) () async throws -> Result
-    ) async rethrows -> Result {
-        let wait = waits.beginParking()
-        defer { wait.end() }
-        return try await operation()
+    /// A run of a script begins to wait for something of which the loop knows: time may pass until the wait is ended.
+    package func beginParking() -> LoopWaits.Wait {
+        assertThread()
+        return waits.beginParking()
     }
 
     /// Whether nothing is left to be done now: what goes on waits.

@@ -53,10 +53,7 @@ final class ForeignWrites {
 
     private func begin(_ database: ScriptDatabase, every seconds: Double, _ key: Key) throws -> Poll {
         // Of no scope: those who share it may be of several.
-        weak let writes = self
-        // No closure: one that captures weakly would leave the thread of the state.
-        nonisolated(nonsending) func look() async { writes?.look(at: key) }
-        let source = try loop.addSource("poll", keepsAlive: false, scope: 0, body: look)
+        let source = try loop.addSource("poll", keepsAlive: false, scope: 0, .performing { [weak self] in self?.look(at: key) })
         let timers = loop.timers
         let timer = timers.add(after: seconds, every: seconds, source.signaller)
         source.onEnd = { timers.remove(timer) }

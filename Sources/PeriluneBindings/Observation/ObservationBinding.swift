@@ -44,7 +44,7 @@ struct ObservationBinding {
         // (function) has the loop call the function when observers are to be told of transactions of others.
         try table.set("open_mail", .function(state.core.makeFunction("open_mail", raw: { [loop, mail] core, _ in
             let function = try LuaFunction.fromLua(core.value(at: 1))
-            let source = try loop.addSource("observer", keepsAlive: false, scope: 0) { try await function.callAsync([]) }
+            let source = try loop.addSource("observer", keepsAlive: false, scope: 0, .calling(function))
             mail.source = source
             ObserverMail(source.signaller).install(in: core)
             return 0
@@ -82,7 +82,7 @@ struct ObservationBinding {
             let watch = try watches.value(of: arguments[1])
             let function: LuaFunction = try arguments.get(2)
             let keepsAlive: Bool = try arguments.get(4)
-            let source = try loop.addSource("observation", keepsAlive: keepsAlive) { try await function.callAsync([]) }
+            let source = try loop.addSource("observation", keepsAlive: keepsAlive, .calling(function))
             if !arguments[3].isNil { source.onError = try arguments.get(3, as: LuaFunction.self) }
             source.onEnd = { [weak watch] in watch?.end() }
             watch.onEnd = { [weak source] in source.map(loop.end) }
@@ -98,7 +98,7 @@ struct ObservationBinding {
             let watch = try watches.value(of: arguments[1])
             let parking = loop.parking
             let place = parking.makePlace()
-            let source = try loop.addSource("observation", keepsAlive: false) {}
+            let source = try loop.addSource("observation", keepsAlive: false, .nothing)
             source.onEnd = { [weak watch] in watch?.end() }
             watch.listen { parking.release(place) }
             watch.onEnd = { [weak source] in

@@ -7,17 +7,28 @@ internal import PeriluneLua
 extension ScenarioHost {
     func installScripts() throws {
         // (path, arguments) runs the main part of the script, and what it leaves that is due at once.
-        try asyncFunction("run_script") { host, arguments in
+        try function("run_script", RunScript(host: self))
+    }
+
+    private struct RunScript: LuaAsyncOperation {
+        unowned let host: ScenarioHost
+
+        func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
             guard case .string(let path)? = arguments.first else { return [] }
             let run = try ScriptRun(host, path.description, arguments.count > 1 ? arguments[1] : .nil)
             host.scripts.append(run)
-            run.loop.beginRun()
-            do {
-                defer { run.loop.endRun() }
-                try await host.state.loop.parked { try await run.run() }
-            }
+            try await perform(run)
             if run.error == nil { try await host.loops.waitUntilQuiet(for: host.state.loop, in: host.state.state.core) }
             return [.table(try run.finish())]
+        }
+
+        /// The scenario waits meanwhile.
+        nonisolated(nonsending) private func perform(_ run: ScriptRun) async throws {
+            run.loop.beginRun()
+            defer { run.loop.endRun() }
+            let wait = host.state.loop.beginParking()
+            defer { wait.end() }
+            try await run.run()
         }
     }
 

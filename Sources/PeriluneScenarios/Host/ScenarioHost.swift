@@ -100,12 +100,9 @@ final class ScenarioHost {
         try state.host.setFunction(name) { [unowned self] arguments in try body(self, arguments) }
     }
 
-    typealias AsyncBody = nonisolated(nonsending) (ScenarioHost, [LuaValue]) async throws -> [LuaValue]
-
     /// The same for a function that waits.
-    func asyncFunction(_ name: String, _ body: @escaping AsyncBody) throws {
-        let function = try state.state.makeAsyncFunction(name) { [unowned self] arguments in try await body(self, arguments) }
-        try state.host.set(.string(LuaString(name)), .function(function))
+    func function(_ name: String, _ operation: some LuaAsyncOperation) throws {
+        try state.host.set(.string(LuaString(name)), .function(state.state.makeAsyncFunction(name, operation)))
     }
 
     // MARK: - Waiting
@@ -116,11 +113,7 @@ final class ScenarioHost {
             try [.boolean(host.loops.hasOthers && lua_isyieldable(arguments.state.core.L) != 0)]
         }
         // (seconds) waits until all that is due by then has been done, and sets the clock to it.
-        try asyncFunction("wait_until_quiet") { host, arguments in
-            guard case .number(let seconds)? = arguments.first else { return [] }
-            try await host.loops.waitUntilQuiet(after: seconds, for: host.state.loop, in: host.state.state.core)
-            return []
-        }
+        try function("wait_until_quiet", WaitUntilQuiet(host: self))
         try function("interrupt") { host, _ in
             host.state.interrupt()
             return []
@@ -129,6 +122,16 @@ final class ScenarioHost {
         // (name of who asks) raises inside a block of the database.
         try function("require_no_access") { host, arguments in
             try host.requireNoAccess(arguments.state, arguments.get(1))
+            return []
+        }
+    }
+
+    private struct WaitUntilQuiet: LuaAsyncOperation {
+        unowned let host: ScenarioHost
+
+        func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
+            guard case .number(let seconds)? = arguments.first else { return [] }
+            try await host.loops.waitUntilQuiet(after: seconds, for: host.state.loop, in: host.state.state.core)
             return []
         }
     }

@@ -37,7 +37,7 @@ actor ScenarioWorker {
         let wake: @Sendable () -> Void = { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.proceed() } }
         }
-        let group = LoopGroup(clock: clock, wake: wake) { self.start($0, $1, $2) }
+        let group = LoopGroup(clock: clock, thread: thread, wake: wake) { self.start($0, $1, $2) }
         loops = group
         return group
     }
