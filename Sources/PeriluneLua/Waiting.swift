@@ -3,7 +3,9 @@ import Synchronization
 extension LuaCore {
     /// Waits for an operation, but not longer than the run lasts: if it is cancelled, or its time is over, the operation is
     /// cancelled and left alone.
-    package func waiting<Result: Sendable>(for operation: @escaping @Sendable () async throws -> Result) async throws -> Result {
+    nonisolated(nonsending) package func waiting<Result: Sendable>(
+        for operation: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result {
         guard let run = LuaRun.waiting else { return try await operation() }
         let outcome = Outcome<Result>()
         let task = Task {
@@ -29,7 +31,7 @@ extension LuaCore {
         let outcome = Outcome<Void>(didEnd: didEnd)
         let takeBack = begin { outcome.finish(.success(())) }
         defer { takeBack() }
-        guard let run = LuaRun.waiting else { return try await outcome.value() }
+        guard let run = LuaRun.waiting else { return try await outcome.value(sharing: thread) }
         try await value(of: outcome, in: run)
     }
 
@@ -48,7 +50,7 @@ extension LuaCore {
             if let handler { removeCancellationHandler(handler, of: run) }
         }
         do {
-            return try await outcome.value()
+            return try await outcome.value(sharing: thread)
         } catch is TimeIsOver {
             run.end(for: .timeout)
             throw CancellationError()
@@ -95,14 +97,18 @@ private final class Outcome<Value: Sendable>: Sendable {
     }
 
     /// Waits for it. To be called once.
-    nonisolated(nonsending) func value() async throws -> Value {
+    ///
+    /// - Parameter thread: Where others have their turn even if it is known already. A script that waits again and again for what is
+    ///   over at once, as in time that passes by itself, would otherwise keep the thread for ever.
+    nonisolated(nonsending) func value(sharing thread: LuaThread?) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             let known = state.withLock { state -> Result<Value, any Error>? in
                 if case .known(let result) = state { return result }
                 state = .awaited(continuation)
                 return nil
             }
-            if let known { continuation.resume(with: known) }
+            guard let known else { return }
+            if let thread { thread.enqueue { continuation.resume(with: known) } } else { continuation.resume(with: known) }
         }
     }
 }

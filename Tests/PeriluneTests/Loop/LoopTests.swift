@@ -113,6 +113,18 @@ import Testing
         }
     }
 
+    @Test(.timeLimit(.minutes(1)), arguments: ["perilune.sleep('1s')", "pcall(perilune.sleep, '1s')", "perilune.sleep(0)"])
+    func `a script that sleeps for ever where time passes at once lets others have the thread of its host`(sleep: String) async throws {
+        let (started, start) = AsyncStream<Void>.makeStream()
+        let host = try await Self.makeHost { $0.output = .closure { _ in start.yield() } }
+        let script = Task { try await host.run(source: "print('it has begun') while true do \(sleep) end") }
+        for await _ in started { break }
+        // Each of these needs the thread.
+        for _ in 1...100 { #expect(await !host.isIdle) }
+        host.cancel()
+        await #expect(throws: LuaError.self) { try await script.value }
+    }
+
     // MARK: - Errors
 
     @Test func `errors of what is called later go to the program`() async throws {
