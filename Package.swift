@@ -128,7 +128,7 @@ let package = Package(
         // What tests of several targets share: waiting without time.
         .target(name: "PeriluneTestTools", path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneLuaTests", dependencies: ["PeriluneLua", "PeriluneTestTools"], swiftSettings: swiftSettings),
+            name: "PeriluneLuaTests", dependencies: ["CPeriluneShim", "PeriluneLua", "PeriluneTestTools"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneDependenciesTests",
             dependencies: [

@@ -39,8 +39,7 @@ final class ScriptLibrary {
         let core = state.core
         pdb_push_null(core.L)
         try perilune.set("null", core.takeValues(1)[0])
-        lua_pushcclosure(core.L, { pdb_make_blob($0) }, 0)
-        try perilune.set("blob", core.takeValues(1)[0])
+        try perilune.set("blob", .function(state.makeFunction(c: pdb_make_blob)))
         try perilune.set("date", .table(dates.makeDateTable(in: state)))
         try perilune.set("date_components", .table(dates.makeComponentsTable(in: state)))
     }
@@ -79,9 +78,9 @@ final class ScriptLibrary {
         try table.set(.string(LuaString(name)), state.core.takeValues(1)[0])
     }
 
-    private func set(_ functions: [String: @convention(c) (OpaquePointer?) -> CInt], in table: LuaTable) throws {
+    private func set(_ functions: [String: LuaCFunction], in table: LuaTable) throws {
         for (name, function) in functions {
-            try set(name, in: table) { L in lua_pushcclosure(L, function, 0) }
+            try table.set(.string(LuaString(name)), .function(state.makeFunction(c: function)))
         }
     }
 

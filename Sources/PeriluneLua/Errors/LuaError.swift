@@ -99,3 +99,19 @@ public protocol LuaErrorDescribing: Error {
 extension LuaErrorDescribing {
     public var luaFields: [String: LuaScalar] { [:] }
 }
+
+extension LuaState {
+    /// What a script would catch of an error that a function of Swift has thrown: the value that was raised, if it came out of this
+    /// state; otherwise an error object with the fields `kind` and `message`, and those of ``LuaErrorDescribing``.
+    ///
+    /// - Returns: `nil` of Lua if the state is closed.
+    public func errorValue(of error: any Error) -> LuaValue { core.errorValue(of: error) }
+}
+
+extension LuaCore {
+    func errorValue(of error: any Error) -> LuaValue {
+        guard isOpen else { return .nil }
+        push(error)
+        return takeValues(1)[0]
+    }
+}

@@ -53,6 +53,10 @@ public struct LuaArguments {
         get throws(LuaError) { try core.openState() }
     }
 
+    /// Whether the script could wait here for an asynchronous function: not in a function that `table.sort` calls, for example, nor in a
+    /// run that was started by a synchronous call.
+    public var canWait: Bool { core.context.pointee.has_driver && lua_isyieldable(core.L) != 0 }
+
     /// The argument at a position, converted.
     ///
     /// - Throws: ``LuaError`` that names function, position, what was expected and what came.

@@ -25,13 +25,8 @@ public struct LuaFunction {
         return try core.call(argumentCount: arguments.count)
     }
 
-    /// What a script sees of an error: what was raised, or an error object.
-    package func errorValue(of error: any Error) -> LuaValue {
-        let core = reference.core
-        guard core.isOpen else { return .nil }
-        core.push(error)
-        return core.takeValues(1)[0]
-    }
+    /// What the function is given of an error that it is to handle; see ``LuaState/errorValue(of:)``.
+    package func errorValue(of error: any Error) -> LuaValue { reference.core.errorValue(of: error) }
 
     /// Calls the function with Swift values and converts its first result.
     public func callAsFunction<each Argument: LuaConvertible, Result: LuaConvertible>(

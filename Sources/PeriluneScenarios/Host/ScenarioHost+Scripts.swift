@@ -172,10 +172,7 @@ final class ScriptRun {
         let result = try outer.makeTable()
         try result.rawSet("value", value)
         try result.rawSet("output", .string(LuaString(output.text)))
-        if let error {
-            outer.core.push(error)
-            try result.rawSet("error", outer.core.takeValues(1)[0])
-        }
+        if let error { try result.rawSet("error", outer.errorValue(of: error)) }
         switch changes {
         case .success(let changes): try result.rawSet("changes", changes.table(in: outer))
         case .failure(let error): try result.rawSet("changes_error", .string(LuaString("\(error)")))

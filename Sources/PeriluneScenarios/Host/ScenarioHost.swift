@@ -110,7 +110,7 @@ final class ScenarioHost {
     private func installWaiting() throws {
         // Whether anything goes by the clock and can be waited for here: not in the middle of a block of the database, for example.
         try function("has_others") { host, arguments in
-            try [.boolean(host.loops.hasOthers && lua_isyieldable(arguments.state.core.L) != 0)]
+            [.boolean(host.loops.hasOthers && arguments.canWait)]
         }
         // (seconds) waits until all that is due by then has been done, and sets the clock to it.
         try function("wait_until_quiet", WaitUntilQuiet(host: self))

@@ -239,4 +239,15 @@ import Testing
         try state.define("wait") { _ in throw CancellationError() }
         #expect(try state.evaluate("local _, e = pcall(wait) return e.kind") == "cancelled")
     }
+
+    @Test func `the value of an error is what a script would have caught`() throws {
+        let state = try LuaState()
+        guard case .table(let raised)? = try state.run("raised = {} return raised").first else { throw HostError() }
+        let error = try failure(of: "error(raised)", in: state)
+        #expect(state.errorValue(of: error) == .table(raised))
+        let kind: String = try state.load("local e = ... return e.kind .. ' ' .. e.message")(state.errorValue(of: HostError(number: 3)))
+        #expect(kind == "host HostError(number: 3)")
+        state.close()
+        #expect(state.errorValue(of: error) == .nil)
+    }
 }

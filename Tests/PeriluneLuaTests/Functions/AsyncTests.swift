@@ -135,6 +135,22 @@ import Testing
         #expect(try state.evaluate("return 1") == 1)
     }
 
+    @Test func `a function of Swift knows where the script can wait`() async throws {
+        let source = """
+            local inside
+            table.sort({ 2, 1 }, function(a, b) inside = can_wait() return a < b end)
+            return tostring(can_wait()) .. tostring(coroutine.wrap(can_wait)()) .. tostring(inside)
+            """
+        let found: String = try await Host().run {
+            let state = try LuaState()
+            try state.define("can_wait") { [.boolean($0.canWait)] }
+            let synchronous = try state.evaluate(source, as: String.self)
+            let values = try await state.runAsync(source)
+            return try synchronous + " " + String.fromLua(values[0])
+        }
+        #expect(found == "falsefalsefalse truetruefalse")
+    }
+
     @Test func `yielding outside a coroutine is an error`() async throws {
         let error = try await failure("coroutine.yield(1)")
         #expect(error.message.contains("yield"))

@@ -1,3 +1,4 @@
+import CPeriluneShim
 import PeriluneLua
 import Testing
 
@@ -126,5 +127,19 @@ import Testing
     @Test func `the arguments know their state`() throws {
         try state.define("make") { [.table(try $0.state.makeTable())] }
         #expect(try state.evaluate("return type(make())") == "table")
+    }
+
+    // MARK: - Functions in C
+
+    @Test func `a function in C is called, and returns its results`() throws {
+        try state.globals.set("place", .function(state.makeFunction(c: plua_position)))
+        #expect(try state.run("\nreturn place()", named: "here.lua") == ["here.lua", 2])
+    }
+
+    @Test func `what a function in C raises is the error of the script, which may catch it`() throws {
+        try state.globals.set("fail", .function(state.makeFunction(c: plua_raise_error)))
+        #expect(try state.evaluate("local _, e = pcall(fail, 'odd', 'it failed') return e.kind .. ': ' .. e.message") == "odd: it failed")
+        let error = try failure(of: "fail('odd', 'it failed')", in: state)
+        #expect(error.kind == "odd")
     }
 }
