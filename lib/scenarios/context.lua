@@ -3,6 +3,7 @@
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local checks = require "perilune.runtime.checks"
 local state = require "scenarios.state"
 local source = lazily "scenarios.source"
 local display = lazily "scenarios.display"
@@ -166,13 +167,12 @@ function members.migrate(options)
   if options ~= nil and type(options) ~= "table" then
     errors.raise("argument", "t.migrate: expected a table { to = \"...\" }, got " .. errors.describe(options))
   end
-  for name, value in pairs(options or {}) do
-    if name ~= "to" then errors.raise_unknown("option", name, { "to" }) end
-    if type(value) ~= "string" then
-      state.mistake("t.migrate: option to: expected the name of a migration, got %s", errors.describe(value))
-    end
+  options = options or {}
+  checks.option_names("t.migrate", options, { to = true })
+  if options.to ~= nil and type(options.to) ~= "string" then
+    state.mistake("t.migrate: option to: expected the name of a migration, got %s", errors.describe(options.to))
   end
-  return state.host("migrate")(options and options.to)
+  return state.host("migrate")(options.to)
 end
 
 --- Undoes the last migration, as it says in its `down`.

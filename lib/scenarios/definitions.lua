@@ -1,6 +1,7 @@
 --- What scenario files define: scenarios, groups, templates, factories, fixtures.
 
 local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 local state = require "scenarios.state"
 local source = lazily "scenarios.source"
 local options_of = lazily "scenarios.options"
@@ -184,9 +185,7 @@ function scenario_definitions.template(name, ...)
   check_function(what, body)
   options = options == nil and {} or options
   if type(options) ~= "table" then state.mistake("%s: expected a table of options, got %s", what, errors.describe(options)) end
-  for option in pairs(options) do
-    if option ~= "on" and option ~= "timeout" then errors.raise_unknown("option", option, { "on", "timeout" }) end
-  end
+  checks.option_names(what, options, { on = true, timeout = true })
   local timeout = options.timeout ~= nil and options_of.duration(options.timeout) or nil
   if options.timeout ~= nil and not timeout then
     state.mistake('%s: option timeout: expected a duration ("2m", a number of seconds), got %s', what, display.show(options.timeout))

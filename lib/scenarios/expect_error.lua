@@ -1,6 +1,7 @@
 --- `expect_error(f, what)`: the function must raise an error, which is returned.
 
 local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
 local failures = lazily "scenarios.failures"
@@ -73,8 +74,8 @@ local function read(what)
     state.mistake("expect_error: argument 2: expected a Lua pattern, or a table (%s), got %s",
       table.concat(names_of_aspects(), ", "), errors.describe(what))
   end
+  checks.option_names("expect_error", what, aspects)
   for name, wanted in pairs(what) do
-    if not aspects[name] then errors.raise_unknown("option", name, names_of_aspects()) end
     if type(wanted) ~= "string" then
       state.mistake("expect_error: option %s: expected a string, got %s", name, errors.describe(wanted))
     end

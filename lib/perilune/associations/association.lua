@@ -9,6 +9,7 @@
 -- once for each way that leads to it; `distinct()` leaves it once.
 
 local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
 local marks = require "perilune.runtime.marks"
@@ -51,11 +52,7 @@ local function check_options(method, options)
   if type(options) ~= "table" or getmetatable(options) ~= nil then
     raise("argument", method .. ": argument 2: expected a table of options, got " .. errors.describe(options))
   end
-  for name in pairs(options) do
-    if not known_options[name] then
-      errors.raise_unknown("option", name, { "columns", "referenced", "name", "through", "using", "singular" })
-    end
-  end
+  checks.option_names(method, options, known_options)
   for _, name in ipairs{ "name", "singular" } do
     if options[name] ~= nil and (type(options[name]) ~= "string" or options[name] == "") then
       raise("argument", method .. ": `" .. name .. "` is a name, got " .. errors.describe(options[name]))

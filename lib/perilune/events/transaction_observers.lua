@@ -8,28 +8,15 @@ local records = require "perilune.native.records"
 local database = require("perilune.native.databases").methods
 local checks = require "perilune.runtime.checks"
 
-local names = { "did_commit", "did_rollback", "kinds", "on_change", "tables", "will_commit" }
+local kinds_of_options = {
+  did_commit = "function", did_rollback = "function", kinds = "any", on_change = "function", tables = "any", will_commit = "function",
+}
 local bits = { insert = 1, update = 2, delete = 4 }
 local all_kinds = 7
 
 local function check_function(place, value)
   if type(value) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(value)) end
   return value
-end
-
-local function check_names(place, options)
-  if type(options) ~= "table" then
-    checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. errors.describe(options))
-  end
-  for name in pairs(options) do
-    local is_known = false
-    for _, known in ipairs(names) do is_known = is_known or known == name end
-    if not is_known and type(name) ~= "string" then
-      checks.fail(place, "expected names of options, got " .. errors.describe(name))
-    elseif not is_known then
-      errors.raise_unknown("option", name, names)
-    end
-  end
 end
 
 --- One value stands for a list of one.
@@ -149,11 +136,12 @@ end
 -- @return an observer, which stays until its `remove` is called or the database is closed
 function database:observe_transactions(options)
   local place = "db:observe_transactions"
-  check_names(place, options)
-  local functions = {}
-  for _, name in ipairs{ "on_change", "will_commit", "did_commit", "did_rollback" } do
-    if options[name] ~= nil then functions[name] = check_function(place .. ": option `" .. name .. "`", options[name]) end
+  if type(options) ~= "table" then
+    checks.fail(place, "argument 1: expected a table with the functions to be called, got " .. errors.describe(options))
   end
+  checks.options(place, options, kinds_of_options)
+  local functions = {}
+  for _, name in ipairs{ "on_change", "will_commit", "did_commit", "did_rollback" } do functions[name] = options[name] end
   if next(functions) == nil then
     checks.fail(place, "expected at least one of on_change, will_commit, did_commit and did_rollback")
   end

@@ -16,13 +16,14 @@ local records = require "perilune.native.records"
 local perilune = require "perilune"
 local database = require("perilune.native.databases").methods
 local functions = require "perilune.native.migrations"
+local checks = require "perilune.runtime.checks"
 
 local migrator = {}
 local metatable = { __name = "migrator" }
 --- By migrator: what it consists of. Not in the migrator itself, so that nothing in it can be broken.
 local states = setmetatable({}, { __mode = "k" })
 
-local checks = { "deferred", "immediate", "disabled" }
+local foreign_key_checks = { "deferred", "immediate", "disabled" }
 
 local function state_of(self, method)
   local state = states[self]
@@ -30,17 +31,6 @@ local function state_of(self, method)
     errors.raise("argument", "m:" .. method .. ": expected a migrator before the colon, got " .. errors.describe(self))
   end
   return state
-end
-
-local function check_names(options, known)
-  for name in pairs(options) do
-    if not known[name] then
-      local names = {}
-      for other in pairs(known) do names[#names + 1] = other end
-      table.sort(names)
-      errors.raise_unknown("option", name, names)
-    end
-  end
 end
 
 -- MARK: Registering
@@ -64,7 +54,7 @@ local function read_merges(merges)
 end
 
 local function read_checks(value)
-  for _, name in ipairs(checks) do
+  for _, name in ipairs(foreign_key_checks) do
     if name == value then return name end
   end
   errors.raise("argument", 'm:register: option foreign_keys: expected "deferred", "immediate" or "disabled", got '
@@ -77,7 +67,7 @@ local function add(state, name, options, body, source)
   if type(name) ~= "string" then
     errors.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. errors.describe(name))
   end
-  check_names(options, { foreign_keys = true, merges = true, down = true })
+  checks.option_names("m:register", options, { foreign_keys = true, merges = true, down = true })
   if options.down ~= nil and type(options.down) ~= "function" and type(options.down) ~= "string" then
     errors.raise("argument", "m:register: option down: expected a function or SQL, got " .. errors.describe(options.down))
   end
@@ -218,14 +208,7 @@ local function read_options(method, options, short, known)
     errors.raise("argument", "m:" .. method .. ": expected the name of a migration or a table of options, got "
       .. errors.describe(options))
   end
-  check_names(options, known)
-  for name, wanted in pairs(known) do
-    if options[name] ~= nil and type(options[name]) ~= wanted then
-      errors.raise("argument", "m:" .. method .. ": option " .. name .. ": expected a " .. wanted .. ", got "
-        .. errors.describe(options[name]))
-    end
-  end
-  return options
+  return checks.options("m:" .. method, options, known)
 end
 
 --- Runs the migrations that the database has not seen, in order, each in a transaction of its own. If one fails, it is
@@ -315,7 +298,7 @@ function perilune.migrator(options)
   if options ~= nil and type(options) ~= "table" then
     errors.raise("argument", "perilune.migrator: argument 1: expected a table of options, got " .. errors.describe(options))
   end
-  check_names(options or {}, { folder = true })
+  checks.option_names("perilune.migrator", options or {}, { folder = true })
   local self = setmetatable({}, metatable)
   local register, migrate, differences = functions.make()
   states[self] = { list = {}, register = register, migrate = migrate, differences = differences, erase_on_schema_change = false }

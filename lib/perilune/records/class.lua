@@ -4,13 +4,14 @@
 --     function Author:label() return self.name end
 --     local author = Author{ name = "Herman Melville" }:insert()
 --
--- The row path (records*.c) makes, reads and writes records; here is what is done once for a class and a schema, and what is
+-- The row path (CPeriluneRecords) makes, reads and writes records; here is what is done once for a class and a schema, and what is
 -- seldom done. Reading this, know: the *info* of a class is a table { class, table, name, options, base, members, lookup, known,
 -- model }; the *description* of a table is made from its schema for one class, and is what a plan of the row path is made from.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local records = require "perilune.native.records"
+local checks = require "perilune.runtime.checks"
 local raise = errors.raise
 local sql_text = require "perilune.runtime.sql_text"
 local record_description = require "perilune.records.description"
@@ -329,15 +330,11 @@ local function read_options(info, options)
   if type(options) ~= "table" then
     raise("argument", "perilune.record: expected a table of options, got " .. errors.describe(options))
   end
+  checks.option_names("perilune.record", options, record.class_options)
   local names = {}
-  for name in pairs(record.class_options) do names[#names + 1] = name end
+  for name in pairs(options) do names[#names + 1] = name end
   table.sort(names)
-  for name in pairs(options) do
-    if not record.class_options[name] then errors.raise_unknown("option", name, names) end
-  end
-  for _, name in ipairs(names) do
-    if options[name] ~= nil then record.class_options[name](info, options[name]) end
-  end
+  for _, name in ipairs(names) do record.class_options[name](info, options[name]) end
 end
 
 --- Makes a class.

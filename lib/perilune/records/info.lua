@@ -1,6 +1,6 @@
 --- What is known of a table beyond what the row path needs: the types of its columns, for each description of it.
 -- The *column info* of a description is a table { schema, description, columns, affinities, converters, generated,
--- not_null, chosen_keys }; record_types.lua adds which of them are converted.
+-- not_null, chosen_keys }; types.lua adds which of them are converted.
 
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"

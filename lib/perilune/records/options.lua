@@ -3,6 +3,7 @@
 local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"
 local records = require "perilune.native.records"
+local checks = require "perilune.runtime.checks"
 local record = require "perilune.records.class"
 local record_info = require "perilune.records.info"
 
@@ -21,15 +22,8 @@ function record_options.read(verb, options)
     errors.raise("argument", ("%s: expected a table of options, got %s"):format(verb, errors.describe(options)))
   end
   local known, parsed = record_options.by_verb[verb], {}
-  for name, value in pairs(options) do
-    if not known[name] then
-      local names = {}
-      for known_name in pairs(known) do names[#names + 1] = known_name end
-      table.sort(names)
-      errors.raise_unknown("option", name, names)
-    end
-    known[name](value, parsed, verb)
-  end
+  checks.option_names(verb, options, known)
+  for name, value in pairs(options) do known[name](value, parsed, verb) end
   return parsed
 end
 
@@ -61,8 +55,8 @@ function record.class_options.on_conflict(info, value)
     return
   end
   info.policies = {}
+  checks.option_names(place, value, { insert = true, update = true })
   for kind, policy in pairs(value) do
-    if kind ~= "insert" and kind ~= "update" then errors.raise_unknown("option", kind, { "insert", "update" }) end
     info.policies[kind] = check_policy(place .. ": " .. kind, policy)
   end
 end

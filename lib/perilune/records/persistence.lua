@@ -44,7 +44,7 @@ for _, name in ipairs{ "has_changes", "changes", "update_changes" } do
   end
 end
 
---- `Class:statement(verb, ...)`: see record_statements.lua.
+--- `Class:statement(verb, ...)`: see statements.lua.
 function verbs.statement(...)
   verbs.statement = require("perilune.records.statements").of_class
   return verbs.statement(...)
@@ -52,7 +52,7 @@ end
 
 require "perilune.records.validation"
 
---- `Class.draft(fields)`, `Class.draft(record)`: see draft.lua.
+--- `Class.draft(fields)`, `Class.draft(record)`: see drafts.lua.
 record.creators[#record.creators + 1] = function(info)
   info.lookup.draft = function(first, ...)
     if rawequal(first, info.class) then first = ... end

@@ -1,6 +1,6 @@
 --- Writing records: insert, update, save, delete, exists, refresh, for one record and for a class.
 --
--- What is usual is done by the row path alone (records_writing.c); it comes here with anything else: plain tables in place of
+-- What is usual is done by the row path alone (CPeriluneRecords/Writing); it comes here with anything else: plain tables in place of
 -- records, options, hooks, converted columns.
 --
 -- A write that fails leaves the record as it was. One that was done and is undone later, because the transaction or savepoint

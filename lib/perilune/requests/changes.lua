@@ -4,6 +4,7 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local sql_requests = require "perilune.native.requests"
+local checks = require "perilune.runtime.checks"
 local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
@@ -27,11 +28,7 @@ local function read_options(method, options)
   if type(options) ~= "table" or getmetatable(options) ~= nil then
     raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))
   end
-  for name in pairs(options) do
-    if name ~= "returning" and (name ~= "on_conflict" or method ~= "update_all") then
-      errors.raise_unknown("option", name, method == "update_all" and { "returning", "on_conflict" } or { "returning" })
-    end
-  end
+  checks.option_names(method, options, { returning = true, on_conflict = method == "update_all" or nil })
   if options.on_conflict ~= nil and not policies[options.on_conflict] then
     raise("argument", method .. ": on_conflict is one of abort, fail, ignore, replace, rollback; got "
       .. errors.describe(options.on_conflict))
@@ -174,7 +171,7 @@ function verbs:delete_all(...)
   return run(changes.delete_all(self, ...))
 end
 
---- What `update_all` or `delete_all` would execute, as a value: see record_statements.lua.
+--- What `update_all` or `delete_all` would execute, as a value: see records/statements.lua.
 -- @tparam string verb
 -- @param ... what the verb takes
 function verbs:statement(verb, ...)

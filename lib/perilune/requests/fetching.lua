@@ -22,7 +22,7 @@ local function awaken_rows(class, ...) return fetching.awaken_rows(record_info(c
 
 -- Records and rows --------------------------------------------------------------------------------------------------------
 
--- Once a request has been compiled, the row path fetches its records alone, where it can (records_requests.c).
+-- Once a request has been compiled, the row path fetches its records alone, where it can (CPeriluneRecords/Requests).
 
 --- All records (or rows, if columns were selected), as a list.
 -- @tparam ?database db by default the innermost open access, else the default database

@@ -20,16 +20,34 @@ local function sorted_keys(map)
   return keys
 end
 
+--- Raises for the first of the names, in their order, that no option has.
+local function raise_unknown_option(place, options, known)
+  local unknown = {}
+  for name in pairs(options) do
+    if type(name) ~= "string" then checks.fail(place, "options have names, got " .. errors.describe(name)) end
+    if known[name] == nil then unknown[#unknown + 1] = name end
+  end
+  table.sort(unknown)
+  errors.raise_unknown("option", unknown[1], sorted_keys(known))
+end
+
+--- Checks the names in a table of options, and leaves their values to the caller.
+-- @tparam {[string]=any} known the options there are
+function checks.option_names(place, options, known)
+  for name in pairs(options) do
+    if known[name] == nil then raise_unknown_option(place, options, known) end
+  end
+end
+
 --- Checks a table of options, nil for none. Returns it, or an empty one.
 -- @tparam {[string]=string} kinds the options there are, with the type each must have ("any" for what is checked elsewhere)
 function checks.options(place, options, kinds)
   if options == nil then return {} end
   if type(options) == "function" then checks.fail(place, "the options come before the function") end
   if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. errors.describe(options)) end
-  for name, value in pairs(options) do
-    if type(name) ~= "string" then checks.fail(place, "options have names, got " .. errors.describe(name)) end
-    local kind = kinds[name]
-    if not kind then errors.raise_unknown("option", name, sorted_keys(kinds)) end
+  checks.option_names(place, options, kinds)
+  for _, name in ipairs(sorted_keys(options)) do
+    local kind, value = kinds[name], options[name]
     if kind ~= "any" and type(value) ~= kind then
       checks.fail(place, "option `" .. name .. "`: expected a " .. kind .. ", got " .. errors.describe(value))
     end

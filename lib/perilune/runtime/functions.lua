@@ -3,6 +3,7 @@
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
 local database = require("perilune.native.databases").methods
 
 --- SQLite's bounds.
@@ -27,11 +28,7 @@ end
 local function read_options(method, options)
   if options == nil then return -1, false end
   if type(options) ~= "table" then return check_count(method, options), false end
-  for name in pairs(options) do
-    if name ~= "arguments" and name ~= "deterministic" then
-      errors.raise_unknown("option", name, { "arguments", "deterministic" })
-    end
-  end
+  checks.option_names("db:" .. method, options, { arguments = true, deterministic = true })
   return check_count(method, options.arguments or -1), options.deterministic == true
 end
 

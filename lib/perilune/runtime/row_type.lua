@@ -7,6 +7,7 @@ local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local native_rows = require "perilune.native.rows"
+local checks = require "perilune.runtime.checks"
 local raise = errors.raise
 
 local row_type = {}
@@ -74,12 +75,7 @@ local function new(definition)
     raise("argument", "perilune.row_type: argument 1: expected a table with a function from_row, got "
       .. errors.describe(definition))
   end
-  for name, value in pairs(definition) do
-    if name ~= "from_row" and name ~= "did_fetch" then errors.raise_unknown("option", name, { "from_row", "did_fetch" }) end
-    if type(value) ~= "function" then
-      raise("argument", ("perilune.row_type: option %s: expected a function, got %s"):format(name, errors.describe(value)))
-    end
-  end
+  checks.options("perilune.row_type", definition, { from_row = "function", did_fetch = "function" })
   local made = setmetatable({}, row_type)
   makers[made] = { from_row = definition.from_row, did_fetch = definition.did_fetch }
   return made

@@ -1,0 +1,32 @@
+-- Tables of options: one reader for all of them.
+
+db:execute("CREATE TABLE author (id INTEGER PRIMARY KEY, name)")
+local Author = perilune.record("author")
+
+--- Calls that take a table of options.
+local calls = {
+  create_table = function(options) db:create_table("t", options, function() end) end,
+  record = function(options) perilune.record("author", options) end,
+  on_conflict = function(options) perilune.record("author", { on_conflict = options }) end,
+  insert = function(options) Author:insert({ name = "x" }, options) end,
+  update_all = function(options) Author:update_all({ name = "x" }, options) end,
+  has_many = function(options) Author:has_many(Author, options) end,
+  add_function = function(options) db:add_function("f", options, function() end) end,
+  migrator = function(options) perilune.migrator(options) end,
+  migrate = function(options) perilune.migrator():migrate(db, options) end,
+  observe_transactions = function(options) db:observe_transactions(options) end,
+  observe = function(options) db:observe(function() end, function() end, options) end,
+}
+
+test("of several unknown options the first by its name is told", function()
+  for name, call in pairs(calls) do
+    local err = fails("unknown_option", call, { zebra = 1, apple = 2, mango = 3 })
+    equal({ name, err.name }, { name, "apple" })
+  end
+end)
+
+test("what stands in options without a name is refused", function()
+  for _, call in pairs(calls) do
+    matches(fails("argument", call, { "x" }), "options have names, got ")
+  end
+end)
