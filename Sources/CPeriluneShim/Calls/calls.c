@@ -1,5 +1,5 @@
 /* Calls both ways: the trampolines from Lua to Swift, and protected calls from Swift to Lua. */
-#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/Calls/calls.h"
 
 const char plua_async_marker;
 
@@ -92,6 +92,8 @@ static _Thread_local plua_context *running_context;
 plua_context *plua_running_context(void) {
     return running_context;
 }
+
+bool plua_is_run_cancelled(void) { return running_context && plua_poll(running_context) != PLUA_CANCEL_NONE; }
 
 /* What a protected call or a resumption changes in the context, to be restored after it. */
 typedef struct {

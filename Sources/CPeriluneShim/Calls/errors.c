@@ -2,7 +2,7 @@
 #include <stdarg.h>
 #include <string.h>
 
-#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/Calls/calls.h"
 
 /* Keys of the registry: their addresses. */
 static const char error_metatable_key, failure_value_key, failure_traceback_key, failure_file_key, failure_line_key;
@@ -314,7 +314,7 @@ static bool is_raised_again(lua_State *L) {
     if (!lua_getstack(L, 1, &activation) || !lua_getinfo(L, "f", &activation)) return false;
     lua_CFunction function = lua_tocfunction(L, -1);
     plua_pop(L, 1);
-    return plua_is_swift_function(function) || plua_is_wrap(function);
+    return plua_is_swift_function(function) || (function && function == plua_context_of(L)->wrap_function);
 }
 
 int plua_message_handler(lua_State *L) {

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "CPeriluneShim/shim_internal.h"
-#include "CPeriluneShim/Limited/source_scanner.h"
+#include "CPeriluneShim/Calls/calls.h"
+#include "CPeriluneShim/Text/source_scanner.h"
 
 /* Calls `body` with the topmost `argument_count` values. */
 static int protect(lua_State *L, lua_CFunction body, int argument_count, int result_count) {

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "CPeriluneShim/Limited/limited.h"
-#include "CPeriluneShim/Limited/source_scanner.h"
+#include "CPeriluneShim/Text/source_scanner.h"
 
 void plua_reserve(lua_State *L, size_t bytes) {
     plua_context *context = plua_context_of(L);
@@ -212,7 +212,7 @@ static int limited_utf8_offset(lua_State *L) {
     return plua_call_original(L);
 }
 
-static void limit_utf8(lua_State *L) {
+void plua_limit_utf8(lua_State *L) {
     plua_wrap_functions(L, (const char *const[]){"codepoint", NULL}, plua_count_work_of_results);
     plua_wrap_functions(L, (const char *const[]){"len", NULL}, plua_count_work_of_argument);
     plua_wrap_functions(L, (const char *const[]){"offset", NULL}, limited_utf8_offset);
@@ -248,26 +248,7 @@ void plua_replace_functions(lua_State *L, const luaL_Reg *functions) {
     }
 }
 
-/* Calls `limit` with the library's table on top, if there is such a library. */
-static void limit_library(lua_State *L, const char *name, void (*limit)(lua_State *)) {
-    if (lua_getglobal(L, name) == LUA_TTABLE) limit(L);
-    plua_pop(L, 1);
-}
-
-/* Methods of strings must be the replaced functions also where the table `string` is not to be had. A script that could
-** reach the metatable could change what string operations of the host's own modules do. */
-static void protect_string_metatable(lua_State *L) {
-    lua_pushliteral(L, "");
-    if (lua_getmetatable(L, -1)) {
-        lua_pushboolean(L, false);
-        lua_setfield(L, -2, "__metatable");
-        if (lua_getfield(L, -1, "__index") == LUA_TTABLE) plua_limit_string(L);
-        plua_pop(L, 2);
-    }
-    plua_pop(L, 1);
-}
-
-void plua_open_limited(lua_State *L) {
+void plua_limit_base(lua_State *L) {
     static const luaL_Reg functions[] = {
         {"pcall", limited_pcall},
         {"xpcall", limited_xpcall},
@@ -276,14 +257,6 @@ void plua_open_limited(lua_State *L) {
         {"collectgarbage", limited_collectgarbage},
         {NULL, NULL},
     };
-    luaL_checkstack(L, LUA_MINSTACK, NULL);
-    lua_pushglobaltable(L);
     plua_replace_functions(L, functions);
     plua_wrap_functions(L, (const char *const[]){"tonumber", NULL}, plua_count_work_of_argument);
-    plua_pop(L, 1);
-    limit_library(L, LUA_COLIBNAME, plua_limit_coroutine);
-    limit_library(L, LUA_STRLIBNAME, plua_limit_string);
-    limit_library(L, LUA_TABLIBNAME, plua_limit_table);
-    limit_library(L, LUA_UTF8LIBNAME, limit_utf8);
-    protect_string_metatable(L);
 }

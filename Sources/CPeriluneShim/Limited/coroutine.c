@@ -266,10 +266,6 @@ static int wrapped(lua_State *L) {
     return finish_wrap(L, coroutine, carry_arguments_over(L, coroutine, lua_gettop(L)));
 }
 
-bool plua_is_wrap(lua_CFunction function) {
-    return function == wrapped;
-}
-
 /* MARK: - The other functions */
 
 static int coroutine_create(lua_State *L) {
@@ -332,11 +328,13 @@ static const luaL_Reg functions[] = {
 
 int plua_open_coroutine(lua_State *L) {
     prepare_closing(L);
+    plua_context_of(L)->wrap_function = wrapped;
     luaL_newlib(L, functions);
     return 1;
 }
 
 void plua_limit_coroutine(lua_State *L) {
     prepare_closing(L);
+    plua_context_of(L)->wrap_function = wrapped;
     plua_replace_functions(L, functions);
 }

@@ -2,7 +2,7 @@
 #ifndef PERILUNE_LIMITED_H
 #define PERILUNE_LIMITED_H
 
-#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/Calls/calls.h"
 
 /* The most elements that one call of a table function may touch: a lying __len must not make a loop without an end. */
 #define PLUA_RANGE_LIMIT 5000000
@@ -65,9 +65,15 @@ static inline int plua_call_original(lua_State *L) {
 int plua_count_work_of_results(lua_State *L);
 int plua_count_work_of_argument(lua_State *L);
 
-/* Each replaces functions of the library table on top. [-0, +0, m] */
+/* Each replaces functions of the library table on top; of the base library, in the table of globals. [-0, +0, m] */
+void plua_limit_base(lua_State *L);
+void plua_limit_utf8(lua_State *L);
 void plua_limit_coroutine(lua_State *L);
 void plua_limit_string(lua_State *L);
 void plua_limit_table(lua_State *L);
+
+/* coroutine.* in our own version, for every state: passes asynchronous calls through to the driver, keeps the
+** traceback of a failing coroutine, survives long chains of close. Leaves the table. [-0, +1, m] */
+int plua_open_coroutine(lua_State *L);
 
 #endif

@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "CPeriluneShim/State/pool.h"
-#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/State/state.h"
 
 /* What the allocator needs beside the context that others see. */
 typedef struct {
@@ -77,12 +77,7 @@ static int panic(lua_State *L) {
     abort();
 }
 
-static int prepare_state(lua_State *L) {
-    plua_open_errors(L);
-    return 0;
-}
-
-lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *)) {
+lua_State *plua_make_state(void *owner, int (*call)(lua_State *, void *), lua_CFunction prepare) {
     plua_context *context = calloc(1, sizeof(record));
     if (context == NULL) return NULL;
     context->fail_at = -1;
@@ -99,7 +94,7 @@ lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *)) {
     context->running = L;
     *(plua_context **)lua_getextraspace(L) = context;
     lua_atpanic(L, panic);
-    lua_pushcfunction(L, prepare_state);
+    lua_pushcfunction(L, prepare);
     if (lua_pcall(L, 0, 0, 0) != LUA_OK) {
         plua_close_state(L, NULL);
         return NULL;

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/State/state.h"
 
 typedef struct {
     char *name;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/State/state.h"
 
 /* A sparser hook gains next to nothing: any count hook puts Lua's interpreter in its tracing mode. A single instruction
 ** can take milliseconds: comparing two strings of 20 MB, copying 100,000 arguments. */

@@ -68,6 +68,7 @@ typedef struct plua_context {
     void *extension;
 
     plua_coverage *coverage; /* or NULL */
+    lua_CFunction wrap_function; /* what coroutine.wrap returns: it raises again what has failed inside; NULL without coroutines */
 
     uint64_t run_count; /* runs begun, for what is counted by the run; only where there are limits */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
@@ -97,6 +98,9 @@ static inline void plua_clear_cancel_reason(plua_context *context) { atomic_stor
 /* The context of the state that runs Lua code on this thread now, or NULL. */
 plua_context *plua_running_context(void);
 
+/* Whether the run on this thread is to end, by plua_poll; false where none runs. Raises nothing. */
+bool plua_is_run_cancelled(void);
+
 /* Creates a state with an empty global table and no libraries; NULL if memory is short. */
 lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *));
 
@@ -124,15 +128,6 @@ int plua_raise_cancellation(lua_State *L);
 
 /* Puts the count hook on L (and, by inheritance, on coroutines it creates later). */
 void plua_install_hook(lua_State *L);
-
-/* Replaces the library functions that a count hook cannot interrupt or that could swallow the end of a run:
-** pcall, xpcall, setmetatable, load, collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format,
-** table.concat/insert/remove/move/sort/unpack. Those that are absent from the globals stay absent. [-0, +0, m] */
-void plua_open_limited(lua_State *L);
-
-/* coroutine.* in our own version, for every state: passes asynchronous calls through to the driver, keeps the
-** traceback of a failing coroutine, survives long chains of close. Leaves the table. [-0, +1, m] */
-int plua_open_coroutine(lua_State *L);
 
 /* The longest source text, in bytes, that a limited state compiles. */
 #define PLUA_SOURCE_LIMIT (1024 * 1024)
@@ -276,7 +271,7 @@ int plua_less(lua_State *L);                   /* [-2, +1] a boolean, with __lt 
 int plua_to_string(lua_State *L);              /* [-1, +1] as tostring does */
 int plua_next(lua_State *L);                   /* [-2, +2] table, key -> key, value; or nil, nil at the end */
 int plua_collect(lua_State *L);                 /* a full collection. [-0, +0] */
-int plua_open_libraries(lua_State *L, unsigned which); /* see PERILUNE_LIBRARY_... [-0, +0] */
+int plua_open_libraries(lua_State *L, unsigned which); /* see PLUA_LIBRARY_... [-0, +0] */
 int plua_open_limits(lua_State *L);            /* the hook and the replaced functions, for good. [-0, +0] */
 int plua_load(lua_State *L, const char *bytes, size_t length, const char *name); /* text only. [-0, +1] */
 

@@ -9,6 +9,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 /* The most indexing steps in one expression: far more than people write. */
 #define PLUA_STEP_LIMIT 40
@@ -60,5 +61,8 @@ void plua_scan_begin(plua_scanner *scanner);
 
 /* Reads on. Returns false if the text is refused; `line` is then where. */
 bool plua_scan(plua_scanner *scanner, const char *text, size_t length);
+
+/* What compiling the next 256 bytes costs of the budget: a long chain of operands takes quadratic time. */
+static inline int64_t plua_cost_of_piece(size_t offset) { return 256 + (int64_t)(offset / 64); }
 
 #endif

@@ -1,7 +1,7 @@
-/* Lua's standard libraries, as far as a state is granted them. */
+/* States, and Lua's standard libraries as far as they are granted them. This file alone knows every room. */
 #include <string.h>
 
-#include "CPeriluneShim/shim_internal.h"
+#include "CPeriluneShim/Limited/limited.h"
 
 /* MARK: - Text chunks only */
 
@@ -123,8 +123,40 @@ int plua_open_libraries(lua_State *L, unsigned which) {
     return plua_pcall(L, 1, 0);
 }
 
+/* MARK: - Limits */
+
+/* Calls `limit` with the library's table on top, if there is such a library. */
+static void limit_library(lua_State *L, const char *name, void (*limit)(lua_State *)) {
+    if (lua_getglobal(L, name) == LUA_TTABLE) limit(L);
+    plua_pop(L, 1);
+}
+
+/* Methods of strings must be the replaced functions also where the table `string` is not to be had. A script that could
+** reach the metatable could change what string operations of the host's own modules do. */
+static void protect_string_metatable(lua_State *L) {
+    lua_pushliteral(L, "");
+    if (lua_getmetatable(L, -1)) {
+        lua_pushboolean(L, false);
+        lua_setfield(L, -2, "__metatable");
+        if (lua_getfield(L, -1, "__index") == LUA_TTABLE) plua_limit_string(L);
+        plua_pop(L, 2);
+    }
+    plua_pop(L, 1);
+}
+
+/* Replaces the library functions that a count hook cannot interrupt or that could swallow the end of a run:
+** pcall, xpcall, setmetatable, load, collectgarbage, coroutine.*, string.find/match/gmatch/gsub/rep/format,
+** table.concat/insert/remove/move/sort/unpack. Those that are absent from the globals stay absent. [-0, +0, m] */
 static int open_limited(lua_State *L) {
-    plua_open_limited(L);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lua_pushglobaltable(L);
+    plua_limit_base(L);
+    plua_pop(L, 1);
+    limit_library(L, LUA_COLIBNAME, plua_limit_coroutine);
+    limit_library(L, LUA_STRLIBNAME, plua_limit_string);
+    limit_library(L, LUA_TABLIBNAME, plua_limit_table);
+    limit_library(L, LUA_UTF8LIBNAME, plua_limit_utf8);
+    protect_string_metatable(L);
     return 0;
 }
 
@@ -137,3 +169,12 @@ int plua_open_limits(lua_State *L) {
     }
     return status;
 }
+
+/* MARK: - States */
+
+static int prepare(lua_State *L) {
+    plua_open_errors(L);
+    return 0;
+}
+
+lua_State *plua_new_state(void *owner, int (*call)(lua_State *, void *)) { return plua_make_state(owner, call, prepare); }

@@ -1,7 +1,7 @@
 /* It must see the same tokens as Lua's lexer does; where Lua would report an error, it may see anything. */
 #include <string.h>
 
-#include "CPeriluneShim/Limited/source_scanner.h"
+#include "CPeriluneShim/Text/source_scanner.h"
 
 /* Not those of <ctype.h>, which depend on the locale. */
 static bool is_digit(char c) { return c >= '0' && c <= '9'; }

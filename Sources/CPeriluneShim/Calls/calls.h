@@ -1,0 +1,16 @@
+/* Calls under protection, what they raise, and Swift functions. */
+#ifndef PERILUNE_SHIM_CALLS_H
+#define PERILUNE_SHIM_CALLS_H
+
+#include "CPeriluneShim/State/state.h"
+
+/* Registers the metatable of error objects. [-0, +0, m] */
+void plua_open_errors(lua_State *L);
+
+/* The message handler of every protected call: keeps traceback and position of the error. */
+int plua_message_handler(lua_State *L);
+
+/* Whether a C function calls Swift. Never fails. */
+bool plua_is_swift_function(lua_CFunction function);
+
+#endif
