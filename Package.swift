@@ -51,8 +51,8 @@ let package = Package(
         // The database, and what joins the two.
         .target(
             name: "CPeriluneSQLite",
-            dependencies: ["CPeriluneShim", .product(name: "GRDBSQLite", package: "GRDB.swift")],
-            cSettings: sqliteSettings + [.headerSearchPath("../CPeriluneRows/include")]),
+            dependencies: [.product(name: "GRDBSQLite", package: "GRDB.swift")],
+            cSettings: sqliteSettings),
         .target(
             name: "CPeriluneRows",
             dependencies: [
@@ -142,7 +142,8 @@ let package = Package(
         .testTarget(
             name: "PeriluneBindingsTests",
             dependencies: [
-                "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneScenarios", "PeriluneTestTools",
+                "CPeriluneLua", "CPeriluneRecords", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneScenarios",
+                "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),

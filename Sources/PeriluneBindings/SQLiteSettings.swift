@@ -1,4 +1,4 @@
-internal import CPeriluneRows
+internal import CPeriluneSQLite
 
 /// Has SQLite count no memory. Returns whether it came before SQLite's first use.
 package func disableSQLiteMemoryStatistics() -> Bool {

@@ -1,5 +1,5 @@
 /* The making of records from the rows of statements. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Decoding/decoding.h"
 
 /* As many bytes as a snapshot takes without a string of Lua. */
 enum { longest_date = 40 };
@@ -73,7 +73,7 @@ static void push_segment(lua_State *L, pdb_statement *statement, const prec_layo
         }
         if (position == NOT_TAKEN) continue;
         /* Nothing may be raised here. */
-        if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) pdb_state_of(L)->has_type_mismatch = true;
+        if (type != SQLITE_INTEGER && position >= 0 && columns[position].is_boolean) prec_state_of(pdb_state_of(L))->has_type_mismatch = true;
         lua_pushvalue(L, keys + column);
         bool is_date = position >= 0 && columns[position].is_date;
         if (is_date && push_date(L, statement->handle, column, packer)) {
@@ -197,7 +197,7 @@ bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index) 
 }
 
 void prec_raise_type_mismatch(lua_State *L) {
-    pdb_state_of(L)->has_type_mismatch = false;
+    prec_state_of(pdb_state_of(L))->has_type_mismatch = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_raise_misfit);
     lua_pushvalue(L, -2);
@@ -207,12 +207,12 @@ void prec_raise_type_mismatch(lua_State *L) {
 /* MARK: - From a row */
 
 /* record_from(plan, names, values): a record with the values by those names, which need not be columns. */
-int prec_record_from(lua_State *L) {
+static int record_from(lua_State *L) {
     enum { plan = 1, row_names, values, positions, names, taken, extras, fields, record, order };
     lua_settop(L, 3);
     luaL_checktype(L, row_names, LUA_TTABLE);
     luaL_checktype(L, values, LUA_TTABLE);
-    prec_plan *block = pdb_to_userdata(L, plan, pdb_state_of(L)->plan_metatable);
+    prec_plan *block = prec_to_userdata(L, plan, plan);
     if (block == NULL) return luaL_typeerror(L, plan, "plan");
     int count = (int)lua_rawlen(L, row_names), taken_count = 0;
     bool has_extras = false;
@@ -258,3 +258,8 @@ int prec_record_from(lua_State *L) {
     }
     return 1;
 }
+
+const luaL_Reg prec_decoding_functions[] = {
+    {"record_from", record_from},
+    {NULL, NULL},
+};

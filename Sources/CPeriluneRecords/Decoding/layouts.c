@@ -1,5 +1,5 @@
 /* Layouts: which column of a result is what in records. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Decoding/decoding.h"
 
 /* MARK: - Which column is what */
 
@@ -253,10 +253,4 @@ prec_layout *prec_push_layout(lua_State *L, pdb_call *call) {
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, call->statement_index, PDB_LAYOUT);
     return layout;
-}
-
-int prec_raise_stale(lua_State *L, pdb_call *call) {
-    pdb_end_run(call->statement);
-    return plua_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
-                          "class", call->arguments.verb);
 }

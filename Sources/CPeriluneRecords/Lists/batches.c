@@ -5,6 +5,7 @@
 ** to see whether ids follow each other.
 */
 #include "CPeriluneRecords/Lists/lists.h"
+#include "CPeriluneRecords/Model/prefetch.h"
 
 /* Where two rows in a sequence were seen, the next ones follow too: SQLite takes ids at random only when there are no more. */
 enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };
@@ -235,7 +236,7 @@ static void keep_snapshots(lua_State *L, const batch *batch) {
 
 static int run_batch(lua_State *L) {
     batch *batch = lua_touserdata(L, 1);
-    pdb_run_bound(L, &batch->work.call, PDB_DISCARD, 0);
+    pdb_run_bound(L, &batch->work.call, NULL, 0);
     return 0;
 }
 

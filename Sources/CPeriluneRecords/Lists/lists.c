@@ -91,3 +91,8 @@ int prec_insert_all(lua_State *L) {
     prec_put_back(L, &insertion.present);
     return raise_for_element(L, insertion.position);
 }
+
+const luaL_Reg prec_list_functions[] = {
+    {"raw_insert_all", prec_insert_all},
+    {NULL, NULL},
+};

@@ -2,7 +2,7 @@
 #ifndef PERILUNE_RECORDS_LISTS_H
 #define PERILUNE_RECORDS_LISTS_H
 
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Writing/writing.h"
 
 /*
 ** On the stack.
@@ -60,5 +60,11 @@ void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key);
 
 /* Makes all records what they were, from the last to the first: one may be in the list twice. */
 void prec_put_back(lua_State *L, prec_range *range);
+
+/* (class, database or nil, list) -> list of records. */
+int prec_insert_all(lua_State *L);
+
+/* For the Lua part: see there. */
+extern const luaL_Reg prec_list_functions[];
 
 #endif

@@ -1,5 +1,5 @@
 /* The metamethods of records: what they do not have, comparison, text, iteration. */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRecords/Model/model.h"
 
 /* MARK: - What a record does not have */
 

@@ -1,5 +1,5 @@
 /* Plans of record classes. */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRecords/Model/model.h"
 
 prec_plan *prec_push_plan(lua_State *L, int model_index, pdb_access *access) {
     pdb_database *database = access->database;
@@ -16,7 +16,7 @@ prec_plan *prec_push_plan(lua_State *L, int model_index, pdb_access *access) {
     lua_getiuservalue(L, model_index, MODEL_CLASS);
     pdb_push_handle(L, access);
     lua_call(L, 2, 1);
-    plan = pdb_to_userdata(L, -1, pdb_state_of(L)->plan_metatable);
+    plan = prec_to_userdata(L, -1, plan);
     if (plan == NULL) plua_raise(L, "internal", "a record class has no plan");
     return plan;
 }
@@ -129,7 +129,7 @@ static int make_plan(lua_State *L) {
 /* keep_plan(model, plan): makes it the one of its database. keep_plan(model): forgets all. */
 static int keep_plan(lua_State *L) {
     prec_check_model(L, 1)->is_described = true;
-    prec_plan *plan = pdb_to_userdata(L, 2, pdb_state_of(L)->plan_metatable);
+    prec_plan *plan = prec_to_userdata(L, 2, plan);
     if (plan == NULL) {
         lua_newtable(L);
         lua_setiuservalue(L, 1, MODEL_PLANS);
@@ -145,7 +145,7 @@ static int keep_plan(lua_State *L) {
 
 /* renew_plan(plan, generation): the schema has changed, but not for this table. */
 static int renew_plan(lua_State *L) {
-    prec_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
+    prec_plan *plan = prec_to_userdata(L, 1, plan);
     if (plan) plan->generation = luaL_checkinteger(L, 2);
     return 0;
 }
@@ -159,14 +159,14 @@ static int plans(lua_State *L) {
 }
 
 static int plan_generation(lua_State *L) {
-    prec_plan *plan = pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable);
+    prec_plan *plan = prec_to_userdata(L, 1, plan);
     if (plan == NULL) return 0;
     lua_pushinteger(L, plan->generation);
     return 1;
 }
 
 static int plan_schema(lua_State *L) {
-    if (pdb_to_userdata(L, 1, pdb_state_of(L)->plan_metatable) == NULL) return 0;
+    if (prec_to_userdata(L, 1, plan) == NULL) return 0;
     lua_getiuservalue(L, 1, PLAN_SCHEMA);
     return 1;
 }

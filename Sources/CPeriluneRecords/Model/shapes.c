@@ -1,5 +1,5 @@
 /* Shapes of records. */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRecords/Model/model.h"
 
 static const char verbs_key; /* in the registry: the methods that every record has */
 static const char shape_key; /* in metatables of records: the shape. No script has this address, or sees these metatables. */
@@ -103,7 +103,7 @@ void prec_push_method_cache(lua_State *L, int model) {
 
 /* forget_found(model): methods, verbs or columns have changed. */
 static int forget_found(lua_State *L) {
-    if (pdb_to_userdata(L, 1, pdb_state_of(L)->model_metatable) == NULL) return luaL_typeerror(L, 1, "model");
+    if (prec_to_userdata(L, 1, model) == NULL) return luaL_typeerror(L, 1, "model");
     lua_settop(L, 1);
     lua_getiuservalue(L, 1, MODEL_METHOD_CACHE);
     for (lua_pushnil(L); lua_next(L, 2);) {
@@ -168,42 +168,9 @@ static int new_record(lua_State *L) {
     return 1;
 }
 
-/* copy_record(record): another table of the same shape with the same fields, which knows the same of the row. */
-static int copy_record(lua_State *L) {
-    lua_settop(L, 1);
-    prec_check_record(L, 1);
-    prec_shape *shape = lua_touserdata(L, 2);
-    lua_createtable(L, 0, shape->count);
-    for (lua_pushnil(L); lua_next(L, 1);) {
-        lua_pushvalue(L, -2);
-        lua_insert(L, -2);
-        lua_rawset(L, 3);
-    }
-    lua_getiuservalue(L, 2, SHAPE_METATABLE);
-    lua_setmetatable(L, 3);
-    prec_copy_snapshot(L, 2, 1, 3);
-    lua_settop(L, 3);
-    return 1;
-}
-
-/* adopt_shape(record, other): the record gets the shape of another one of its class, and knows of its row what that one knows. */
-static int adopt_shape(lua_State *L) {
-    enum { record = 1, other, shape };
-    lua_settop(L, other);
-    prec_check_record(L, record);
-    lua_settop(L, other);
-    prec_check_record(L, other);
-    lua_getiuservalue(L, shape, SHAPE_METATABLE);
-    lua_setmetatable(L, record);
-    prec_copy_snapshot(L, shape, other, record);
-    return 0;
-}
-
 const luaL_Reg prec_shape_functions[] = {
     {"forget_found", forget_found},
     {"set_record_verbs", set_record_verbs},
     {"new_record", new_record},
-    {"copy_record", copy_record},
-    {"adopt_shape", adopt_shape},
     {NULL, NULL},
 };

@@ -2,7 +2,7 @@
 ** Prefetching in the usual case: records that were fetched for others, by one column that holds integers, are put into lists in
 ** fields of these.
 */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRecords/Requests/requests.h"
 
 /* Pushes the field of the record in the list at a position; nil where there is no record. Returns its type. */
 static int push_field(lua_State *L, int list, lua_Integer position, int name) {

@@ -5,7 +5,7 @@
 ** the name of each verb, a compiled request: a userdata with its SQL. Scripts can reach both tables: nothing that is found there is
 ** trusted.
 */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRecords/Requests/requests.h"
 
 typedef struct {
     prec_model *model;

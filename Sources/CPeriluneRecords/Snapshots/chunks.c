@@ -1,5 +1,5 @@
 /* Chunks: their making, and the taking of snapshots. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Snapshots/snapshots.h"
 
 /* MARK: - Making chunks */
 

@@ -1,5 +1,5 @@
 /* What records are compared with: the reading of chunks, and what differs. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Snapshots/snapshots.h"
 
 /* MARK: - Reading */
 
@@ -73,7 +73,7 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
 }
 
 /* snapshot(record) -> the values by column, the list of the columns that it has; nothing if there is no snapshot. */
-int prec_snapshot(lua_State *L) {
+static int push_snapshot(lua_State *L) {
     enum { shape = 2, chunk, packed, plan, names, values, columns };
     lua_settop(L, 1);
     prec_shape *block = prec_push_shape_of(L, 1);
@@ -96,7 +96,7 @@ int prec_snapshot(lua_State *L) {
 }
 
 /* knows_row(record) -> whether there is a snapshot. */
-int prec_knows_row(lua_State *L) {
+static int knows_row(lua_State *L) {
     lua_settop(L, 1);
     bool knows_row = prec_shape_at(L, 1) && prec_has_snapshot(L, 1);
     lua_pushboolean(L, knows_row);
@@ -170,10 +170,9 @@ static void add_to_patch(lua_State *L, prec_patch *patch, const char *at, compar
     patch->size = (size_t)(packer.next - patch->bytes);
 }
 
-bool prec_mark_changed(lua_State *L, const prec_record_write *work, prec_mask *mask, prec_patch *patch) {
-    prec_shape *shape = work->shape_block;
-    prec_plan *plan = work->block;
-    patch->entry = find_entry(L, work->record);
+bool prec_mark_changed(lua_State *L, int record, const prec_shape *shape, int plan_index, prec_mask *mask, prec_patch *patch) {
+    prec_plan *plan = lua_touserdata(L, plan_index);
+    patch->entry = find_entry(L, record);
     /* Columns that were not fetched may have got values. */
     if (patch->entry == NULL || shape->plan != plan || shape->count < plan->column_count) return false;
     patch->chunk = lua_gettop(L);
@@ -181,12 +180,12 @@ bool prec_mark_changed(lua_State *L, const prec_record_write *work, prec_mask *m
     patch->is_whole = true;
     prec_begin_mask(mask, plan->column_count);
     const char *at = ((prec_chunk *)lua_touserdata(L, patch->chunk))->bytes + patch->entry->start;
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_getiuservalue(L, plan_index, PLAN_NAMES);
     int names = lua_gettop(L);
     for (int i = 0; i < shape->count; i++, at += packed_size(at)) {
         int column = shape->order[i];
         lua_rawgeti(L, names, column + 1);
-        lua_rawget(L, work->record);
+        lua_rawget(L, record);
         comparison comparison = compare(L, at, patch->chunk);
         if (comparison == IS_UNCLEAR || (comparison == IS_OTHER && plan->columns[column].is_generated)) return false;
         if (comparison == IS_OTHER) prec_add_to_mask(mask, column);
@@ -205,7 +204,7 @@ bool prec_apply_patch(lua_State *L, const prec_patch *patch) {
 }
 
 /* changed_columns(record[, values]) -> list of the columns whose values are others than in the snapshot; nil if there is none. */
-int prec_changed_columns(lua_State *L) {
+static int changed_columns(lua_State *L) {
     enum { values = 2, shape, chunk, packed, plan, names, columns, name, old, new };
     lua_settop(L, 2);
     if (lua_isnil(L, values)) {
@@ -236,7 +235,7 @@ int prec_changed_columns(lua_State *L) {
 }
 
 /* set_snapshot(record, values or nil): takes the values as those of the row; without values the record has no snapshot any more. */
-int prec_set_snapshot(lua_State *L) {
+static int set_snapshot(lua_State *L) {
     lua_settop(L, 2);
     if (prec_push_shape_of(L, 1) == NULL) return 0;
     if (lua_type(L, 2) == LUA_TTABLE) {
@@ -259,3 +258,46 @@ void prec_copy_snapshot(lua_State *L, int shape, int record, int copy) {
     prec_keep_values(L, shape, copy, packed + 1);
     lua_settop(L, top);
 }
+
+/* MARK: - Copies */
+
+/* copy_record(record): another table of the same shape with the same fields, which knows the same of the row. */
+static int copy_record(lua_State *L) {
+    lua_settop(L, 1);
+    prec_check_record(L, 1);
+    prec_shape *shape = lua_touserdata(L, 2);
+    lua_createtable(L, 0, shape->count);
+    for (lua_pushnil(L); lua_next(L, 1);) {
+        lua_pushvalue(L, -2);
+        lua_insert(L, -2);
+        lua_rawset(L, 3);
+    }
+    lua_getiuservalue(L, 2, SHAPE_METATABLE);
+    lua_setmetatable(L, 3);
+    prec_copy_snapshot(L, 2, 1, 3);
+    lua_settop(L, 3);
+    return 1;
+}
+
+/* adopt_shape(record, other): the record gets the shape of another one of its class, and knows of its row what that one knows. */
+static int adopt_shape(lua_State *L) {
+    enum { record = 1, other, shape };
+    lua_settop(L, other);
+    prec_check_record(L, record);
+    lua_settop(L, other);
+    prec_check_record(L, other);
+    lua_getiuservalue(L, shape, SHAPE_METATABLE);
+    lua_setmetatable(L, record);
+    prec_copy_snapshot(L, shape, other, record);
+    return 0;
+}
+
+const luaL_Reg prec_snapshot_functions[] = {
+    {"snapshot", push_snapshot},
+    {"knows_row", knows_row},
+    {"changed_columns", changed_columns},
+    {"set_snapshot", set_snapshot},
+    {"copy_record", copy_record},
+    {"adopt_shape", adopt_shape},
+    {NULL, NULL},
+};

@@ -1,5 +1,5 @@
 /* Inserting one record: what a prepared statement with named arguments would do, at its cost. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Writing/writing.h"
 
 /* The snapshot of a record that is inserted, packed as its values are read. */
 typedef struct {
@@ -113,7 +113,7 @@ lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict)
     for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
     pdb_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
-    prec_run_write(L, work, has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
+    prec_run_write(L, work, has_rows ? &pdb_tuples_form : NULL, 1);
     if (has_rows || work->call.changes == 0 || (packing.rowid && !work->call.has_inserted)) drop_packing(&packing);
     if (work->call.changes == 0) return work->block->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;

@@ -1,5 +1,6 @@
 /* The verbs of records and classes that need no Lua. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Model/prefetch.h"
+#include "CPeriluneRecords/Writing/writing.h"
 
 /* MARK: - The verbs of records */
 
@@ -90,7 +91,7 @@ static int run_exists(lua_State *L, prec_record_write *work) {
 static int run_write_changes(lua_State *L, prec_record_write *work) {
     prec_mask mask;
     prec_patch patch;
-    if (!prec_mark_changed(L, work, &mask, &patch)) {
+    if (!prec_mark_changed(L, work->record, work->shape_block, work->plan, &mask, &patch)) {
         lua_settop(L, 1);
         return call_in_lua(L, PREC_CALL_write_changes);
     }
@@ -303,7 +304,6 @@ const luaL_Reg prec_record_writes[] = {
     {"record_update_changes", record_update_changes},
     {"class_find", class_find},
     {"class_fetch_one", class_fetch_one},
-    {"raw_insert_all", prec_insert_all},
     {"raw_insert", raw_insert},
     {"raw_update", raw_update},
     {"raw_delete", raw_delete},

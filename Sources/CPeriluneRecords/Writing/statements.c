@@ -166,19 +166,20 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 }
 
 /* Runs the statement; an error of a constraint is told by the record then. */
-void prec_run_write(lua_State *L, prec_record_write *work, pdb_row_form form, lua_Integer limit) {
-    prec_pending_write *written = &work->call.rows->written;
+void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit) {
+    prec_pending_write *written = &prec_state_of(work->call.rows)->written;
     *written = (prec_pending_write){L, work->call.statement, work->record, work->plan};
     pdb_run_bound(L, &work->call, form, limit);
     written->statement = NULL;
 }
 
 void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement) {
-    prec_pending_write written = rows->written;
+    prec_state *state = prec_state_of(rows);
+    prec_pending_write written = state->written;
     int error = lua_gettop(L);
     if (written.statement != statement || written.L != L || statement == NULL || error <= written.plan) return;
-    rows->written.statement = NULL;
-    if (pdb_to_userdata(L, written.plan, rows->plan_metatable) == NULL || !prec_shape_at(L, written.record)) return;
+    state->written.statement = NULL;
+    if (prec_to_userdata(L, written.plan, plan) == NULL || !prec_shape_at(L, written.record)) return;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_explain);
     lua_pushvalue(L, error);

@@ -1,5 +1,5 @@
 /* Updating one record: the columns that are written, and what the database puts in. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Writing/writing.h"
 
 /* The columns to be written: those of the list at `columns`, or all that the record has. */
 static void mark_columns(lua_State *L, prec_record_write *work, int names, int columns, prec_mask *mask) {
@@ -76,7 +76,7 @@ bool prec_update_columns(lua_State *L, prec_record_write *work, const prec_mask 
     for (int i = 0; i < key_count; i++) lua_pushvalue(L, key + i);
     for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
     work->has_rows = write->returning_count > 0;
-    prec_run_write(L, work, work->has_rows ? PDB_TUPLES : PDB_DISCARD, 1);
+    prec_run_write(L, work, work->has_rows ? &pdb_tuples_form : NULL, 1);
     if (work->call.changes == 0 && !work->block->is_view) return false;
     int rows = lua_gettop(L);
     if (work->has_objects) prec_drop_nulls(L, work, names, write, first_value);

@@ -1,5 +1,5 @@
 /* Writing one record: what its verbs share, and those that go by the key alone. */
-#include "CPeriluneRecords/Snapshots/chunks.h"
+#include "CPeriluneRecords/Writing/writing.h"
 
 /* Takes the plan for the table as it is now. */
 static void renew_plan(lua_State *L, prec_record_write *work) {
@@ -149,7 +149,7 @@ bool prec_delete_row(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
     if (work->block->key_count == 0 || !prec_push_key_of(L, work)) prec_raise_no_key(L, work);
     prec_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
-    prec_run_write(L, work, PDB_DISCARD, 0);
+    prec_run_write(L, work, NULL, 0);
     lua_settop(L, top);
     return work->call.changes > 0 || work->block->is_view;
 }

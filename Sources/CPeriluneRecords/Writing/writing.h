@@ -1,8 +1,9 @@
 /* What the writing of records shares. */
-#ifndef PERILUNE_RECORDS_WRITING_H
-#define PERILUNE_RECORDS_WRITING_H
+#ifndef PERILUNE_WRITING_H
+#define PERILUNE_WRITING_H
 
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRecords/Decoding/decoding.h"
+#include "CPeriluneRecords/Model/mask.h"
 
 /* What a script does with one record, or with a key. */
 typedef struct {
@@ -28,28 +29,6 @@ typedef struct {
 
 enum { WRITE_SQL = 1, WRITE_STATEMENT, WRITE_VALUES = WRITE_STATEMENT };
 
-enum { prec_most_columns = 32768 };
-
-/* A set of columns. */
-typedef struct {
-    unsigned char bits[prec_most_columns / 8];
-    size_t size; /* in bytes */
-    int count;
-} prec_mask;
-
-static inline void prec_begin_mask(prec_mask *mask, int column_count) {
-    mask->size = ((size_t)column_count + 7) / 8;
-    mask->count = 0;
-    memset(mask->bits, 0, mask->size);
-}
-
-static inline void prec_add_to_mask(prec_mask *mask, int column) {
-    mask->bits[column / 8] |= (unsigned char)(1 << column % 8);
-    mask->count++;
-}
-
-static inline bool prec_is_in_mask(const prec_mask *mask, int column) { return mask->bits[column / 8] >> column % 8 & 1; }
-
 /* Pushes the statement for the columns: one of the two used last, which the plan keeps as its value `last` and the next, one that it
 ** has, or a new one.
 ** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of so many rows. [-0, +1] */
@@ -65,7 +44,7 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
 /* Runs the statement; an error of a constraint is told by the record then. */
-void prec_run_write(lua_State *L, prec_record_write *work, pdb_row_form form, lua_Integer limit);
+void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit);
 
 /* MARK: - Work on a record */
 
@@ -115,7 +94,11 @@ int prec_raise_row_not_found(lua_State *L, prec_record_write *work);
 /* Binds the values of the key, which begin at `first`, to a statement that is a user value of the plan, and begins its run. */
 void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value);
 
-/* For the Lua part: (class, database or nil, list) -> list of records. */
-int prec_insert_all(lua_State *L);
+/* The state's `explain_failure`: adds what is known of a record to the error on top of the stack, if it comes from the statement that
+** writes one. [-0, +0] */
+void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statement);
+
+/* For the Lua part: see there. */
+extern const luaL_Reg prec_record_writes[];
 
 #endif

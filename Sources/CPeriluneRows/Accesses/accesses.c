@@ -1,5 +1,7 @@
 /* Accesses: how they are opened, and what is done when they end. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Accesses/accesses.h"
+
+#include <perilune_recording.h>
 
 /* SQLite's instructions between two looks at flag, clock and budget. */
 enum { instructions_per_look = 10000 };
@@ -38,19 +40,16 @@ static int run_in(pdb_access_request *entry, pdb_access *access) {
     return entry->status;
 }
 
-pdb_connection *pdb_begin_connection(pdb_database *database, sqlite3 *handle, void *grdb) {
+pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlite3 *handle, void *grdb) {
     pdb_connection *connection = pdb_connection_for(database, handle);
     connection->grdb = grdb;
-    pdb_find_observers(connection);
-    if (connection->hub) pdb_prune_observers(connection);
+    pdb_will_begin(L, connection);
     return connection;
 }
 
 int pdb_run_access(pdb_access_request *entry, sqlite3 *handle, void *grdb) {
-    pdb_connection *connection = pdb_begin_connection(entry->database, handle, grdb);
+    pdb_connection *connection = pdb_begin_connection(entry->L, entry->database, handle, grdb);
     pdb_access_mode mode = entry->mode;
-    /* What cannot be defined while a cursor is open is tried again next time. */
-    pdb_apply_definitions(entry->L, connection);
     pdb_access access = {
         .database = entry->database,
         .connection = connection,
@@ -140,15 +139,15 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
 static int nest(pdb_state *rows, pdb_access_request *entry) {
     pdb_connection *connection = entry->connection;
     bool is_savepoint = !sqlite3_get_autocommit(connection->handle);
-    size_t depth = is_savepoint && connection->hub ? pdb_observers_begin_savepoint(connection->hub, NULL) : 0;
+    size_t marks[pdb_most_hooks];
+    if (is_savepoint) pdb_will_begin_savepoint(connection, marks);
     connection->savepoints += is_savepoint;
     bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.nest(entry, connection->grdb);
     pdb_end_host_call(rows, may_refuse);
-    if (is_savepoint && depth == 0 && connection->hub) depth = (size_t)connection->savepoints;
-    connection->savepoints -= is_savepoint;
     bool is_kept = result == 0 && entry->status == LUA_OK && entry->completion == PDB_COMMIT;
-    if (depth > 0) pdb_observers_end_savepoint(connection->hub, depth, is_kept);
+    if (is_savepoint) pdb_did_end_savepoint(connection, marks, is_kept);
+    connection->savepoints -= is_savepoint;
     return result;
 }
 
@@ -162,8 +161,8 @@ int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_acce
     int result = nest(rows, &entry);
     if (access->database->schema_generation != generation) pdb_touch_schema(access->database);
     bool has_failed = result != 0 || entry.status != LUA_OK || rows->has_pending_error;
-    if (pdb_has_deferred_callbacks(rows) && has_failed) pdb_run_deferred_callbacks_after_failure(L, access->connection);
-    else if (pdb_has_deferred_callbacks(rows)) pdb_run_deferred_callbacks(L, access->connection);
+    if (has_failed) pdb_did_fail(L, access->connection);
+    else pdb_did_end(L, access->connection);
     return finish(L, rows, &entry, result, base);
 }
 
@@ -185,4 +184,10 @@ int pdb_with_access(lua_State *L, int handle_index, pdb_access_mode mode, int ar
     int base = lua_gettop(L) - argument_count - 1;
     lua_call(L, argument_count, LUA_MULTRET);
     return lua_gettop(L) - base;
+}
+
+void pdb_observe(lua_State *L) {
+    for (pdb_access *access = pdb_state_of(L)->access; access; access = access->outer) {
+        access->has_asked = access->is_unobserved = false;
+    }
 }

@@ -1,5 +1,5 @@
 /* The blocks of scripts: read, write, in_transaction, in_savepoint and the like. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Accesses/accesses.h"
 
 /* Takes the first result of a block that ends a transaction, which says how. Leaves the others. */
 static int take_completion(lua_State *L, pdb_access_request *entry, int first) {

@@ -1,6 +1,5 @@
 /* Which database is used where scripts name none. */
-#include "CPeriluneRecords/Model/records.h"
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRows/Accesses/accesses.h"
 
 static const char default_database_key;
 

@@ -1,5 +1,5 @@
 /* What a verb does in its access: entered once, with what was resolved before. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Accesses/accesses.h"
 
 /*
 ** The function that is called in an access which was opened for a task. Its arguments are all that was on the stack of the verb, so
@@ -35,4 +35,21 @@ int pdb_run_task(lua_State *L, pdb_task *task) {
         if (!task->wants_writer) return results;
     }
     return enter(L, task, PDB_WRITE_STATEMENT);
+}
+
+/* MARK: - Guards */
+
+/*
+** SQLite cannot be told that a collation has failed: the statement goes on to its end, with rows at wrong places in an index.
+** So where there are collations of scripts, changes are guarded by a transaction or savepoint, which the error rolls back.
+*/
+bool pdb_needs_guard(lua_State *L, pdb_database *database) {
+    if (!database->has_collations) return false;
+    pdb_access *access = pdb_current_access(L, database);
+    if (access && access->is_readonly) return false;
+    if (access && access->mode == PDB_GUARD && !access->is_taken) {
+        access->is_taken = true; /* by the call that it was opened for */
+        return false;
+    }
+    return true;
 }

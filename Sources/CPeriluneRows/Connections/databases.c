@@ -1,5 +1,7 @@
 /* Databases, their connections and handles. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Connections/connections.h"
+
+const char pdb_database_metatable_key;
 
 /* MARK: - Finding */
 
@@ -143,9 +145,38 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     return connection;
 }
 
+/* Takes the connection out of the list that `link` belongs to. The objects of its statements go to `leftover`. */
+static void drop_connection(lua_State *L, pdb_connection **link) {
+    pdb_connection *connection = *link;
+    pdb_state *rows = connection->database->rows;
+    pdb_release_list *leftover = connection->database->leftover;
+    while (connection->statements) pdb_release_add(leftover, pdb_empty_statement(connection->statements));
+    for (size_t i = 0; i < connection->released.count; i++) pdb_release_add(leftover, connection->released.objects[i]);
+    free(connection->released.objects);
+    luaL_unref(L, LUA_REGISTRYINDEX, connection->young);
+    luaL_unref(L, LUA_REGISTRYINDEX, connection->old);
+    *link = connection->next;
+    if (connection->cache_run == rows->cache_run) rows->cache_growth -= connection->cache_growth;
+    pdb_will_drop(rows, connection);
+    free(connection);
+}
+
+void pdb_drop_connections(lua_State *L, pdb_database *database) {
+    if (database->definitions) luaL_unref(L, LUA_REGISTRYINDEX, database->definitions);
+    database->definitions = database->definition_count = 0;
+    database->has_collations = false;
+    while (database->connections) drop_connection(L, &database->connections);
+}
+
+void pdb_forget_connection(lua_State *L, pdb_database *database, sqlite3 *handle) {
+    pdb_connection **link = &database->connections;
+    while (*link && (*link)->handle != handle) link = &(*link)->next;
+    if (*link) drop_connection(L, link);
+}
+
 bool pdb_database_detach(lua_State *L, pdb_database *database) {
     if (pdb_access_to(database->rows, database)) return false;
-    pdb_remove_observers(L, database);
+    pdb_will_detach(L, database);
     pdb_drop_connections(L, database);
     return true;
 }
@@ -175,14 +206,12 @@ void pdb_push_database_methods(lua_State *L) {
     lua_remove(L, -2);
 }
 
-void pdb_open_databases(lua_State *L, pdb_state *rows) {
+void pdb_open_databases(lua_State *L) {
     static const luaL_Reg metamethods[] = {
         {"__gc", collect_database}, {"__tostring", database_to_string}, {"__eq", database_equal}, {NULL, NULL}};
-    rows->database_metatable =
+    pdb_state_of(L)->database_metatable =
         pdb_new_metatable(L, &pdb_database_metatable_key, "database", metamethods);
     lua_createtable(L, 0, 32);
-    luaL_setfuncs(L, pdb_database_blocks, 0);
-    luaL_setfuncs(L, pdb_database_verbs, 0);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
 }

@@ -3,7 +3,7 @@
 */
 #include <limits.h>
 
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Connections/connections.h"
 
 enum {
     least_growth = 16 << 20, /* a file's cache alone may be 2 MB for each connection */

@@ -1,5 +1,7 @@
 /* Prepared statements, as scripts hold them. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Connections/connections.h"
+
+const char pdb_compiled_metatable_key, pdb_statement_metatable_key;
 
 pdb_prepared_object *pdb_check_prepared(lua_State *L, pdb_state *rows, int index, const char *verb) {
     pdb_prepared_object *prepared = pdb_to_userdata(L, index, rows->statement_metatable);
@@ -66,7 +68,8 @@ void pdb_push_statement_methods(lua_State *L) {
     lua_remove(L, -2);
 }
 
-void pdb_open_statements(lua_State *L, pdb_state *rows) {
+void pdb_open_statements(lua_State *L) {
+    pdb_state *rows = pdb_state_of(L);
     static const luaL_Reg compiled[] = {{"__gc", pdb_collect_compiled}, {NULL, NULL}};
     static const luaL_Reg metamethods[] = {{"__tostring", prepared_to_string}, {"__close", prepared_close}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"sql", prepared_sql}, {"close", prepared_close}, {NULL, NULL}};
@@ -76,7 +79,6 @@ void pdb_open_statements(lua_State *L, pdb_state *rows) {
         pdb_new_metatable(L, &pdb_statement_metatable_key, "statement", metamethods);
     lua_createtable(L, 0, 16);
     luaL_setfuncs(L, methods, 0);
-    luaL_setfuncs(L, pdb_statement_verbs, 0);
     lua_setfield(L, -2, "__index");
     lua_pop(L, 1);
 }

@@ -1,5 +1,5 @@
 /* The compiling of statements: what an access allows, their parameters, their columns. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Connections/connections.h"
 
 /* MARK: - What an access allows */
 
@@ -217,16 +217,4 @@ void pdb_check_columns(pdb_statement *statement) {
     statement->prepare_count = prepare_count;
     statement->has_columns = true;
     statement->has_shape = false;
-}
-
-void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index) {
-    pdb_check_columns(statement);
-    if (statement->has_shape) {
-        lua_getiuservalue(L, statement_index, PDB_KEYS);
-        return;
-    }
-    pdb_push_shape(L, statement);
-    lua_pushvalue(L, -1);
-    lua_setiuservalue(L, statement_index, PDB_KEYS);
-    statement->has_shape = true;
 }

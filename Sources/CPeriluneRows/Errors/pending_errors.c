@@ -1,5 +1,5 @@
 /* Errors that callbacks of SQLite cannot raise: kept for the statement that runs. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Errors/errors.h"
 
 static const char pending_error_key;
 

@@ -1,5 +1,5 @@
 /* Collations: how SQLite calls their bodies. */
-#include "CPeriluneRows/Functions/definitions.h"
+#include "CPeriluneRows/Functions/functions.h"
 
 static int call_collation(lua_State *L) {
     pdb_invocation *call = lua_touserdata(L, 1);

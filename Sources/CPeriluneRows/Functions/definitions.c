@@ -4,7 +4,7 @@
 ** SQLite calls them in the middle of a statement, on the thread that steps it. They run on the coroutine that runs then;
 ** what they raise ends the statement, and comes out of it as the value that was raised. They must not use the database.
 */
-#include "CPeriluneRows/Functions/definitions.h"
+#include "CPeriluneRows/Functions/functions.h"
 
 static const char liveness_key;
 
@@ -124,7 +124,9 @@ static int define(lua_State *L, sqlite3 *handle) {
     return code;
 }
 
-int pdb_apply_definitions(lua_State *L, pdb_connection *connection) {
+/* Defines on a connection the functions and collations that scripts have added to its database. Raises nothing. Returns SQLite's
+** code. */
+static int apply_definitions(lua_State *L, pdb_connection *connection) {
     pdb_database *database = connection->database;
     if (database->definition_count == connection->definition_count || !lua_checkstack(L, LUA_MINSTACK)) return SQLITE_OK;
     int code = SQLITE_OK;
@@ -170,7 +172,7 @@ static int define_now(lua_State *L) {
     pdb_access *access = pdb_find_access(L, rows, handle->database, handle->token);
     pdb_connection *connection = access->connection;
     add_definition(L, handle->database, 2);
-    int code = pdb_apply_definitions(L, connection);
+    int code = apply_definitions(L, connection);
     if (code == SQLITE_OK) {
         lua_rawgeti(L, 2, KIND);
         if (strcmp(lua_tostring(L, -1), "collation") == 0) handle->database->has_collations = true;
@@ -187,4 +189,12 @@ int pdb_define(lua_State *L) {
     lua_pushvalue(L, 2);
     lua_insert(L, 1);
     return pdb_with_access(L, 1, PDB_WRITE_STATEMENT, 2);
+}
+
+/* What cannot be defined while a cursor is open is tried again next time. */
+static void will_begin(lua_State *L, pdb_connection *connection) { apply_definitions(L, connection); }
+
+void pdb_open_functions(lua_State *L) {
+    static const pdb_connection_hooks hooks = {.will_begin = will_begin};
+    pdb_add_connection_hooks(pdb_state_of(L), &hooks);
 }

@@ -1,5 +1,5 @@
 /* SQL functions and aggregates: how SQLite calls their bodies. */
-#include "CPeriluneRows/Functions/definitions.h"
+#include "CPeriluneRows/Functions/functions.h"
 
 static void push_argument(lua_State *L, sqlite3_value *value) {
     switch (sqlite3_value_type(value)) {

@@ -107,14 +107,14 @@ bool pdb_call_on_change(pdb_observer *observer, const pdb_change *change) {
     lua_State *L = coroutine_for(observer);
     if (L == NULL) return true;
     pdb_state *rows = pdb_state_of(L);
-    pdb_place former = rows->place;
+    pdb_place place = rows->place;
     if (rows->has_pending_error) return false;
     rows->place = PDB_IN_ON_CHANGE;
     lua_pushcfunction(L, call_on_change);
     lua_pushlightuserdata(L, observer);
     lua_pushlightuserdata(L, (void *)change);
     int status = plua_pcall(L, 2, 0);
-    rows->place = former;
+    rows->place = place;
     if (status != LUA_OK) pdb_keep_pending_error(L);
     return status == LUA_OK;
 }
@@ -126,11 +126,11 @@ int pdb_call_will_commit(pdb_observer *observer) {
     lua_State *L = is_asked ? coroutine_for(observer) : NULL;
     if (L == NULL) return LUA_OK;
     pdb_state *rows = pdb_state_of(L);
-    pdb_place former = rows->place;
+    pdb_place place = rows->place;
     rows->place = PDB_IN_WILL_COMMIT;
     push_function(L, observer, PDB_WILL_COMMIT);
     int status = plua_pcall(L, 0, 0);
-    rows->place = former;
+    rows->place = place;
     return status;
 }
 
@@ -140,8 +140,8 @@ void pdb_defer_callback(pdb_observer *observer, int function) {
     lua_State *L = coroutine_for(observer);
     if (L == NULL || (!observer->is_once && !pdb_observer_has(observer, function))) return;
     pdb_state *rows = pdb_state_of(L);
-    pdb_deferred_callbacks *settlements = rows->settlements;
-    if (settlements == NULL) settlements = rows->settlements = calloc(1, sizeof *settlements);
+    pdb_deferred_callbacks *settlements = rows->deferred_callbacks;
+    if (settlements == NULL) settlements = rows->deferred_callbacks = calloc(1, sizeof *settlements);
     if (settlements == NULL) return;
     if (settlements->count == settlements->capacity) {
         size_t capacity = settlements->capacity ? settlements->capacity * 2 : 8;
@@ -167,7 +167,7 @@ void pdb_free_deferred_callbacks(pdb_deferred_callbacks *settlements) {
     free(settlements);
 }
 
-bool pdb_has_deferred_callbacks(pdb_state *rows) { return rows->settlements && rows->settlements->count > 0; }
+bool pdb_has_deferred_callbacks(pdb_state *rows) { return rows->deferred_callbacks && rows->deferred_callbacks->count > 0; }
 
 /* Pushes a function that is to be called, unless the observer has been removed. */
 static bool push_settlement(lua_State *L, settlement taken) {
@@ -183,7 +183,7 @@ static bool push_settlement(lua_State *L, settlement taken) {
 /* Runs in an access. All are called; raises what the first that failed has raised. */
 static int settle(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
-    pdb_deferred_callbacks *settlements = rows->settlements;
+    pdb_deferred_callbacks *settlements = rows->deferred_callbacks;
     lua_settop(L, 0);
     if (settlements->depth >= deepest_settling) {
         while (settlements->count > 0) pdb_release_observer(take_first(settlements).observer);
@@ -249,7 +249,7 @@ void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *conn
 void pdb_settle_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed) {
     pdb_state *rows = entry->database->rows;
     if (!pdb_has_deferred_callbacks(rows)) return;
-    pdb_connection *connection = pdb_begin_connection(entry->database, handle, grdb);
+    pdb_connection *connection = pdb_begin_connection(entry->L, entry->database, handle, grdb);
     if (has_failed) pdb_run_deferred_callbacks_after_failure(entry->L, connection);
     else if (run_settling(entry->L, connection) != LUA_OK) pdb_keep_pending_error(entry->L);
     connection->grdb = NULL;

@@ -2,7 +2,7 @@
 ** Fingerprints of values: equal for values that are equal in depth, whatever the order of their tables, and for others different, but
 ** once in 2^64 times or less. By them an observation knows whether it has something new, without keeping what it gave away.
 */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Observers/observers.h"
 
 /* Tables in tables; beyond it is a cycle, or as good as one. */
 enum { deepest = 100, entries_per_look = 256 };

@@ -1,6 +1,8 @@
 /* Observers as scripts hold them: adding and removing. */
 #include "CPeriluneRows/Observers/observers.h"
 
+#include <perilune_recording.h>
+
 static const char metatable_key, observers_key, guard_key;
 
 /* The user value of an observer, after its functions, that is the object of its database. */
@@ -50,7 +52,8 @@ static bool is_of(lua_State *L, int index, const pdb_database *database) {
     return handle && handle->database == database;
 }
 
-void pdb_remove_observers(lua_State *L, const pdb_database *database) {
+/* Removes the observers that scripts have added to a database. */
+static void remove_observers(lua_State *L, const pdb_database *database) {
     lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key);
     for (lua_pushnil(L); lua_next(L, -2); lua_pop(L, 1)) {
         if (is_of(L, -1, database)) pdb_remove_observer(L, *(pdb_observer **)lua_touserdata(L, -1));
@@ -215,14 +218,56 @@ int pdb_add_observer(lua_State *L) {
 
 static int free_settlements(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
-    pdb_free_deferred_callbacks(rows->settlements);
-    rows->settlements = NULL;
+    pdb_free_deferred_callbacks(rows->deferred_callbacks);
+    rows->deferred_callbacks = NULL;
     if (rows->mail.object) rows->mail.release(rows->mail.object);
     rows->mail.object = NULL;
     return 0;
 }
 
+/* MARK: - Connections */
+
+static void will_begin(lua_State *L, pdb_connection *connection) {
+    (void)L;
+    pdb_find_observers(connection);
+    if (connection->hub) pdb_prune_observers(connection);
+}
+
+static size_t will_begin_savepoint(pdb_connection *connection) {
+    return connection->hub ? pdb_observers_begin_savepoint(connection->hub, NULL) : 0;
+}
+
+/* Observers may have been added in the block: they know of all savepoints that were open then. */
+static void did_end_savepoint(pdb_connection *connection, size_t mark, bool is_kept) {
+    size_t depth = mark > 0 ? mark : (size_t)connection->savepoints;
+    if (connection->hub) pdb_observers_end_savepoint(connection->hub, depth, is_kept);
+}
+
+static void did_control(pdb_connection *connection, const char *sql) {
+    if (connection->hub) pdb_observers_take_control(connection->hub, sql);
+}
+
+static void did_fail_statement(pdb_connection *connection) {
+    if (connection->hub) pdb_observers_statement_failed(connection->hub);
+}
+
+static void did_end(lua_State *L, pdb_connection *connection) {
+    if (pdb_has_deferred_callbacks(connection->database->rows)) pdb_run_deferred_callbacks(L, connection);
+}
+
+static void did_fail(lua_State *L, pdb_connection *connection) {
+    if (pdb_has_deferred_callbacks(connection->database->rows)) pdb_run_deferred_callbacks_after_failure(L, connection);
+}
+
+static void will_drop(pdb_connection *connection) {
+    if (connection->hub) pdb_release_observers(connection->hub);
+}
+
 void pdb_open_observers(lua_State *L) {
+    static const pdb_connection_hooks hooks = {
+        .will_begin = will_begin, .will_begin_savepoint = will_begin_savepoint, .did_end_savepoint = did_end_savepoint,
+        .did_control = did_control, .did_fail_statement = did_fail_statement, .did_end = did_end, .did_fail = did_fail,
+        .will_detach = remove_observers, .will_drop = will_drop};
     static const luaL_Reg metamethods[] = {{"__gc", collect}, {"__close", close_observer}, {"__tostring", to_string}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"remove", remove_observer}, {"is_active", observer_is_active}, {NULL, NULL}};
     static const char guard_metatable_key;
@@ -236,4 +281,6 @@ void pdb_open_observers(lua_State *L) {
     pdb_new_metatable(L, &guard_metatable_key, "guard", (luaL_Reg[]){{"__gc", free_settlements}, {NULL, NULL}});
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &guard_key);
+    pdb_add_connection_hooks(pdb_state_of(L), &hooks);
+    psql_set_change_hook_owner(pdb_lift_hook, pdb_put_hook_back);
 }

@@ -1,6 +1,7 @@
 /* The hub of a connection: SQLite's hook, and the list of observers. */
 #include "CPeriluneRows/Observers/observers.h"
 
+#include <perilune_recording.h>
 #include <pthread.h>
 
 /* The hubs of the process, by connection: hosts that share one share its hub. */
@@ -178,7 +179,7 @@ static void remove_hook(pdb_connection_observers *hub) {
     hub->is_hooked = false;
 }
 
-pdb_connection_observers *pdb_lift_hook(sqlite3 *handle) {
+void *pdb_lift_hook(sqlite3 *handle) {
     pthread_mutex_lock(&hubs_lock);
     pdb_connection_observers *hub = hubs;
     while (hub && (hub->handle != handle || !hub->is_hooked)) hub = hub->next;
@@ -187,7 +188,8 @@ pdb_connection_observers *pdb_lift_hook(sqlite3 *handle) {
     return hub;
 }
 
-void pdb_put_hook_back(pdb_connection_observers *hub) {
+void pdb_put_hook_back(void *lifted) {
+    pdb_connection_observers *hub = lifted;
     if (hub) sqlite3_preupdate_hook(hub->handle, will_change, hub);
 }
 

@@ -3,7 +3,11 @@
 #define PERILUNE_OBSERVERS_INTERNAL_H
 
 #include <perilune_observers.h>
-#include "CPeriluneRows/rows_internal.h"
+
+#include "CPeriluneRows/Accesses/accesses.h"
+
+/* Registers the room with the connections, and with the recordings of SQLite. [-0, +0, m] */
+void pdb_open_observers(lua_State *L);
 
 /* MARK: - Changes */
 
@@ -108,6 +112,27 @@ void pdb_retain_observers(pdb_connection_observers *hub);
 /* The hub of a connection, made if `grdb` is observed for the first time. Raises. [-0, +0] */
 pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *connection);
 
+/* Looks for the observers of a connection, in case there are others than when it was last used, and lets go of those that were
+** removed. */
+void pdb_find_observers(pdb_connection *connection);
+void pdb_prune_observers(pdb_connection *connection);
+
+void pdb_release_observers(pdb_connection_observers *hub);
+
+/* A savepoint begins; returns how many there are. It ends, and all inside of it, if the transaction has not. */
+size_t pdb_observers_begin_savepoint(pdb_connection_observers *hub, const char *name);
+void pdb_observers_end_savepoint(pdb_connection_observers *hub, size_t depth, bool is_kept);
+
+/* A statement of a script that begins or ends savepoints has been run. */
+void pdb_observers_take_control(pdb_connection_observers *hub, const char *sql);
+
+/* A statement has failed. */
+void pdb_observers_statement_failed(pdb_connection_observers *hub);
+
+/* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back. */
+void *pdb_lift_hook(sqlite3 *handle);
+void pdb_put_hook_back(void *hub);
+
 /* Adds an observer, which the hub retains. */
 void pdb_observers_add(pdb_connection_observers *hub, pdb_observer *observer);
 
@@ -148,6 +173,16 @@ bool pdb_call_on_change(pdb_observer *observer, const pdb_change *change);
 int pdb_call_will_commit(pdb_observer *observer);
 
 typedef struct pdb_deferred_callbacks pdb_deferred_callbacks;
+
+/* Whether did_commit and did_rollback wait to be called. */
+bool pdb_has_deferred_callbacks(pdb_state *rows);
+
+/* Calls them; raises what they raise. */
+void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection);
+
+/* Calls them with an error on top of the stack, or pending: it stays what it is. Raises nothing. */
+void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection);
+
 void pdb_free_deferred_callbacks(pdb_deferred_callbacks *settlements);
 
 /* Puts did_commit or did_rollback among what is to be called. */

@@ -1,102 +1,7 @@
 /* Arguments: from the stack or a table of the script to the parameters of a statement. */
 #include <stdarg.h>
 
-#include "CPeriluneRecords/Model/records.h"
-
-/* Longer strings are refused before SQLite is asked: it would refuse them too, at its own limit. */
-static const size_t longest_string = 1u << 30;
-
-/* MARK: - One value */
-
-static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
-    size_t length;
-    const char *bytes = lua_tolstring(L, index, &length);
-    if (length >= longest_string) return "a string of less than 1 GiB";
-    int code = is_blob
-        ? sqlite3_bind_blob64(statement, parameter, length ? bytes : "", length, SQLITE_STATIC)
-        : sqlite3_bind_text64(statement, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8);
-    return code == SQLITE_OK ? NULL : "a string that SQLite can take; this one is too long";
-}
-
-static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);
-
-/* Answered in place of what was expected: the error is on top of the stack. */
-const char pdb_conversion_failed[] = "a value that can be converted";
-
-/* Binds what a value's own __to_database makes of it; the result stays on the stack. */
-static const char *bind_converted(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
-    static const char expected[] =
-        "a value that SQLite can store (nil, boolean, number, string, perilune.null, perilune.blob or a date)";
-    if (luaL_getmetafield(L, index, "__to_database") == LUA_TNIL) return expected;
-    lua_pushvalue(L, index);
-    if (plua_pcall(L, 1, 1) != LUA_OK) return pdb_conversion_failed;
-    int type = lua_type(L, -1);
-    bool is_plain = type != LUA_TTABLE && (type != LUA_TUSERDATA || pdb_is_blob(L, -1) || pdb_is_null(L, -1));
-    return is_plain ? bind_plain(L, statement, parameter, lua_gettop(L)) : "a plain value from __to_database";
-}
-
-static const char *bind_object(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
-    if (pdb_is_null(L, index)) {
-        sqlite3_bind_null(statement, parameter);
-        return NULL;
-    }
-    if (!pdb_is_blob(L, index)) return bind_converted(L, statement, parameter, index);
-    lua_getiuservalue(L, index, 1);
-    return bind_string(L, statement, parameter, lua_gettop(L), true);
-}
-
-/* Returns what was expected if the value cannot be bound. Otherwise NULL. */
-static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index) {
-    switch (lua_type(L, index)) {
-        case LUA_TNIL:
-            sqlite3_bind_null(statement, parameter);
-            return NULL;
-        case LUA_TBOOLEAN:
-            sqlite3_bind_int64(statement, parameter, lua_toboolean(L, index));
-            return NULL;
-        case LUA_TNUMBER: {
-            if (lua_isinteger(L, index)) {
-                sqlite3_bind_int64(statement, parameter, lua_tointeger(L, index));
-                return NULL;
-            }
-            double number = lua_tonumber(L, index);
-            if (number != number) return "a number that is not NaN, which SQLite would store as NULL";
-            sqlite3_bind_double(statement, parameter, number);
-            return NULL;
-        }
-        case LUA_TSTRING: return bind_string(L, statement, parameter, index, false);
-        case LUA_TUSERDATA: return bind_object(L, statement, parameter, index);
-        default: return bind_converted(L, statement, parameter, index);
-    }
-}
-
-const char *pdb_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
-    if (is_blob) return bind_string(L, statement, parameter, index, true);
-    return bind_plain(L, statement, parameter, index);
-}
-
-void pdb_push_plain(lua_State *L, int index) {
-    int type = lua_type(L, index);
-    bool is_object = type == LUA_TTABLE || (type == LUA_TUSERDATA && !pdb_is_null(L, index) && !pdb_is_blob(L, index));
-    lua_pushvalue(L, index);
-    if (!is_object || luaL_getmetafield(L, -1, "__to_database") == LUA_TNIL) return;
-    lua_insert(L, -2);
-    lua_call(L, 1, 1);
-}
-
-int pdb_plain_value(lua_State *L) {
-    pdb_push_plain(L, 1);
-    return 1;
-}
-
-void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what) {
-    index = lua_absindex(L, index);
-    const char *expected = bind_plain(L, statement, parameter, index);
-    if (expected == pdb_conversion_failed) lua_error(L);
-    if (expected) plua_raise(L, "argument", "%s: expected %s, got %s", what, expected, plua_type_name(L, index));
-}
-
-/* MARK: - The arguments of a call */
+#include "CPeriluneRows/Queries/queries.h"
 
 /* A list is as long as its field `n` says, as table.pack leaves it, else as # says. */
 static lua_Integer list_length(lua_State *L, int table) {
@@ -140,9 +45,17 @@ static int fail_conversion(lua_State *L, const pdb_arguments *arguments) {
     return lua_error(L);
 }
 
+/* Records, which are made above, say so by the name of their metatable. */
+static bool is_record(lua_State *L, int index) {
+    if (luaL_getmetafield(L, index, "__name") == LUA_TNIL) return false;
+    bool is_record = lua_type(L, -1) == LUA_TSTRING && strcmp(lua_tostring(L, -1), "record") == 0;
+    lua_pop(L, 1);
+    return is_record;
+}
+
 static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer expected) {
     const char *hint = "";
-    if (arguments->table && prec_shape_at(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
+    if (arguments->table && is_record(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
     else if (arguments->table && arguments->list_count < expected) {
         hint = " (a nil ends a list: write perilune.null, or give the list a field n)";
     }
@@ -161,7 +74,7 @@ static void bind_list_value(lua_State *L, pdb_statement *statement, int paramete
     lua_Integer position = ++arguments->taken;
     if (arguments->table) lua_rawgeti(L, arguments->table, position);
     int index = arguments->table ? lua_gettop(L) : arguments->first + (int)position - 1;
-    const char *expected = bind_plain(L, statement->handle, parameter, index);
+    const char *expected = pdb_bind_plain(L, statement->handle, parameter, index, false);
     if (expected) fail_value(L, arguments, position, expected, index);
 }
 
@@ -217,7 +130,7 @@ static void bind_named_value(lua_State *L, pdb_statement *statement, int paramet
     }
     arguments->named++;
     int index = lua_gettop(L);
-    const char *expected = bind_plain(L, statement->handle, parameter, index);
+    const char *expected = pdb_bind_plain(L, statement->handle, parameter, index, false);
     if (expected == pdb_conversion_failed) fail_conversion(L, arguments);
     if (expected) {
         fail(L, arguments, "%s: argument \"%s\": expected %s, got %s", arguments->verb,
@@ -230,7 +143,7 @@ static void bind_stack(lua_State *L, pdb_statement *statement, pdb_arguments *ar
     int count = statement->parameter_count, next = arguments->first + (int)arguments->taken;
     if (arguments->list_count - arguments->taken < count) raise_count(L, arguments, count);
     for (int i = 1; i <= count; i++, next++) {
-        const char *expected = bind_plain(L, statement->handle, i, next);
+        const char *expected = pdb_bind_plain(L, statement->handle, i, next, false);
         if (expected) fail_value(L, arguments, next - arguments->first + 1, expected, next);
     }
     arguments->taken += count;

@@ -1,18 +1,20 @@
-/* Cursors: rows and tuples, one at a time. */
-#include "CPeriluneRows/Queries/verbs.h"
+/* Cursors: rows, one at a time. */
+#include "CPeriluneRows/Queries/queries.h"
+
+static const char metatable_key; /* in the registry */
 
 typedef struct {
     pdb_database *database;
     pdb_statement *statement; /* NULL if the rows were all taken at once */
     uint32_t run_id;               /* of the run that this cursor is */
-    pdb_row_form form;
+    const pdb_row_form *form;
     bool is_autocommit; /* opened outside of blocks: each step has an access of its own */
     bool has_columns, is_done;
     lua_Integer position; /* in the list of rows */
 } cursor;
 
 /* User values. */
-enum { CURSOR_SOURCE = 1 /* compiled statement, or list of rows */, CURSOR_KEYS, CURSOR_ARGUMENTS, CURSOR_DATABASE, CURSOR_CLASS };
+enum { CURSOR_SOURCE = 1 /* compiled statement, or list of rows */, CURSOR_MADE_FROM, CURSOR_ARGUMENTS, CURSOR_DATABASE, CURSOR_CLASS };
 
 static bool is_alive(const cursor *cursor) {
     return cursor->statement && cursor->statement->in_use && cursor->statement->run_id == cursor->run_id;
@@ -38,16 +40,16 @@ static int push_tuple(lua_State *L, pdb_statement *statement) {
     return count;
 }
 
-static void find_layout(lua_State *L, cursor *cursor) {
+/* Keeps what rows are made from. */
+static void keep_source(lua_State *L, cursor *cursor) {
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
     lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_CLASS);
     int top = lua_gettop(L);
     pdb_call call = {.rows = cursor->database->rows, .database = cursor->database, .statement = cursor->statement,
-                          .access = pdb_current_access(L, cursor->database), .statement_index = top - 1,
-                          .class_index = top};
+                     .access = pdb_current_access(L, cursor->database), .statement_index = top - 1, .class_index = top};
     call.arguments.verb = "rows";
-    prec_push_layout(L, &call);
-    lua_setiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
+    cursor->form->push_source(L, &call);
+    lua_setiuservalue(L, lua_upvalueindex(1), CURSOR_MADE_FROM);
     lua_settop(L, top - 2);
 }
 
@@ -55,12 +57,7 @@ static void find_layout(lua_State *L, cursor *cursor) {
 static void check_columns(lua_State *L, cursor *cursor) {
     cursor->has_columns = true;
     pdb_check_columns(cursor->statement);
-    if (cursor->form == PDB_RECORDS) find_layout(L, cursor);
-    if (cursor->form != PDB_ROWS) return;
-    lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_SOURCE);
-    pdb_push_keys(L, cursor->statement, lua_gettop(L));
-    lua_setiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
-    lua_settop(L, -2);
+    if (cursor->form != &pdb_tuples_form) keep_source(L, cursor);
 }
 
 static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
@@ -77,15 +74,14 @@ static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
     }
     if (!cursor->has_columns) check_columns(L, cursor);
     if (rows->context->limited) plua_count_work(L, statement->column_count);
-    if (cursor->form == PDB_TUPLES) return push_tuple(L, statement);
-    lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_KEYS);
-    if (cursor->form == PDB_RECORDS) prec_push_record(L, statement, lua_gettop(L));
-    else pdb_push_row(L, statement, lua_gettop(L));
+    if (cursor->form == &pdb_tuples_form) return push_tuple(L, statement);
+    lua_getiuservalue(L, lua_upvalueindex(1), CURSOR_MADE_FROM);
+    cursor->form->push(L, statement, lua_gettop(L));
     if (rows->has_pending_error) {
         cursor->is_done = true;
         return pdb_raise_failure(L, statement);
     }
-    prec_check_types(L, rows);
+    pdb_end_rows(L, rows, cursor->form);
     return 1;
 }
 
@@ -96,7 +92,7 @@ static int next_in_list(lua_State *L, cursor *cursor) {
         cursor->is_done = true;
         return 0;
     }
-    if (cursor->form != PDB_TUPLES) return 1;
+    if (cursor->form != &pdb_tuples_form) return 1;
     lua_getfield(L, 2, "n");
     int count = (int)lua_tointeger(L, -1);
     luaL_checkstack(L, count, "too many columns");
@@ -147,10 +143,10 @@ static void keep_arguments(lua_State *L, pdb_call *call, int cursor_index) {
     lua_setiuservalue(L, cursor_index, CURSOR_ARGUMENTS);
 }
 
-static cursor *push_cursor(lua_State *L, pdb_call *call, pdb_row_form form) {
+static cursor *push_cursor(lua_State *L, pdb_call *call, const pdb_row_form *form) {
     cursor *result = lua_newuserdatauv(L, sizeof *result, 5);
     *result = (cursor){.database = call->database, .form = form};
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_cursor_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &metatable_key);
     lua_setmetatable(L, -2);
     /* A handle or a prepared statement keeps its database alive by its first user value; a database object is itself. */
     lua_pushvalue(L, 1);
@@ -172,11 +168,11 @@ static int push_iterator(lua_State *L) {
     return 4;
 }
 
-int pdb_open_cursor(lua_State *L, pdb_call *call, pdb_row_form form) {
+int pdb_open_cursor(lua_State *L, pdb_call *call, const pdb_row_form *form) {
     pdb_statement *statement = call->statement;
     if (!statement->is_direct) {
         pdb_fetch(L, call, form, LUA_MAXINTEGER);
-        prec_check_types(L, call->rows);
+        pdb_end_rows(L, call->rows, form);
         int list = lua_gettop(L);
         push_cursor(L, call, form);
         lua_pushvalue(L, list);
@@ -233,10 +229,10 @@ static int close(lua_State *L) {
     return pdb_enter(L, rows, cursor->database, PDB_WRITE_STATEMENT, 1, NULL);
 }
 
-void pdb_open_cursors(lua_State *L, pdb_state *rows) {
+void pdb_open_cursors(lua_State *L) {
     static const luaL_Reg functions[] = {{"__gc", collect}, {"__close", close}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"close", close}, {NULL, NULL}};
-    rows->cursor_metatable = pdb_new_metatable(L, &pdb_cursor_metatable_key, "cursor", functions);
+    pdb_state_of(L)->cursor_metatable = pdb_new_metatable(L, &metatable_key, "cursor", functions);
     lua_createtable(L, 0, 1);
     luaL_setfuncs(L, methods, 0);
     lua_setfield(L, -2, "__index");

@@ -1,5 +1,5 @@
 /* execute: one statement, or several in one text. */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRows/Queries/queries.h"
 
 /* Pushes what a script gets for an INSERT, whose row id only counts if it has inserted something. */
 static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_rows, bool has_inserted) {
@@ -11,7 +11,7 @@ static int push_insertion(lua_State *L, sqlite3 *handle, lua_Integer changed_row
 /* Steps a statement and throws its rows away. */
 static void run_to_end(lua_State *L, pdb_call *call) {
     if (!call->statement->is_direct) {
-        pdb_run_through_grdb(L, call, PDB_DISCARD, 0);
+        pdb_run_through_grdb(L, call, NULL, 0);
         return;
     }
     bool has_row = pdb_step_once(L, call);

@@ -1,5 +1,5 @@
 /* Running statements: their start, and those that change something, here or through GRDB. */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRows/Queries/queries.h"
 
 void pdb_record_read(lua_State *L, pdb_call *call) {
     pdb_state *rows = call->rows;
@@ -21,47 +21,19 @@ void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list) {
 
 /* MARK: - Through GRDB */
 
-static void push_optional_value(lua_State *L, pdb_statement *statement) {
-    pdb_push_value(L, statement, 0);
-    if (!lua_isnil(L, -1)) return;
-    lua_pop(L, 1);
-    pdb_push_null(L);
-}
-
-static void push_list(lua_State *L, pdb_statement *statement) {
-    lua_createtable(L, statement->column_count, 1);
-    for (int i = 0; i < statement->column_count; i++) {
-        pdb_push_value(L, statement, i);
-        lua_rawseti(L, -2, i + 1);
-    }
-    lua_pushinteger(L, statement->column_count);
-    lua_setfield(L, -2, "n");
-}
-
-/* Below the list is the list of keys, or nil. Swift frames are below: nothing is refused, and nothing may be raised. */
+/* Below the list is the source. Swift frames are below: nothing is refused, and nothing may be raised. */
 void pdb_take_row(pdb_execution *run) {
     lua_State *L = run->L;
-    pdb_statement *statement = run->statement;
-    if (run->form == PDB_DISCARD || run->count >= run->limit) return;
+    if (run->form == NULL || run->is_stale || run->count >= run->limit) return;
     if (run->count++ == 0) {
-        pdb_check_columns(statement);
-        if (run->form == PDB_ROWS) {
-            pdb_push_keys(L, statement, run->statement_index);
+        pdb_check_columns(run->statement);
+        if (run->form->begins_on_first_row) {
+            run->form->push_source(L, run->call);
             lua_replace(L, run->list - 1);
         }
     }
-    switch (run->form) {
-        case PDB_VALUES: push_optional_value(L, statement); break;
-        case PDB_TUPLES: push_list(L, statement); break;
-        case PDB_RECORDS:
-            if (!prec_push_record(L, statement, run->list - 1)) {
-                run->is_stale = true;
-                return;
-            }
-            break;
-        default: pdb_push_row(L, statement, run->list - 1); break;
-    }
-    lua_rawseti(L, run->list, run->count);
+    if (run->form->push(L, run->statement, run->list - 1)) lua_rawseti(L, run->list, run->count);
+    else run->is_stale = true;
 }
 
 bool pdb_is_change(const pdb_statement *statement) {
@@ -124,41 +96,44 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     int result = rows->callbacks.run(call->statement->object, run);
     pdb_end_host_call(rows, may_refuse);
     if (result == 0 && !rows->has_pending_error) return;
-    pdb_connection *connection = call->access->connection;
-    if (connection->hub) pdb_observers_statement_failed(connection->hub);
-    if (pdb_has_deferred_callbacks(rows)) pdb_run_deferred_callbacks_after_failure(L, connection);
+    pdb_did_fail_statement(call->access->connection);
+    pdb_did_fail(L, call->access->connection);
     pdb_raise_failure(L, call->statement);
 }
 
-/* Observers may have to know of a savepoint. */
-static void tell_of_savepoint(lua_State *L, pdb_call *call) {
-    pdb_connection *connection = call->access->connection;
-    if (connection->hub == NULL || call->statement->screening.keyword != PDB_KEYWORD_CONTROL) return;
-    pdb_observers_take_control(connection->hub, sqlite3_sql(call->statement->handle));
+/* Whoever follows transactions may have to know of one, or of a savepoint. */
+static void tell_of_control(lua_State *L, pdb_call *call) {
+    if (call->statement->screening.keyword != PDB_KEYWORD_CONTROL) return;
+    pdb_did_control(call->access->connection, sqlite3_sql(call->statement->handle));
     if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
 }
 
-/* Runs a statement whose arguments are bound. Pushes the list of its rows, in the form asked for, unless they are discarded. */
-void pdb_run_bound(lua_State *L, pdb_call *call, pdb_row_form form, lua_Integer limit) {
-    pdb_execution run = {.L = L, .statement = call->statement, .form = form, .limit = limit,
-                        .statement_index = call->statement_index};
-    if (form != PDB_DISCARD) {
+static int raise_stale(lua_State *L, pdb_call *call) {
+    pdb_end_run(call->statement);
+    return plua_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
+                          "class", call->arguments.verb);
+}
+
+/* Runs a statement whose arguments are bound. Pushes the list of its rows, in the form asked for, or nothing without a form. */
+void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit) {
+    pdb_execution run = {.L = L, .call = call, .statement = call->statement, .form = form, .limit = limit};
+    if (form) {
         luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
-        if (form == PDB_RECORDS) prec_push_layout(L, call);
-        else lua_pushnil(L);
+        if (form->begins_on_first_row) lua_pushnil(L);
+        else form->push_source(L, call);
         lua_newtable(L);
         run.list = lua_gettop(L);
     }
     step_change(L, call, &run);
-    if (run.is_stale) prec_raise_stale(L, call);
-    tell_of_savepoint(L, call);
+    if (run.is_stale) raise_stale(L, call);
+    tell_of_control(L, call);
     pdb_end_change(call);
-    if (pdb_has_deferred_callbacks(call->rows)) pdb_run_deferred_callbacks(L, call->access->connection);
+    pdb_did_end(L, call->access->connection);
     plua_count_work(L, 100);
     if (pdb_is_cancelled(call->rows)) plua_raise_cancellation(L);
 }
 
-void pdb_run_through_grdb(lua_State *L, pdb_call *call, pdb_row_form form, lua_Integer limit) {
+void pdb_run_through_grdb(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit) {
     pdb_start(L, call, &call->access->active);
     pdb_run_bound(L, call, form, limit);
 }

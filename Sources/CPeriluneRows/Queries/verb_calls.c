@@ -1,5 +1,5 @@
 /* From a call of a script to a verb: its access, its guard, its statement. */
-#include "CPeriluneRows/Queries/verbs.h"
+#include "CPeriluneRows/Queries/queries.h"
 
 bool pdb_wants_writer(const pdb_call *call) {
     return call->access->mode == PDB_READ_STATEMENT &&
@@ -29,21 +29,6 @@ static int run_verb(lua_State *L, pdb_access *access, void *context) {
     }
     if (call->statement->handle && pdb_wants_writer(call)) return PDB_WANTS_WRITER;
     return verb->body(L, call);
-}
-
-/*
-** SQLite cannot be told that a collation has failed: the statement goes on to its end, with rows at wrong places in an index.
-** So where there are collations of scripts, changes are guarded by a transaction or savepoint, which the error rolls back.
-*/
-bool pdb_needs_guard(lua_State *L, pdb_database *database) {
-    if (!database->has_collations) return false;
-    pdb_access *access = pdb_current_access(L, database);
-    if (access && access->is_readonly) return false;
-    if (access && access->mode == PDB_GUARD && !access->is_taken) {
-        access->is_taken = true; /* by the call that it was opened for */
-        return false;
-    }
-    return true;
 }
 
 static bool needs_guard(lua_State *L, const pdb_verb *verb, pdb_database *database, int sql_index) {

@@ -5,7 +5,7 @@
 ** light userdata, whose pointer is the row id, with the topmost bit set, which no address of a process has. For anything
 ** else it is a full userdata with the same metatable.
 */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Rows/rows.h"
 
 typedef struct {
     lua_Integer changed_rows, inserted_rowid;

@@ -1,5 +1,5 @@
 /* Rows: plain tables, with one metatable for each statement. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Rows/rows.h"
 
 /*
 ** The shape of a statement's rows is a list of keys: a column's name; for a name that an earlier column has too, the position.
@@ -7,32 +7,9 @@
 ** The metatable has, by address: the keys; the lookup, lower-case name -> position; the exact names, name -> true.
 */
 static const char keys_key, lookup_key, exact_key;
+static const char methods_key; /* of the registry */
 
-/* MARK: - Values and rows */
-
-void pdb_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean) {
-    switch (sqlite3_column_type(statement, column)) {
-        case SQLITE_INTEGER: {
-            lua_Integer integer = sqlite3_column_int64(statement, column);
-            if (is_boolean) lua_pushboolean(L, integer != 0);
-            else lua_pushinteger(L, integer);
-            break;
-        }
-        case SQLITE_FLOAT: lua_pushnumber(L, sqlite3_column_double(statement, column)); break;
-        case SQLITE_TEXT: {
-            const char *bytes = (const char *)sqlite3_column_text(statement, column);
-            if (bytes == NULL) abort(); /* out of memory; Swift frames may be below, so that nothing may be raised */
-            lua_pushlstring(L, bytes, (size_t)sqlite3_column_bytes(statement, column));
-            break;
-        }
-        case SQLITE_BLOB: {
-            const char *bytes = sqlite3_column_blob(statement, column);
-            lua_pushlstring(L, bytes ? bytes : "", (size_t)sqlite3_column_bytes(statement, column));
-            break;
-        }
-        default: lua_pushnil(L); break;
-    }
-}
+/* MARK: - Rows */
 
 void pdb_push_row(lua_State *L, pdb_statement *statement, int keys) {
     int count = statement->column_count;
@@ -339,7 +316,7 @@ static void push_shape_of_names(lua_State *L) {
     lua_remove(L, names);
 }
 
-void pdb_push_shape(lua_State *L, pdb_statement *statement) {
+static void push_shape_of_statement(lua_State *L, pdb_statement *statement) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_createtable(L, statement->column_count, 0);
     for (int i = 1; i <= statement->column_count; i++) {
@@ -348,6 +325,18 @@ void pdb_push_shape(lua_State *L, pdb_statement *statement) {
         lua_rawseti(L, -2, i);
     }
     push_shape_of_names(L);
+}
+
+void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index) {
+    pdb_check_columns(statement);
+    if (statement->has_shape) {
+        lua_getiuservalue(L, statement_index, PDB_KEYS);
+        return;
+    }
+    push_shape_of_statement(L, statement);
+    lua_pushvalue(L, -1);
+    lua_setiuservalue(L, statement_index, PDB_KEYS);
+    statement->has_shape = true;
 }
 
 /* Arguments: a list of names, a table with their values. Returns a row. */
@@ -372,10 +361,10 @@ int pdb_make_row(lua_State *L) {
 }
 
 void pdb_push_row_methods(lua_State *L) {
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_row_methods_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &methods_key);
 }
 
 void pdb_open_rows(lua_State *L) {
     lua_createtable(L, 0, 16);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &pdb_row_methods_key);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &methods_key);
 }

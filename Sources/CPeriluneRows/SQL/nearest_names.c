@@ -1,5 +1,5 @@
 /* Did you mean: the name that was meant, among those that there are. */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/SQL/sql.h"
 
 /* Names that are longer than this are not compared. */
 enum { longest_name = 64 };

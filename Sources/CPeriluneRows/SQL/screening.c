@@ -2,7 +2,7 @@
 ** Looks at the text of a statement before SQLite does: some PRAGMAs take effect while they are compiled.
 ** Only words at fixed places decide, so that nothing in a string, a name or a comment can mislead.
 */
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/SQL/sql.h"
 
 typedef struct {
     const char *bytes, *end;

@@ -2,7 +2,7 @@
 ** Dates: userdata whose bytes are the microseconds since 1970, as Swift's DateTime has them. Here they are made of texts in the
 ** usual forms; all others are Swift's (DateScanner), which reads these forms in the same way.
 */
-#include "CPeriluneRecords/Model/records.h"
+#include "CPeriluneRows/Values/values.h"
 
 static const char date_metatable_key; /* in the registry */
 

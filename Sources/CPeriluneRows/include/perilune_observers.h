@@ -7,14 +7,9 @@
 #ifndef PERILUNE_OBSERVERS_H
 #define PERILUNE_OBSERVERS_H
 
-#include <stdbool.h>
+#include <perilune_accesses.h>
 
-#include <sqlite3.h>
-
-#include <perilune_shim.h>
-
-/* The observers of a connection. Belongs to its queue, on which all of this is called, but for the end. */
-typedef struct pdb_connection_observers pdb_connection_observers;
+/* The observers of a connection, pdb_connection_observers, belong to its queue, on which all of this is called, but for the end. */
 
 /* To be called when the schema may have changed, and when a statement says that it will change it. */
 void pdb_observers_forget_tables(pdb_connection_observers *hub);
@@ -28,14 +23,6 @@ size_t pdb_observers_savepoint_count(pdb_connection_observers *hub);
 void pdb_observers_defer(pdb_connection_observers *hub, bool is_deferring);
 bool pdb_observers_wants(pdb_connection_observers *hub, const char *table, int kind);
 void pdb_observers_tell_later(pdb_connection_observers *hub, int kind, const char *schema, const char *table, sqlite3_int64 rowid);
-
-/* What tells a state, from any thread, that its observers are to be told of transactions of others. */
-typedef struct {
-    void *object;
-    void (*signal)(void *object);
-    void *(*retain)(void *object);
-    void (*release)(void *object);
-} pdb_notifier;
 
 /* Sets it for the observers that are added from now on. The object is retained by each of them. */
 void pdb_set_notifier(lua_State *L, pdb_notifier mail);
@@ -52,5 +39,23 @@ bool pdb_observers_prune(pdb_connection_observers *hub);
 
 /* GRDB has let go of its observer: the connection is gone, or nobody observes it any more. On any thread. */
 void pdb_observers_end(pdb_connection_observers *hub);
+
+/* Calls what observers are to be told of transactions that have ended on the connection. To be called by Swift inside the access to
+** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
+void pdb_settle_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed);
+
+/* For the library: Lua functions. */
+
+/* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see handles.c. */
+int pdb_add_observer(lua_State *L);
+
+/* For observers that wait to be told of transactions of others: () returns a function and its argument, or nothing. */
+int pdb_take_notification(lua_State *L);
+
+/* Whether an observer of the database is being called inside SQLite. */
+int pdb_is_calling_observer(lua_State *L);
+
+/* (...) returns the fingerprint of the values, a string. */
+int pdb_fingerprint(lua_State *L);
 
 #endif

@@ -1,5 +1,5 @@
-/* The present and the random numbers of databases. See perilune_environment.h. */
-#include <perilune_environment.h>
+/* The present and the random numbers of databases. See perilune_clock.h. */
+#include <perilune_clock.h>
 
 #include <inttypes.h>
 #include <pthread.h>

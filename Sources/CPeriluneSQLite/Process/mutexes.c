@@ -9,7 +9,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-#include "CPeriluneRows/rows_internal.h"
+#include <perilune_process.h>
 
 #ifdef __GLIBC__
 

@@ -1,6 +1,7 @@
 /* Reading changesets row by row, and applying them. */
-#include <perilune_sessions.h>
-#include "CPeriluneRows/rows_internal.h"
+#include <perilune_recording.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Describes the change that an iterator stands on. */
 static int describe(sqlite3_changeset_iter *iterator, psql_row_change *change) {

@@ -2,8 +2,10 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
-#include <perilune_sessions.h>
-#include "CPeriluneRows/rows_internal.h"
+#include <stdlib.h>
+#include <string.h>
+
+#include <perilune_recording.h>
 
 struct psql_recording {
     psql_recording *next;
@@ -19,6 +21,25 @@ struct psql_recording {
 static psql_recording *recordings;
 static pthread_mutex_t recordings_lock = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int recording_count;
+
+/* MARK: - The hook */
+
+static void *(*_Atomic lift)(sqlite3 *db);
+static void (*_Atomic put_back)(void *lifted);
+
+void psql_set_change_hook_owner(void *(*lift_it)(sqlite3 *db), void (*put_it_back)(void *lifted)) {
+    atomic_store(&put_back, put_it_back);
+    atomic_store(&lift, lift_it);
+}
+
+static void *lift_hook(sqlite3 *db) {
+    void *(*call)(sqlite3 *) = atomic_load(&lift);
+    return call ? call(db) : NULL;
+}
+
+static void put_hook_back(void *lifted) {
+    if (lifted) atomic_load(&put_back)(lifted);
+}
 
 /* MARK: - Lists of names */
 
@@ -96,11 +117,11 @@ int psql_recording_begin(sqlite3 *db, const char *const *excluded, size_t exclud
     if (recording == NULL) return SQLITE_NOMEM;
     *recording = (psql_recording){.db = db, .limit = limit};
     int code = copy_names(excluded, excluded_count, recording) ? SQLITE_OK : SQLITE_NOMEM;
-    pdb_connection_observers *hub = pdb_lift_hook(db);
+    void *lifted = lift_hook(db);
     if (code == SQLITE_OK) code = sqlite3session_create(db, "main", &recording->session);
     if (code == SQLITE_OK) code = sqlite3session_attach(recording->session, NULL);
-    pdb_put_hook_back(hub);
-    if (hub) recording->state = PSQL_RECORDING_FAILED;
+    put_hook_back(lifted);
+    if (lifted) recording->state = PSQL_RECORDING_FAILED;
     if (code != SQLITE_OK) {
         psql_recording_end(recording);
         return code;
@@ -119,11 +140,11 @@ static void stand_in(void *context, sqlite3 *db, int kind, const char *schema, c
 void psql_recording_end(psql_recording *recording) {
     unlist(recording);
     if (recording->session) {
-        pdb_connection_observers *hub = pdb_lift_hook(recording->db);
+        void *lifted = lift_hook(recording->db);
         /* Sessions find each other by the hook, which an observer has taken. */
-        if (hub) sqlite3_preupdate_hook(recording->db, stand_in, recording->session);
+        if (lifted) sqlite3_preupdate_hook(recording->db, stand_in, recording->session);
         sqlite3session_delete(recording->session);
-        pdb_put_hook_back(hub);
+        put_hook_back(lifted);
     }
     free_names(recording->excluded, recording->excluded_count);
     free_names(recording->touched, recording->touched_count);
@@ -174,7 +195,7 @@ int psql_compare_schemas(sqlite3 *db, const char *former_schema, const char *con
     *bytes = NULL;
     *length = 0;
     sqlite3_session *session = NULL;
-    pdb_connection_observers *hub = pdb_lift_hook(db);
+    void *lifted = lift_hook(db);
     int code = sqlite3session_create(db, "main", &session);
     for (size_t i = 0; i < table_count && code == SQLITE_OK; i++) {
         char *message = NULL;
@@ -184,7 +205,7 @@ int psql_compare_schemas(sqlite3 *db, const char *former_schema, const char *con
     }
     if (code == SQLITE_OK) code = sqlite3session_changeset(session, length, bytes);
     if (session) sqlite3session_delete(session);
-    pdb_put_hook_back(hub);
+    put_hook_back(lifted);
     return code;
 }
 

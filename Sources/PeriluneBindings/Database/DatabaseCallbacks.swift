@@ -1,3 +1,4 @@
+internal import CPeriluneRecords
 internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
@@ -21,6 +22,7 @@ enum DatabaseCallbacks {
             release: { Unmanaged<AnyObject>.fromOpaque($0!).release() })
         try state.core.prepare()
         pdb_open(state.core.L, &callbacks)
+        prec_open(state.core.L)
     }
 
     // MARK: - Accesses

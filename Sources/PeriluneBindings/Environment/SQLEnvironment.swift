@@ -1,4 +1,4 @@
-internal import CPeriluneRows
+internal import CPeriluneSQLite
 internal import Foundation
 package import GRDB
 package import PeriluneDependencies

@@ -1,4 +1,5 @@
 internal import CPeriluneRows
+internal import CPeriluneSQLite
 package import GRDB
 internal import PeriluneLua
 
@@ -136,6 +137,6 @@ extension LuaCore {
 extension Database.BusyMode {
     /// Waits for the locks of others. Not by SQLite's own timeout, which would outlast the limits of a script.
     package static func waiting(seconds: Double) -> Database.BusyMode {
-        .callback { attempts in psql_wait_while_busy(CInt(clamping: attempts), seconds) }
+        .callback { attempts in psql_wait_while_busy(CInt(clamping: attempts), seconds, plua_is_run_cancelled) }
     }
 }

@@ -30,7 +30,7 @@ final class ScenarioStage {
         self.output = output
         retainedFolder = folder
         environment = Self.environment(clock: clock, seed: seed, output: output)
-        trace = try StatementTrace(clock: clock)
+        trace = StatementTrace(clock: clock)
         var configuration = Configuration()
         trace.install(in: &configuration)
         switch place {

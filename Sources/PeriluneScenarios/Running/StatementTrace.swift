@@ -1,50 +1,59 @@
-internal import CPeriluneSQLite
+internal import CPeriluneRows
+internal import Foundation
 internal import GRDB
 
-/// What statements the database of a scenario has run. Used on the thread that runs the scenario.
+/// What statements the database of a scenario has run, with the place in the script that called them. Used on the thread that runs the
+/// scenario.
+///
+/// Statements that begin and end transactions, PRAGMAs and looks at the schema are left out, and so is all that runs while the trace is
+/// paused. It must live longer than the connections that it traces.
 final class StatementTrace {
-    /// Lives as long as this object, which must live longer than the connections. Immutable.
-    private let trace: OpaquePointer
+    /// How many have ended.
+    private(set) var count = 0
     private let clock: ScenarioClock
+    private var ended: EndedStatement?
+    private var active: [ActiveStatement] = []
+    private var pauses = 0
     private var collections: [Collection] = []
+
+    /// Statements beyond these, one inside the other, are told without their time and rows.
+    private static let mostActive = 16
 
     /// Statements that are kept from some moment on.
     final class Collection {
         fileprivate(set) var statements: [StatementRecord] = []
     }
 
-    init(clock: ScenarioClock) throws {
+    init(clock: ScenarioClock) {
         self.clock = clock
-        let pointer = Unmanaged.passUnretained(clock).toOpaque()
-        let trace = psql_trace_make({ Unmanaged<ScenarioClock>.fromOpaque($0!).takeUnretainedValue().forgetReading() }, pointer)
-        guard let trace else { throw DatabaseError(resultCode: .SQLITE_NOMEM) }
-        self.trace = trace
-    }
-
-    deinit {
-        psql_trace_free(trace)
     }
 
     /// Has every connection that is opened with a configuration traced.
     func install(in configuration: inout Configuration) {
         // Connections are opened and used on the thread of the scenario.
-        nonisolated(unsafe) let trace = trace
-        configuration.prepareDatabase { db in
-            let code = psql_trace_connection(trace, db.sqliteConnection)
-            guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
-        }
+        nonisolated(unsafe) let trace = self
+        configuration.prepareDatabase { db in try trace.install(on: db) }
     }
 
-    /// How many statements have run.
-    var count: Int { Int(psql_trace_count(trace)) }
+    private func install(on db: Database) throws {
+        let events = CUnsignedInt(SQLITE_TRACE_STMT | SQLITE_TRACE_PROFILE | SQLITE_TRACE_ROW)
+        // Not retained: see above.
+        let code = sqlite3_trace_v2(
+            db.sqliteConnection, events,
+            { event, trace, statement, _ in
+                Unmanaged<StatementTrace>.fromOpaque(trace!).takeUnretainedValue().receive(event, OpaquePointer(statement!))
+                return 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+    }
 
     /// The last one.
-    var last: StatementRecord? { psql_trace_last(trace).map { StatementRecord($0.pointee) } }
+    var last: StatementRecord? { ended.map(StatementRecord.init) }
 
     /// Runs a closure whose statements are not those of the scenario.
     func pausing<Result>(_ body: () throws -> Result) rethrows -> Result {
-        psql_trace_pause(trace, true)
-        defer { psql_trace_pause(trace, false) }
+        pauses += 1
+        defer { pauses -= 1 }
         return try body()
     }
 
@@ -52,34 +61,123 @@ final class StatementTrace {
     func collect() -> Collection {
         let collection = Collection()
         collections.append(collection)
-        guard collections.count == 1 else { return collection }
-        psql_trace_tell(
-            trace,
-            { context, statement in
-                let trace = Unmanaged<StatementTrace>.fromOpaque(context!).takeUnretainedValue()
-                let record = StatementRecord(statement!.pointee)
-                for collection in trace.collections { collection.statements.append(record) }
-            }, Unmanaged.passUnretained(self).toOpaque())
         return collection
     }
 
     /// Keeps no more.
     func end(_ collection: Collection) {
         collections.removeAll { $0 === collection }
-        if collections.isEmpty { psql_trace_tell(trace, nil, nil) }
+    }
+
+    // MARK: - What SQLite tells
+
+    private func receive(_ event: CUnsignedInt, _ statement: OpaquePointer) {
+        switch CInt(event) {
+        case SQLITE_TRACE_ROW:
+            if let index = index(of: statement) { active[index].rows += 1 }
+        case SQLITE_TRACE_STMT:
+            // SQLite has asked for the present for the trace's sake: a clock that goes on with each reading takes it back.
+            clock.forgetReading()
+            begin(statement)
+        default:
+            clock.forgetReading()
+            end(statement)
+        }
+    }
+
+    private func index(of statement: OpaquePointer) -> Int? {
+        active.firstIndex { $0.statement == statement }
+    }
+
+    private func begin(_ statement: OpaquePointer) {
+        // A trigger is told of as its statement.
+        guard index(of: statement) == nil, active.count < Self.mostActive else { return }
+        let changes = sqlite3_total_changes64(sqlite3_db_handle(statement))
+        active.append(ActiveStatement(statement: statement, start: plua_now(), changes: changes))
+    }
+
+    private func end(_ statement: OpaquePointer) {
+        let former = index(of: statement).map { active.remove(at: $0) }
+        guard pauses == 0, let sql = sqlite3_sql(statement), isCounted(sql) else { return }
+        let ended = EndedStatement(statement, sql: sql, former: former)
+        self.ended = ended
+        count += 1
+        guard !collections.isEmpty else { return }
+        let record = StatementRecord(ended)
+        for collection in collections { collection.statements.append(record) }
     }
 }
 
+private struct ActiveStatement {
+    let statement: OpaquePointer
+    let start: UInt64
+    /// Of the connection, before it began.
+    let changes: Int64
+    var rows: Int64 = 0
+}
+
+/// A statement that has ended, of which a record is made only if somebody asks for it.
+private struct EndedStatement {
+    let sql: String
+    /// With the bound values in place of the parameters; nil if there are none, or very many.
+    let expanded: String?
+    let nanoseconds: UInt64
+    let rows: Int64
+    let isWriting: Bool
+    let place: (file: String, line: Int)?
+
+    /// Beyond that, writing out the values would cost more than the statement.
+    private static let mostParameters = 250
+
+    init(_ statement: OpaquePointer, sql: UnsafePointer<CChar>, former: ActiveStatement?) {
+        self.sql = String(cString: sql)
+        isWriting = sqlite3_stmt_readonly(statement) == 0
+        nanoseconds = former.map { plua_now() - $0.start } ?? 0
+        let db = sqlite3_db_handle(statement)
+        let hasChanged = isWriting && former.map { sqlite3_total_changes64(db) != $0.changes } ?? false
+        rows = hasChanged ? sqlite3_changes64(db) : former?.rows ?? 0
+        expanded = Self.expanded(statement)
+        place = Self.place()
+    }
+
+    private static func expanded(_ statement: OpaquePointer) -> String? {
+        let count = sqlite3_bind_parameter_count(statement)
+        guard count > 0, count <= mostParameters, let text = sqlite3_expanded_sql(statement) else { return nil }
+        defer { sqlite3_free(text) }
+        return String(cString: text)
+    }
+
+    /// The chunk that called it, as Lua names it without its mark; nil if no script did.
+    private static func place() -> (file: String, line: Int)? {
+        var activation = lua_Debug()
+        guard let context = plua_running_context(), plua_find_position(context.pointee.running, &activation),
+            let source = activation.source
+        else { return nil }
+        let isNamed = source[0] == CChar(UInt8(ascii: "@")) || source[0] == CChar(UInt8(ascii: "="))
+        if isNamed { return (String(cString: source + 1), Int(activation.currentline)) }
+        let short = withUnsafeBytes(of: activation.short_src) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        return (short, Int(activation.currentline))
+    }
+}
+
+/// Whether a statement is one that a scenario counts: not one that begins or ends transactions, sets SQLite or looks at the schema.
+private func isCounted(_ sql: UnsafePointer<CChar>) -> Bool {
+    let text = sql + pdb_blank_length(sql, strlen(sql))
+    let isControl = controlWords.contains { sqlite3_strnicmp(text, $0, CInt($0.utf8.count)) == 0 }
+    return !isControl && !schemaNames.contains { strstr(text, $0) != nil }
+}
+
+private let controlWords = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA", "EXPLAIN"]
+private let schemaNames = ["pragma_", "sqlite_master", "sqlite_schema", "sqlite_temp_", "grdb_migrations"]
+
 extension StatementRecord {
-    init(_ traced: psql_traced) {
-        sql = String(cString: traced.sql)
-        if let expanded = traced.expanded {
-            arguments = BoundValues.values(in: String(cString: expanded), of: sql)
-        }
-        duration = .nanoseconds(Int64(clamping: traced.nanoseconds))
-        rows = Int(traced.rows)
-        file = traced.file.map { String(cString: $0) }
-        line = traced.file == nil ? nil : Int(traced.line)
-        isWriting = traced.is_writing
+    fileprivate init(_ ended: EndedStatement) {
+        sql = ended.sql
+        if let expanded = ended.expanded { arguments = BoundValues.values(in: expanded, of: sql) }
+        duration = .nanoseconds(Int64(clamping: ended.nanoseconds))
+        rows = Int(ended.rows)
+        file = ended.place?.file
+        line = ended.place?.line
+        isWriting = ended.isWriting
     }
 }

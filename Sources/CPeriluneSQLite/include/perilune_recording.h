@@ -4,8 +4,8 @@
 ** For Swift: nothing here knows Lua. The extension's own functions are hidden from Swift, since sqlite3.h declares them only
 ** where two macros are defined.
 */
-#ifndef PERILUNE_SESSIONS_H
-#define PERILUNE_SESSIONS_H
+#ifndef PERILUNE_RECORDING_H
+#define PERILUNE_RECORDING_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -53,6 +53,16 @@ int psql_compare_schemas(sqlite3 *db, const char *former_schema, const char *con
 int psql_invert_changeset(const void *bytes, int length, void **inverse, int *inverse_length);
 
 void psql_free_changeset(void *bytes);
+
+/* Whoever else uses the pre-update hook of connections: has it lifted while sessions are used, and put back. `lift` returns NULL if it
+** does not use it on that connection. For the process; the same each time. */
+void psql_set_change_hook_owner(void *(*lift)(sqlite3 *db), void (*put_back)(void *lifted));
+
+/* Ends the recordings of a connection that have grown beyond their limit. Called now and then while statements run on it. */
+void psql_watch_recordings(sqlite3 *db);
+
+/* Gives up the recordings of a connection: its pre-update hook is taken. */
+void psql_interrupt_recordings(sqlite3 *db);
 
 /* MARK: - Reading */
 

@@ -6,10 +6,13 @@
 ** entries from its end. A record finds its entry by its own address. A table that takes the address of a collected one finds
 ** nothing: it has another metatable, or an entry that was added later.
 */
-#ifndef PERILUNE_RECORDS_CHUNKS_H
-#define PERILUNE_RECORDS_CHUNKS_H
+#ifndef PERILUNE_SNAPSHOTS_H
+#define PERILUNE_SNAPSHOTS_H
 
-#include "CPeriluneRecords/Writing/writing.h"
+#include "CPeriluneRecords/Model/mask.h"
+#include "CPeriluneRecords/Model/model.h"
+
+typedef struct prec_chunk prec_chunk;
 
 struct prec_chunk {
     size_t capacity, used; /* in bytes; the capacity is a multiple of the size of an entry */
@@ -160,7 +163,7 @@ typedef struct {
 
 /* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with anything pushed, if that
 ** needs more than a comparison, or the record does not know its row. [-0, +n, m] */
-bool prec_mark_changed(lua_State *L, const prec_record_write *work, prec_mask *mask, prec_patch *patch);
+bool prec_mark_changed(lua_State *L, int record, const prec_shape *shape, int plan_index, prec_mask *mask, prec_patch *patch);
 
 /* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room. */
 bool prec_apply_patch(lua_State *L, const prec_patch *patch);
@@ -170,5 +173,16 @@ void prec_make_plain(lua_State *L);
 
 /* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack. */
 void prec_keep_values(lua_State *L, int shape, int record, int first);
+
+/* MARK: - Of records */
+
+/* Keeps the values in the table at `values` as those of the record at `record`, of the shape at `shape`. [-0, +0] */
+void prec_take_snapshot(lua_State *L, int shape, int record, int values);
+
+/* Gives a record the snapshot of another one, of the same shape. [-0, +0, m] */
+void prec_copy_snapshot(lua_State *L, int shape, int record, int copy);
+
+/* For the Lua part: see there. */
+extern const luaL_Reg prec_snapshot_functions[];
 
 #endif

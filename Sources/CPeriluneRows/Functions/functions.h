@@ -1,8 +1,13 @@
-/* What SQL functions, aggregates and collations in Lua share. */
-#ifndef PERILUNE_DEFINITIONS_H
-#define PERILUNE_DEFINITIONS_H
+/* SQL functions, aggregates and collations written in Lua. */
+#ifndef PERILUNE_FUNCTIONS_INTERNAL_H
+#define PERILUNE_FUNCTIONS_INTERNAL_H
 
-#include "CPeriluneRows/rows_internal.h"
+#include <perilune_functions.h>
+
+#include "CPeriluneRows/Accesses/accesses.h"
+
+/* Registers the room with the connections. [-0, +0, -] */
+void pdb_open_functions(lua_State *L);
 
 /*
 ** What the functions of one Lua state share. Databases may outlive the state, and with them the functions that SQLite keeps:

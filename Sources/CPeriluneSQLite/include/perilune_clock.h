@@ -5,8 +5,8 @@
 ** date functions, CURRENT_TIMESTAMP and the rest, follow it exactly, with all their rules on where 'now' is allowed. random() and
 ** randomblob(), which come from one generator for the whole process, are replaced on each connection.
 */
-#ifndef PERILUNE_ENVIRONMENT_H
-#define PERILUNE_ENVIRONMENT_H
+#ifndef PERILUNE_CLOCK_H
+#define PERILUNE_CLOCK_H
 
 #include <stdbool.h>
 #include <stdint.h>

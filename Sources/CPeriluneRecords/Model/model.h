@@ -12,13 +12,36 @@
 ** All are userdata that scripts never see. The metatable of a record has its shape, and at 1 the chunk that it is in, if any:
 ** records that were fetched one after the other share a metatable, and nothing hidden is among their fields.
 */
-#ifndef PERILUNE_RECORDS_H
-#define PERILUNE_RECORDS_H
+#ifndef PERILUNE_MODEL_H
+#define PERILUNE_MODEL_H
 
 #include "CPeriluneRecords/Model/callbacks.h"
-#include "CPeriluneRows/rows_internal.h"
+#include "CPeriluneRows/Queries/queries.h"
 
-struct pdb_call;
+/* MARK: - The state */
+
+/* The write of a record that runs: what an error of a constraint is explained by. */
+typedef struct {
+    lua_State *L;
+    pdb_statement *statement; /* or NULL */
+    int record, plan;         /* on its stack */
+} prec_pending_write;
+
+/* What belongs to one Lua state. */
+typedef struct {
+    /* Metatables by address: a userdata is one of ours if its metatable is. */
+    const void *model_metatable, *plan_metatable, *shape_metatable, *layout_metatable, *write_metatable;
+    prec_pending_write written;
+    bool has_type_mismatch; /* a record was made with a value that its column's type does not allow */
+} prec_state;
+
+static inline prec_state *prec_state_of(const pdb_state *rows) { return rows->records; }
+
+/* The bytes of a userdata of that kind, or NULL. Never fails. */
+#define prec_to_userdata(L, index, kind) pdb_to_userdata(L, index, prec_state_of(pdb_state_of(L))->kind##_metatable)
+
+/* Makes it, with the metatables. [-0, +0, m] */
+void prec_open_models(lua_State *L);
 
 /* MARK: - Models */
 
@@ -136,22 +159,6 @@ enum {
 prec_shape *prec_push_shape_of(lua_State *L, int index);
 prec_shape *prec_shape_at(lua_State *L, int index);
 
-/*
-** Where many records are written, what takes most time is that they are not in the processor's cache. These ask for them early: for
-** the table itself, and, once that is there, for its fields. The address of the fields is where every Lua 5.4 keeps it; elsewhere
-** some other memory would be asked for, which does no harm.
-*/
-static inline void prec_prefetch_table(const void *table) { __builtin_prefetch(table); }
-
-static inline void prec_prefetch_fields(const void *table) {
-    enum { address_of_fields = 24, line = 64, most = 192 };
-    const char *fields;
-    if (table == NULL) return;
-    memcpy(&fields, (const char *)table + address_of_fields, sizeof fields);
-    for (int offset = 0; offset < most; offset += line) __builtin_prefetch(fields + offset);
-    __builtin_prefetch(fields + most - 1);
-}
-
 /* Pushes a new shape for the plan at `plan`: names are in the list on top of the stack, which is popped; `extras` is the index of a
 ** table or 0. [-1, +1, m] */
 prec_shape *prec_make_shape(lua_State *L, int plan, const int *order, int count, int extras);
@@ -174,117 +181,11 @@ int prec_assign_field(lua_State *L);
 
 extern const luaL_Reg prec_record_metamethods[], prec_shape_functions[];
 
-/* MARK: - Chunks */
-
-typedef struct prec_chunk prec_chunk;
-
-/* Keeps the values in the table at `values` as those of the record at `record`, of the shape at `shape`. [-0, +0] */
-void prec_take_snapshot(lua_State *L, int shape, int record, int values);
-
-/* Gives a record the snapshot of another one, of the same shape. [-0, +0, m] */
-void prec_copy_snapshot(lua_State *L, int shape, int record, int copy);
-
-/* For the Lua part: see there. */
-int prec_snapshot(lua_State *L);
-int prec_knows_row(lua_State *L);
-int prec_changed_columns(lua_State *L);
-int prec_set_snapshot(lua_State *L);
-
-/* MARK: - Dates */
-
-/* Reads a date in one of the usual forms: YYYY-MM-DD, with a time of day behind it or without, in UTC. Returns false for any
-** other. */
-bool pdb_parse_date(const char *bytes, size_t length, int64_t *microseconds);
-
-/* [-0, +1, m] */
-void pdb_push_date(lua_State *L, int64_t microseconds);
-
-/* MARK: - Layouts */
-
-enum { NOT_IN_PLAN = -1, NOT_TAKEN = -2 };
-
-/* Pushes the key under which a column of a result is kept, and returns its position in the plan, from 0, or one of these.
-** `positions` and `names` are the plan's, `taken` a table of keys. [-0, +1, m] */
-int prec_push_record_key(lua_State *L, const char *name, int positions, int names, int taken);
-
-/* Pushes the shape for the list of names on top of the stack, which is popped: one that there is, or a new one. [-1, +1, m] */
-prec_shape *prec_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras);
-
-typedef struct {
-    prec_shape *shape;
-    int first, count; /* columns of the result, from 0 */
-    int parent;       /* the segment whose records hold those of this one; -1 for the root */
-    bool is_optional; /* all NULL: there is no record */
-    bool tracks_changes;
-} prec_segment;
-
-/* Depth first: a parent comes before its children. */
-struct prec_layout {
-    const void *source; /* the class or the list of segments that it was made for */
-    int64_t generation;
-    int prepare_count;
-    int column_count, segment_count;
-    int *positions; /* of each column of the result: in the plan from 0; or NOT_IN_PLAN, for a field; or NOT_TAKEN */
-    prec_segment segments[];
-};
-typedef struct prec_layout prec_layout;
-
-enum {
-    LAYOUT_KEYS = 1, /* list: the key of each column of the result; false for nothing */
-    LAYOUT_SHAPES,   /* list: by segment */
-    LAYOUT_FIELDS,   /* list: by segment, the field of its parent; false for the root */
-    LAYOUT_SOURCE,
-    LAYOUT_VALUES = LAYOUT_SOURCE,
-};
-
-/* Pushes the layout for the rows of the call's statement, which stands on a row or has not run. [-0, +1] */
-prec_layout *prec_push_layout(lua_State *L, struct pdb_call *call);
-
-/* A loop that makes records. */
-typedef struct {
-    prec_layout *layout;
-    int layout_index, keys, metatables; /* on the stack; of each segment its metatable and its chunk */
-} prec_decoder;
-
-/* Pushes what decoding needs on the stack. [-0, +n, m] */
-prec_decoder prec_begin_records(lua_State *L, int layout_index);
-
-/* Pushes the record of the row that the statement stands on. [-0, +1, m] */
-void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder);
-
-/* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the layout. */
-bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index);
-
-/* Raises for a record, or a list of them, on top of the stack that has a value which is none of its column's, unless the class takes
-** it: if there may be one, which is known from making them. [-0, +0] */
-void prec_raise_type_mismatch(lua_State *L);
-
-static inline void prec_check_types(lua_State *L, const pdb_state *rows) {
-    if (rows->has_type_mismatch) prec_raise_type_mismatch(L);
-}
-
-/* For the Lua part: see there. */
-int prec_record_from(lua_State *L);
-
-/* Raises what is to be said then. */
-int prec_raise_stale(lua_State *L, struct pdb_call *call);
-
-/* MARK: - Verbs */
-
-extern const luaL_Reg prec_plan_functions[], prec_record_fetches[], prec_record_writes[], prec_request_functions[],
-    prec_prefetch_functions[];
-
-/* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost
-** access; else the default one. Sets the access that is open to it, or NULL. */
-pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pdb_access **access);
-
-/* The same where none is named; or NULL. Never fails. */
-pdb_database *pdb_implied_database(const pdb_state *rows);
-
-int pdb_default_database(lua_State *L);
-int pdb_with_default_database(lua_State *L);
-
+/* Keys of the registry. */
 extern const char prec_plan_metatable_key, prec_shape_metatable_key, prec_layout_metatable_key,
     prec_write_metatable_key;
+
+/* For the Lua part: see there. */
+extern const luaL_Reg prec_model_functions[], prec_plan_functions[];
 
 #endif

@@ -1,0 +1,12 @@
+/* Errors of SQLite as error objects. */
+#ifndef PERILUNE_ERRORS_INTERNAL_H
+#define PERILUNE_ERRORS_INTERNAL_H
+
+#include <perilune_errors.h>
+
+#include "CPeriluneRows/State/state.h"
+
+/* Makes the place where an error is kept. [-0, +0, m] */
+void pdb_open_pending_errors(lua_State *L);
+
+#endif

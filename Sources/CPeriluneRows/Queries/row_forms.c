@@ -1,0 +1,83 @@
+/* The forms in which this target hands out rows: tables, tuples, values. */
+#include "CPeriluneRows/Queries/queries.h"
+
+static void push_nothing(lua_State *L, pdb_call *call) {
+    (void)call;
+    lua_pushnil(L);
+}
+
+/* MARK: - Row tables */
+
+static void push_keys(lua_State *L, pdb_call *call) { pdb_push_keys(L, call->statement, call->statement_index); }
+
+static bool push_row(lua_State *L, pdb_statement *statement, int source) {
+    pdb_push_row(L, statement, source);
+    return true;
+}
+
+/* The metatable, and behind it the keys. */
+static void begin_rows(lua_State *L, pdb_row_loop *loop) {
+    int count = loop->call->statement->column_count;
+    luaL_checkstack(L, count + LUA_MINSTACK, "too many columns");
+    loop->first = lua_gettop(L) + 1;
+    for (int i = 0; i <= count; i++) lua_rawgeti(L, loop->source, i);
+}
+
+static bool push_next_row(lua_State *L, pdb_row_loop *loop) {
+    pdb_statement *statement = loop->call->statement;
+    int count = statement->column_count, first_key = loop->first + 1;
+    lua_createtable(L, 0, count);
+    for (int i = 0; i < count; i++) {
+        if (sqlite3_column_type(statement->handle, i) == SQLITE_NULL) continue;
+        lua_pushvalue(L, first_key + i);
+        pdb_push_value(L, statement, i);
+        lua_rawset(L, -3);
+    }
+    lua_pushvalue(L, loop->first);
+    lua_setmetatable(L, -2);
+    return true;
+}
+
+const pdb_row_form pdb_rows_form = {true, push_keys, push_row, begin_rows, push_next_row, NULL};
+
+/* MARK: - Tuples */
+
+static bool push_list(lua_State *L, pdb_statement *statement, int source) {
+    (void)source;
+    lua_createtable(L, statement->column_count, 1);
+    for (int i = 0; i < statement->column_count; i++) {
+        pdb_push_value(L, statement, i);
+        lua_rawseti(L, -2, i + 1);
+    }
+    lua_pushinteger(L, statement->column_count);
+    lua_setfield(L, -2, "n");
+    return true;
+}
+
+static void begin_nothing(lua_State *L, pdb_row_loop *loop) { (void)L, (void)loop; }
+
+static bool push_next_list(lua_State *L, pdb_row_loop *loop) { return push_list(L, loop->call->statement, 0); }
+
+const pdb_row_form pdb_tuples_form = {true, push_nothing, push_list, begin_nothing, push_next_list, NULL};
+
+/* MARK: - Values */
+
+static bool push_optional_value(lua_State *L, pdb_statement *statement, int source) {
+    (void)source;
+    pdb_push_value(L, statement, 0);
+    if (!lua_isnil(L, -1)) return true;
+    lua_pop(L, 1);
+    pdb_push_null(L);
+    return true;
+}
+
+static bool push_next_value(lua_State *L, pdb_row_loop *loop) {
+    pdb_push_value(L, loop->call->statement, 0);
+    if (!lua_isnil(L, -1)) return true;
+    if (!loop->call->allows_null) return false;
+    lua_pop(L, 1);
+    pdb_push_null(L);
+    return true;
+}
+
+const pdb_row_form pdb_values_form = {true, push_nothing, push_optional_value, begin_nothing, push_next_value, NULL};

@@ -1,0 +1,29 @@
+/* One value of SQLite as one value of Lua, and back. */
+#ifndef PERILUNE_VALUES_INTERNAL_H
+#define PERILUNE_VALUES_INTERNAL_H
+
+#include <perilune_values.h>
+
+#include "CPeriluneRows/State/state.h"
+
+/* Make the metatables of perilune.null and of blobs. [-0, +0, m] */
+void pdb_open_null(lua_State *L);
+void pdb_open_blobs(lua_State *L);
+
+/* MARK: - Parameters */
+
+/* Binds the value at `index`; strings as blobs if `is_blob`. Returns NULL, or what was expected; pdb_conversion_failed with the
+** error on top of the stack. May push a value that must stay until the statement is reset. */
+const char *pdb_bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob);
+extern const char pdb_conversion_failed[];
+
+/* MARK: - Dates */
+
+/* Reads a date in one of the usual forms: YYYY-MM-DD, with a time of day behind it or without, in UTC. Returns false for any
+** other. */
+bool pdb_parse_date(const char *bytes, size_t length, int64_t *microseconds);
+
+/* [-0, +1, m] */
+void pdb_push_date(lua_State *L, int64_t microseconds);
+
+#endif

@@ -1,0 +1,58 @@
+/*
+** Accesses: who may use a connection now, and what is done when that ends.
+*/
+#ifndef PERILUNE_ACCESSES_H
+#define PERILUNE_ACCESSES_H
+
+#include <perilune_connections.h>
+
+typedef enum {
+    PDB_COMMIT,
+    PDB_ROLLBACK,
+} pdb_completion;
+
+/* What Swift is asked to do: open the access, call pdb_run_access in it, and end it as `completion` says. */
+struct pdb_access_request {
+    lua_State *L;
+    pdb_database *database;
+    pdb_access_mode mode;
+    int argument_count; /* above the function to be run, which is on the stack */
+    int status;         /* out: the Lua status of the body; if it is not LUA_OK, its error is on top of the stack */
+    pdb_completion completion; /* out */
+    pdb_connection *connection; /* in: for accesses inside an open one, which must stay */
+    bool is_readonly;                /* as that one is */
+    void *context;                   /* in: what the function to be run finds by the access, or NULL */
+};
+
+/* Runs the body of an entry on a connection. Called by Swift inside the access that it has opened. Raises nothing.
+** `grdb` is GRDB's connection object, kept for the time of the access. Returns the Lua status, also found in the entry. */
+int pdb_run_access(pdb_access_request *entry, sqlite3 *handle, void *grdb);
+
+/* Runs the body of an entry for a transaction or savepoint inside an open access. */
+int pdb_run_nested_access(pdb_access_request *entry);
+
+/* Pushes the function that an entry of mode PDB_MIGRATION runs. Its arguments are the database object, a function, and what
+** that is given after the handle. [-0, +1, m] */
+void pdb_push_block(lua_State *L);
+
+/* A transaction of PDB_READ, without GRDB, so that observers hear nothing of it. Returns SQLite's code. */
+int pdb_begin_read(sqlite3 *handle);
+int pdb_end_read(sqlite3 *handle);
+
+/* Pushes the handle of an open access. [-0, +1, m] */
+void pdb_push_handle(lua_State *L, pdb_access *access);
+
+/* Calls the C function below `argument_count` arguments in an access of its own, or in the one that is open. C only; raises
+** its errors. Leaves its results and returns their number. */
+int pdb_with_access(lua_State *L, int handle_index, pdb_access_mode mode, int argument_count);
+
+/* Pops the database object that is used where scripts name none. [-1, +0, m] */
+void pdb_set_default_database(lua_State *L);
+
+/* (database, f, ...) calls f(handle, ...) in a transaction, or in a savepoint inside one, which an error undoes. */
+int pdb_call_guarded(lua_State *L);
+
+/* To be called when an observer is added inside an access: its changes go through GRDB again. */
+void pdb_observe(lua_State *L);
+
+#endif

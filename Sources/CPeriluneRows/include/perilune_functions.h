@@ -1,0 +1,15 @@
+/*
+** SQL functions, aggregates and collations written in Lua.
+*/
+#ifndef PERILUNE_FUNCTIONS_H
+#define PERILUNE_FUNCTIONS_H
+
+#include <perilune_accesses.h>
+
+/* A Lua function: (database, definition) adds a function, an aggregate or a collation; see functions.c. */
+int pdb_define(lua_State *L);
+
+/* Gives a database that has none the functions and collations that scripts have added to another one. [-0, +0, m] */
+void pdb_copy_definitions(lua_State *L, pdb_database *from, pdb_database *to);
+
+#endif

@@ -1,0 +1,28 @@
+/*
+** The methods that scripts call, as far as Swift has a part in them.
+*/
+#ifndef PERILUNE_QUERIES_H
+#define PERILUNE_QUERIES_H
+
+#include <perilune_accesses.h>
+
+typedef struct pdb_call pdb_call;
+
+/* What becomes of the rows of an execution; see queries.h. */
+typedef struct pdb_row_form pdb_row_form;
+
+struct pdb_execution {
+    lua_State *L;
+    pdb_call *call;
+    pdb_statement *statement;
+    const pdb_row_form *form; /* NULL: they are discarded */
+    lua_Integer limit; /* rows wanted; those beyond are stepped over */
+    lua_Integer count; /* rows taken */
+    int list; /* stack index; below it is what the form has pushed for the statement */
+    bool is_stale; /* the columns are others than those that the form was prepared for */
+};
+
+/* Takes the row that the statement stands on. Called by Swift within `run`; raises nothing. */
+void pdb_take_row(pdb_execution *run);
+
+#endif

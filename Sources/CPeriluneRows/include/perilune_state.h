@@ -1,0 +1,92 @@
+/*
+** What belongs to one Lua state: the row path, SQLite statements to Lua tables, without a Swift object per row.
+**
+** Scripts see databases, handles, prepared statements, cursors and rows; this target is what is behind them. It binds
+** arguments, steps SELECT statements itself, builds rows, and keeps the rules: which access is open, which handle is
+** alive, which statement may run. Connections, transactions and everything that writes go through Swift (and so through
+** GRDB) by the callbacks below.
+**
+** Swift calls nothing of this target that can raise, except inside a callback, where no allocation is refused.
+** Stack effects are written as in Lua's manual: [-popped, +pushed].
+*/
+#ifndef PERILUNE_STATE_H
+#define PERILUNE_STATE_H
+
+#include <sqlite3.h>
+
+#include <perilune_shim.h>
+
+typedef struct pdb_state pdb_state; /* what belongs to one Lua state */
+typedef struct pdb_database pdb_database; /* a database that a state has opened */
+typedef struct pdb_connection pdb_connection; /* one of its connections, with a cache of statements */
+typedef struct pdb_statement pdb_statement; /* a compiled statement */
+typedef struct pdb_access pdb_access; /* an access that is open now */
+typedef struct pdb_access_request pdb_access_request; /* an access that is asked for */
+typedef struct pdb_execution pdb_execution; /* an execution that goes through GRDB */
+typedef struct pdb_connection_observers pdb_connection_observers; /* what observes the transactions of a connection */
+
+/* What Swift fills in when it has prepared a statement. */
+typedef struct {
+    sqlite3_stmt *handle; /* NULL if there was nothing but blanks and comments */
+    void *object;         /* retained */
+} pdb_prepared;
+
+/* What tells a state, from any thread, that its observers are to be told of transactions of others. */
+typedef struct {
+    void *object;
+    void (*signal)(void *object);
+    void *(*retain)(void *object);
+    void (*release)(void *object);
+} pdb_notifier;
+
+/* MARK: - Callbacks */
+
+/* Functions that return int return 0, or PLUA_RAISE with an error on top of the stack. None may raise. */
+typedef struct {
+    /* Opens an access on the entry's database and runs the entry in it. */
+    int (*enter)(pdb_access_request *entry);
+    /* Opens a transaction or savepoint on the entry's connection and runs the entry in it. */
+    int (*nest)(pdb_access_request *entry, void *grdb);
+    /* Prepares the first statement of a text. The bytes are valid UTF-8 and end with a NUL. */
+    int (*prepare)(lua_State *L, void *grdb, const char *sql, pdb_prepared *prepared);
+    /* For texts of several statements: an object from which `next` takes them. */
+    int (*open_batch)(lua_State *L, void *grdb, const char *sql, void **batch);
+    int (*next)(lua_State *L, void *grdb, void *batch, pdb_prepared *prepared);
+    /* Steps a statement to its end through GRDB, calling pdb_take_row for each row. */
+    int (*run)(void *object, pdb_execution *run);
+    /* Tells GRDB which part of the database a statement is about to read. */
+    int (*record)(lua_State *L, void *grdb, void *object);
+    /* Whether anybody observes the changes of a connection. */
+    bool (*is_observed)(void *grdb);
+    /* Has GRDB tell the hub of transactions. Returns what stop_observing is given. */
+    void *(*observe)(void *grdb, pdb_connection_observers *hub);
+    void (*stop_observing)(void *grdb, void *relay);
+    /* Gives an error object on top of the stack the Swift error that it stands for. */
+    void (*attach_error)(lua_State *L, int code, const char *message, const char *sql);
+    void (*release)(void *object);
+} pdb_callbacks;
+
+/* Whether GRDB is to be told of every read: true while Swift records what an observation reads. */
+void pdb_set_recording(lua_State *L, bool is_recording);
+
+/* Is told the SQL of a statement that is about to run. Must not raise. */
+typedef void (*pdb_note)(void *context, const char *sql);
+
+/* From now on `note` is told of each statement that the state runs; NULL: nobody is. */
+void pdb_set_note(lua_State *L, pdb_note note, void *context);
+
+/* Where no database may be used in a state, for the most because SQLite calls a function written in Lua there and is not reentrant.
+** A number, whose text for messages C has: no pointer that Swift lends for a call could be kept in its place. */
+typedef enum {
+    PDB_ELSEWHERE, /* databases may be used */
+    PDB_IN_SQL_FUNCTION,
+    PDB_IN_ON_CHANGE,
+    PDB_IN_WILL_COMMIT,
+    PDB_IN_TRACE,
+    PDB_IN_MIGRATION_FILE,
+} pdb_place;
+
+/* From now on the state is in a place where no database may be used, or no more. Returns the former place. Never fails. */
+pdb_place pdb_enter_place(lua_State *L, pdb_place place);
+
+#endif

@@ -1,0 +1,40 @@
+/*
+** One value of SQLite as one value of Lua, and back.
+*/
+#ifndef PERILUNE_VALUES_H
+#define PERILUNE_VALUES_H
+
+#include <perilune_state.h>
+
+/* perilune.null, which scripts write for NULL where nil does not do. [-0, +1, m] */
+void pdb_push_null(lua_State *L);
+bool pdb_is_null(lua_State *L, int index);
+
+/* A blob, as perilune.blob makes it. [-0, +1, m] */
+void pdb_push_blob(lua_State *L, const char *bytes, size_t length);
+bool pdb_is_blob(lua_State *L, int index);
+
+/* The bytes of a blob, which lives as long as the value; NULL if the value is none. Never fails. */
+const char *pdb_blob_bytes(lua_State *L, int index, size_t *length);
+
+/* The Lua function perilune.blob. */
+int pdb_make_blob(lua_State *L);
+
+/* Takes the metatable of dates, whose bytes are the microseconds since 1970. [-1, +0, m] */
+void pdb_set_date_metatable(lua_State *L);
+
+/* A Lua function: value -> what SQLite would be given for it. */
+int pdb_plain_value(lua_State *L);
+
+/* Pushes the value at `index`, or what its __to_database makes of it. C only. [-0, +1] */
+void pdb_push_plain(lua_State *L, int index);
+
+/* Binds the value at `index` (nil, boolean, number, string, null, blob or a value with __to_database) to a parameter. The
+** bytes of strings are not copied: keep the value on the stack until the statement is reset. May push one value to keep;
+** C only; raises for values that cannot be bound, naming `what`. */
+void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what);
+
+/* Pushes the value of a column. `is_boolean` as the column is declared. [-0, +1, m] */
+void pdb_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean);
+
+#endif
