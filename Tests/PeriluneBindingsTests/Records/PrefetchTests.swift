@@ -1,0 +1,25 @@
+import CPeriluneLua
+import CPeriluneRecords
+import PeriluneLua
+import Testing
+
+/// What the writing of records assumes of Lua's tables. If it is wrong on some build of Lua, nothing breaks, but it is slower.
+@Suite struct PrefetchTests {
+    @Test(arguments: [1, 3, 40]) func `the fields of a table are where the writing of records asks for them`(count: Int) throws {
+        let state = try LuaState()
+        try state.core.prepare()
+        let L = state.core.L
+        lua_createtable(L, 0, CInt(count))
+        for value in 1...count {
+            lua_pushinteger(L, lua_Integer(value))
+            lua_setfield(L, -2, "field\(value)")
+        }
+        // Each node of Lua's hash part begins with its value; the part has a power of two of them, of 24 bytes.
+        let fields = UnsafeRawPointer(prec_fields_of(lua_topointer(L, -1))!)
+        var capacity = 1
+        while capacity < count { capacity *= 2 }
+        let values = (0..<capacity).map { fields.load(fromByteOffset: $0 * 24, as: Int64.self) }
+        #expect(Set(values).isSuperset(of: (1...count).map(Int64.init)))
+        lua_settop(L, -2)
+    }
+}

@@ -1,0 +1,260 @@
+import Foundation
+import Testing
+
+/// The C targets and their rooms, from the bottom to the top. A file beside the folders composes its target, and may use all of it.
+private let order = [
+    CTarget("CPeriluneSQLite", rooms: ["Process", "Clock", "Recording"]),
+    CTarget("CPeriluneShim", rooms: ["Text", "State", "Calls", "Limited"]),
+    CTarget(
+        "CPeriluneRows",
+        rooms: ["State", "Values", "SQL", "Errors", "Connections", "Rows", "Accesses", "Functions", "Queries", "Observers"],
+        uses: ["CPeriluneSQLite", "CPeriluneShim"]),
+    CTarget(
+        "CPeriluneRecords", rooms: ["Model", "Snapshots", "Decoding", "Writing", "Lists", "Requests"],
+        uses: ["CPeriluneSQLite", "CPeriluneShim", "CPeriluneRows"]),
+]
+
+private let largestCircle = 7
+
+/// The direction of the C code: what may use what.
+@Suite struct RoomTests {
+    private let house: CHouse
+
+    init() throws {
+        house = try CHouse(sources: CHouse.read(order.map(\.name)), order: order)
+    }
+
+    @Test func `every C file lies in a room that has a place in the order`() {
+        #expect(house.files.count > 80)
+        #expect(house.strangers == [])
+    }
+
+    @Test func `no include runs upward between rooms or targets`() {
+        #expect(house.includesUpward == [])
+    }
+
+    @Test func `no use of a function or variable runs upward between rooms or targets`() {
+        #expect(house.uses.count > 900)
+        #expect(house.usesUpward == [])
+    }
+
+    @Test func `files that use each other in a circle are few, and in one room`() {
+        let tooLarge = house.circles.filter { $0.count > largestCircle || Set($0.map(CPlace.init)).count > 1 }
+        #expect(tooLarge == [])
+    }
+
+    @Test func `an include and a use that run upward are found, and named`() throws {
+        let house = CHouse(
+            sources: [
+                "CPeriluneRows/State/state.c": """
+                #include "CPeriluneRows/Rows/rows.h"
+                /* pdb_commented() */
+                static int helper(void) { return pdb_upper("pdb_quoted()"); }
+                void pdb_lower(void) { helper(); }
+                """,
+                "CPeriluneRows/Rows/rows.h": "int pdb_upper(const char *text);",
+                "CPeriluneRows/Rows/rows.c": """
+                #include "CPeriluneRows/State/state.h"
+                const luaL_Reg pdb_commented[] = {{NULL, NULL}}, pdb_quoted[] = {{NULL, NULL}};
+                int pdb_upper(const char *text) { pdb_lower(); return 1; }
+                """,
+                "CPeriluneRows/open.c": "int pdb_open(void) { return pdb_upper(\"\"); }",
+                "CPeriluneSQLite/Clock/clock.c": "int psql_now(void) { return plua_now(); }",
+                "CPeriluneShim/State/limits.c": "int plua_now(void) { return 0; }",
+                "CPeriluneShim/Attic/junk.c": "",
+            ], order: order)
+        #expect(house.strangers == ["CPeriluneShim/Attic/junk.c"])
+        #expect(house.includesUpward == ["CPeriluneRows/State/state.c includes CPeriluneRows/Rows/rows.h"])
+        #expect(
+            house.usesUpward == [
+                "CPeriluneRows/State/state.c uses pdb_upper of CPeriluneRows/Rows/rows.c",
+                "CPeriluneSQLite/Clock/clock.c uses plua_now of CPeriluneShim/State/limits.c",
+            ])
+        #expect(house.circles == [["CPeriluneRows/Rows/rows.c", "CPeriluneRows/State/state.c"]])
+    }
+}
+
+private struct CTarget {
+    let name: String
+    let rooms: [String]
+    let uses: Set<String>
+
+    init(_ name: String, rooms: [String], uses: Set<String> = []) {
+        (self.name, self.rooms, self.uses) = (name, rooms, uses)
+    }
+}
+
+/// Where a file is: in a room of a target, among its public headers ("include"), or beside the rooms ("").
+private struct CPlace: Hashable {
+    let target: String
+    let room: String
+
+    init(_ path: String) {
+        let parts = path.split(separator: "/").map(String.init)
+        target = parts[0]
+        room = parts.count > 2 ? parts[1] : ""
+    }
+}
+
+/// The C files, with what they include, define and use. Names are those with a target's prefix, which no macro hides.
+private struct CHouse {
+    struct Use: Hashable {
+        let file: String
+        let name: String
+        let definer: String
+    }
+
+    let files: [String: CFile]
+    let uses: Set<Use>
+    private let order: [CTarget]
+    private let publicHeaders: [String: String]
+
+    init(sources: [String: String], order: [CTarget]) {
+        self.order = order
+        files = sources.mapValues(CFile.init)
+        publicHeaders = Dictionary(
+            sources.keys.filter { CPlace($0).room == "include" }.map { (String($0.split(separator: "/").last!), $0) },
+            uniquingKeysWith: { first, _ in first })
+        var definers: [String: String] = [:]
+        for (path, file) in files { for name in file.definitions { definers[name] = path } }
+        var uses: Set<Use> = []
+        for (path, file) in files where CPlace(path).room != "include" {
+            for name in file.names {
+                guard let definer = definers[name], definer != path, CPlace(definer).room != "include" else { continue }
+                uses.insert(Use(file: path, name: name, definer: definer))
+            }
+        }
+        self.uses = uses
+    }
+
+    static func read(_ targets: [String]) throws -> [String: String] {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let folder = tests.deletingLastPathComponent().appending(path: "Sources")
+        var sources: [String: String] = [:]
+        for target in targets {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.appending(path: target).path)
+            where path.hasSuffix(".c") || path.hasSuffix(".h") {
+                let file = target + "/" + path
+                sources[file] = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            }
+        }
+        return sources
+    }
+
+    // MARK: - Direction
+
+    /// The height of a place in its target. A public header belongs to the room of its name; else to the bottom.
+    private func height(_ path: String) -> Int? {
+        let place = CPlace(path)
+        guard let target = order.first(where: { $0.name == place.target }) else { return nil }
+        if place.room == "" { return target.rooms.count }
+        guard place.room == "include" else { return target.rooms.firstIndex(of: place.room) }
+        let name = path.split(separator: "/").last!.dropFirst("perilune_".count).dropLast(".h".count)
+        if name == "opening" { return target.rooms.count }
+        return target.rooms.firstIndex { $0.lowercased() == name } ?? 0
+    }
+
+    private func isUpward(_ path: String, _ other: String) -> Bool {
+        let (place, target) = (CPlace(path), CPlace(other).target)
+        guard place.target == target else { return order.first { $0.name == place.target }?.uses.contains(target) != true }
+        return (height(other) ?? 0) > (height(path) ?? 0)
+    }
+
+    var strangers: [String] { files.keys.filter { height($0) == nil }.sorted() }
+
+    var includesUpward: [String] {
+        files.flatMap { path, file in
+            file.includes.compactMap { include in
+                let other = files[include] == nil ? publicHeaders[include] : include
+                guard let other, isUpward(path, other) else { return nil }
+                return "\(path) includes \(other)"
+            }
+        }.sorted()
+    }
+
+    var usesUpward: [String] {
+        uses.filter { isUpward($0.file, $0.definer) }.map { "\($0.file) uses \($0.name) of \($0.definer)" }.sorted()
+    }
+
+    // MARK: - Circles
+
+    /// Files of which each reaches all others, by Tarjan's algorithm; without those that stand alone, and without headers, which declare
+    /// what their room defines.
+    var circles: [[String]] {
+        var targets: [String: Set<String>] = [:]
+        for use in uses where use.file.hasSuffix(".c") && use.definer.hasSuffix(".c") { targets[use.file, default: []].insert(use.definer) }
+        var (index, low, stack, onStack, circles) = ([String: Int](), [String: Int](), [String](), Set<String>(), [[String]]())
+        func visit(_ file: String) {
+            index[file] = index.count
+            low[file] = index[file]
+            stack.append(file)
+            onStack.insert(file)
+            for other in targets[file, default: []] {
+                if index[other] == nil { visit(other) }
+                if onStack.contains(other) { low[file] = min(low[file]!, low[other]!) }
+            }
+            guard low[file] == index[file] else { return }
+            let circle = stack[stack.lastIndex(of: file)!...].sorted()
+            stack.removeLast(circle.count)
+            onStack.subtract(circle)
+            if circle.count > 1 { circles.append(circle) }
+        }
+        for file in files.keys.sorted() where index[file] == nil { visit(file) }
+        return circles.sorted { $0[0] < $1[0] }
+    }
+}
+
+private struct CFile {
+    let includes: [String]
+    let definitions: Set<String>
+    let names: Set<String>
+
+    init(_ source: String) {
+        includes = source.matches(of: /(?m)^#include [<"]([^>"]+)[>"]/).map { String($0.1) }
+        let code = Self.code(of: source)
+        names = Set(code.matches(of: /\b(?:plua|psql|pdb|prec)_\w+/).map { String($0.0) })
+        definitions = Self.definitions(in: code)
+    }
+
+    /// The source without comments, texts and lines of the preprocessor.
+    private static func code(of source: String) -> String {
+        source.replacing(/\/\*(?s:.*?)\*\/|\/\/[^\n]*/, with: " ")
+            .replacing(/"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'/, with: "0")
+            .replacing(/(?m)^#(?:[^\n]*\\\n)*[^\n]*/, with: "")
+    }
+
+    /// The functions and variables that are defined outside of braces, and are not declared only.
+    private static func definitions(in code: String) -> Set<String> {
+        var (found, depth, text) = (Set<String>(), 0, "")
+        for character in code {
+            switch character {
+            case "{":
+                if depth == 0 { text += "{" }
+                depth += 1
+            case "}":
+                depth -= 1
+                // The body of a function; what follows a struct or a list of values goes on with the declaration.
+                if depth == 0, text.contains("("), !text.contains("=") {
+                    found.formUnion(names(definedBy: text))
+                    text = ""
+                }
+            case ";" where depth == 0:
+                found.formUnion(names(definedBy: text + ";"))
+                text = ""
+            default:
+                if depth == 0 { text.append(character) }
+            }
+        }
+        return found
+    }
+
+    private static func names(definedBy text: String) -> [String] {
+        let text = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let isPrototype = text.hasSuffix(";") && text.contains("(") && !text.contains("=")
+        if text.hasPrefix("typedef") || text.hasPrefix("extern") || text.hasPrefix("struct") || text.hasPrefix("enum") || isPrototype { return [] }
+        if text.contains("("), !text.contains("=") {
+            return text.firstMatch(of: /\b((?:plua|psql|pdb|prec)_\w+)\s*\(/).map { [String($0.1)] } ?? []
+        }
+        return text.matches(of: /\b((?:plua|psql|pdb|prec)_\w+)\s*(?=[\[=,;])/).map { String($0.1) }
+    }
+}
