@@ -3,7 +3,7 @@ import Testing
 
 /// The C targets and their rooms, from the bottom to the top. A file beside the folders composes its target, and may use all of it.
 private let order = [
-    CTarget("CPeriluneSQLite", rooms: ["Process", "Clock", "Recording"]),
+    CTarget("CPeriluneSQLite", rooms: ["Process", "Clock"]),
     CTarget("CPeriluneShim", rooms: ["Text", "State", "Calls", "Limited"]),
     CTarget(
         "CPeriluneRows",

@@ -1,8 +1,6 @@
 /* Accesses: how they are opened, and what is done when they end. */
 #include "CPeriluneRows/Accesses/accesses.h"
 
-#include <perilune_recording.h>
-
 /* SQLite's instructions between two looks at flag, clock and budget. */
 enum { instructions_per_look = 10000 };
 
@@ -12,7 +10,7 @@ static int poll_progress(void *user_data) {
     plua_context *context = connection->database->rows->context;
     if (context->budget != INT64_MAX) context->budget -= instructions_per_look;
     pdb_watch_memory(connection);
-    psql_watch_recordings(connection->handle);
+    pdb_watch_recordings(connection->handle);
     return plua_poll(context) != PLUA_CANCEL_NONE;
 }
 

@@ -1,8 +1,6 @@
 /* Observers as scripts hold them: adding and removing. */
 #include "CPeriluneRows/Observers/observers.h"
 
-#include <perilune_recording.h>
-
 static const char metatable_key, observers_key, guard_key;
 
 /* The user value of an observer, after its functions, that is the object of its database. */
@@ -282,5 +280,4 @@ void pdb_open_observers(lua_State *L) {
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &guard_key);
     pdb_add_connection_hooks(pdb_state_of(L), &hooks);
-    psql_set_change_hook_owner(pdb_lift_hook, pdb_put_hook_back);
 }

@@ -1,7 +1,6 @@
 /* The hub of a connection: SQLite's hook, and the list of observers. */
 #include "CPeriluneRows/Observers/observers.h"
 
-#include <perilune_recording.h>
 #include <pthread.h>
 
 /* The hubs of the process, by connection: hosts that share one share its hub. */
@@ -167,7 +166,7 @@ static void expire_statements(pdb_connection_observers *hub) {
 
 static void install_hook(pdb_connection_observers *hub) {
     if (hub->is_hooked) return;
-    psql_interrupt_recordings(hub->handle);
+    pdb_interrupt_recordings(hub->handle);
     sqlite3_preupdate_hook(hub->handle, will_change, hub);
     hub->is_hooked = true;
     expire_statements(hub);

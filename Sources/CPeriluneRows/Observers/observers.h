@@ -6,7 +6,7 @@
 
 #include "CPeriluneRows/Accesses/accesses.h"
 
-/* Registers the room with the connections, and with the recordings of SQLite. [-0, +0, m] */
+/* Registers the room with the connections. [-0, +0, m] */
 void pdb_open_observers(lua_State *L);
 
 /* MARK: - Changes */
@@ -128,10 +128,6 @@ void pdb_observers_take_control(pdb_connection_observers *hub, const char *sql);
 
 /* A statement has failed. */
 void pdb_observers_statement_failed(pdb_connection_observers *hub);
-
-/* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back. */
-void *pdb_lift_hook(sqlite3 *handle);
-void pdb_put_hook_back(void *hub);
 
 /* Adds an observer, which the hub retains. */
 void pdb_observers_add(pdb_connection_observers *hub, pdb_observer *observer);

@@ -44,6 +44,11 @@ void pdb_observers_end(pdb_connection_observers *hub);
 ** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
 void pdb_settle_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed);
 
+/* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back; NULL if it is not
+** there. On the queue of the connection. */
+void *pdb_lift_hook(sqlite3 *handle);
+void pdb_put_hook_back(void *hub);
+
 /* For the library: Lua functions. */
 
 /* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see handles.c. */

@@ -1,61 +1,167 @@
+internal import CPeriluneRows
 internal import CPeriluneSQLite
-internal import Foundation
 internal import GRDB
+internal import Synchronization
 
-/// Records what changes in the database of one connection. Everything here belongs on the queue of that connection.
+/// Records what changes in the schema "main" of one connection, by SQLite's session extension. Everything here belongs on the queue of
+/// that connection.
 final class ChangeRecording {
-    private var recording: OpaquePointer?
+    private enum State {
+        case complete
+        /// It would have taken more memory than it may: what came after that is missing.
+        case tooLarge
+        /// The schema has changed in a way that sessions cannot follow, or memory is short, or observers have taken the hook.
+        case failed
+    }
+
+    /// The tables that were written to, rolled back or not, but for those of SQLite itself.
+    private(set) var touchedTables: [String] = []
+    private let connection: SQLiteConnection
+    private var session: OpaquePointer?
+    private let excluded: [String]
+    private let limitInBytes: Int
+    private var state = State.complete
 
     /// Begins.
     ///
     /// - Parameters:
-    ///   - excluded: Tables that sessions would fail on.
-    ///   - limitInBytes: The memory that the recording may take.
+    ///   - excluded: Tables that are not recorded, such as those that sessions would fail on; it is noted that they were written to, and
+    ///     so it is for tables that have no primary key.
+    ///   - limitInBytes: The memory that the recording may take, looked at now and then while scripts run statements.
     init(_ db: Database, excluding excluded: [String], limitInBytes: Int) throws {
-        let names = excluded.map { strdup($0) }
-        defer { names.forEach { free($0) } }
-        let pointers = names.map { UnsafePointer($0) }
-        let code = psql_recording_begin(db.sqliteConnection, pointers, pointers.count, limitInBytes, &recording)
-        guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+        connection = db.sqliteConnection!
+        self.excluded = excluded
+        self.limitInBytes = limitInBytes
+        let hook = pdb_lift_hook(connection)
+        defer { pdb_put_hook_back(hook) }
+        if hook != nil { state = .failed }
+        var code = sqlite3session_create(connection, "main", &session)
+        if code == SQLITE_OK { code = sqlite3session_attach(session, nil) }
+        guard code == SQLITE_OK else {
+            if let session { sqlite3session_delete(session) }
+            session = nil
+            throw DatabaseError(resultCode: ResultCode(rawValue: code))
+        }
+        // Retained by the list of recordings until its end.
+        sqlite3session_table_filter(
+            session,
+            { recording, table in
+                let recording = Unmanaged<ChangeRecording>.fromOpaque(recording!).takeUnretainedValue()
+                return recording.wants(String(cString: table!)) ? 1 : 0
+            }, Unmanaged.passUnretained(self).toOpaque())
+        Recordings.add(self, on: connection)
     }
 
     /// Ends it, before the connection is closed.
     func end() {
-        if let recording { psql_recording_end(recording) }
-        recording = nil
+        guard let session else { return }
+        Recordings.remove(self)
+        let hook = pdb_lift_hook(connection)
+        // Sessions find each other by the hook, which an observer has taken.
+        if hook != nil { sqlite3_preupdate_hook(connection, { _, _, _, _, _, _, _ in }, UnsafeMutableRawPointer(session)) }
+        sqlite3session_delete(session)
+        pdb_put_hook_back(hook)
+        self.session = nil
     }
 
     /// Whether it was given up because it had grown too large.
-    var isTooLarge: Bool {
-        psql_recording_status(recording) == PSQL_RECORDING_TOO_LARGE
-    }
-
-    /// The tables that were written to.
-    var touchedTables: [String] {
-        (0..<psql_recording_touched_count(recording)).map {
-            String(cString: psql_recording_touched_table(recording, $0))
-        }
-    }
+    var isTooLarge: Bool { state == .tooLarge }
 
     /// The net changes; `nil` if the recording is not complete.
     func changeset() -> Changeset? {
-        guard psql_recording_status(recording) == PSQL_RECORDING_COMPLETE else { return nil }
+        guard state == .complete else { return nil }
         var bytes: UnsafeMutableRawPointer?
         var length: CInt = 0
-        guard psql_recording_changeset(recording, &bytes, &length) == SQLITE_OK else { return nil }
+        guard sqlite3session_changeset(session, &length, &bytes) == SQLITE_OK else {
+            state = .failed
+            return nil
+        }
         return Changeset(taking: bytes, length: length)
+    }
+
+    /// Asked at the first change of a table; again at each change of one that was refused.
+    private func wants(_ table: String) -> Bool {
+        guard !table.lowercased().hasPrefix("sqlite_") else { return false }
+        if !touchedTables.contains(where: { $0.isSameTable(as: table) }) { touchedTables.append(table) }
+        return !excluded.contains { $0.isSameTable(as: table) }
+    }
+
+    // MARK: - While statements run
+
+    fileprivate func watch() {
+        if state == .complete, sqlite3session_memory_used(session) > limitInBytes { giveUp(.tooLarge) }
+    }
+
+    fileprivate func interrupt() {
+        if state == .complete { giveUp(.failed) }
+    }
+
+    private func giveUp(_ state: State) {
+        sqlite3session_enable(session, 0)
+        self.state = state
     }
 }
 
+/// The recordings of the process, so that the statements of a connection find its own.
+private enum Recordings {
+    private struct Entry {
+        let connection: Int
+        let recording: Int
+    }
+
+    /// By addresses, each of which is retained: they are used on the queue of their connection alone, where recordings begin and end too.
+    private static let entries = Mutex<[Entry]>([])
+
+    static func add(_ recording: ChangeRecording, on connection: SQLiteConnection) {
+        let retained = Unmanaged.passRetained(recording).toOpaque()
+        let entry = Entry(connection: Int(bitPattern: connection), recording: Int(bitPattern: retained))
+        entries.withLock { entries in
+            entries.append(entry)
+            pdb_follow_recordings({ Recordings.onEach($0) { $0.watch() } }, { Recordings.onEach($0) { $0.interrupt() } })
+        }
+    }
+
+    static func remove(_ recording: ChangeRecording) {
+        let unmanaged = Unmanaged.passUnretained(recording)
+        let address = Int(bitPattern: unmanaged.toOpaque())
+        entries.withLock { entries in
+            entries.removeAll { $0.recording == address }
+            if entries.isEmpty { pdb_follow_recordings(nil, nil) }
+        }
+        unmanaged.release()
+    }
+
+    private static func onEach(_ connection: OpaquePointer?, _ body: (ChangeRecording) -> Void) {
+        let connection = Int(bitPattern: connection)
+        for entry in entries.withLock({ $0.filter { $0.connection == connection } }) {
+            body(Unmanaged<ChangeRecording>.fromOpaque(UnsafeRawPointer(bitPattern: entry.recording)!).takeUnretainedValue())
+        }
+    }
+}
+
+extension String {
+    fileprivate func isSameTable(as name: String) -> Bool { sqlite3_stricmp(self, name) == 0 }
+}
+
 extension Changeset {
-    /// The changes of some tables since the state that is attached as another schema.
+    /// The changes by which "main" differs from the state that is attached as another schema, in tables that both have, with the same
+    /// columns and key.
     init(_ db: Database, since schema: String, of tables: [String]) throws {
-        let names = tables.map { strdup($0) }
-        defer { names.forEach { free($0) } }
-        let pointers = names.map { UnsafePointer($0) }
+        let connection = db.sqliteConnection!
+        let hook = pdb_lift_hook(connection)
+        defer { pdb_put_hook_back(hook) }
+        var session: OpaquePointer?
+        var code = sqlite3session_create(connection, "main", &session)
+        defer { if let session { sqlite3session_delete(session) } }
+        for table in tables where code == SQLITE_OK {
+            var message: UnsafeMutablePointer<CChar>?
+            code = sqlite3session_attach(session, table)
+            if code == SQLITE_OK { code = sqlite3session_diff(session, schema, table, &message) }
+            sqlite3_free(message)
+        }
         var bytes: UnsafeMutableRawPointer?
         var length: CInt = 0
-        let code = psql_compare_schemas(db.sqliteConnection, schema, pointers, pointers.count, &bytes, &length)
+        if code == SQLITE_OK { code = sqlite3session_changeset(session, &length, &bytes) }
         guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
         self.init(taking: bytes, length: length)
     }

@@ -10,14 +10,14 @@ package struct Changeset: Sendable, Equatable {
         self.bytes = bytes
     }
 
-    /// Takes over what C has made.
+    /// Takes over what SQLite has made.
     init(taking start: UnsafeMutableRawPointer?, length: CInt) {
         guard let start, length > 0 else {
             bytes = Data()
             return
         }
         bytes = Data(
-            bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in psql_free_changeset(start) })
+            bytesNoCopy: start, count: Int(length), deallocator: .custom { start, _ in sqlite3_free(start) })
     }
 
     package var isEmpty: Bool { bytes.isEmpty }
@@ -28,7 +28,7 @@ package struct Changeset: Sendable, Equatable {
         return try bytes.withUnsafeBytes { buffer in
             var start: UnsafeMutableRawPointer?
             var length: CInt = 0
-            let code = psql_invert_changeset(buffer.baseAddress, CInt(buffer.count), &start, &length)
+            let code = sqlite3changeset_invert(CInt(buffer.count), buffer.baseAddress, &length, &start)
             guard code == SQLITE_OK else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
             return Changeset(taking: start, length: length)
         }
@@ -36,29 +36,53 @@ package struct Changeset: Sendable, Equatable {
 
     /// A change of one row, to be used only while it is visited.
     struct Change {
-        let pointer: UnsafePointer<psql_row_change>
+        let table: String
+        let kind: RowChange.Kind
+        let columnCount: Int
+        private let isKey: UnsafeMutablePointer<UInt8>
+        private let iterator: OpaquePointer
 
-        var table: String { String(cString: pointer.pointee.table) }
-        var columnCount: Int { Int(pointer.pointee.column_count) }
-        var kind: RowChange.Kind {
-            switch pointer.pointee.kind {
-            case PSQL_ROW_INSERTED: .inserted
-            case PSQL_ROW_DELETED: .deleted
-            default: .updated
-            }
+        /// The change that an iterator stands on.
+        init(_ iterator: OpaquePointer) throws {
+            var (table, operation, isIndirect, count): (UnsafePointer<CChar>?, CInt, CInt, CInt) = (nil, 0, 0, 0)
+            var isKey: UnsafeMutablePointer<UInt8>?
+            var code = sqlite3changeset_op(iterator, &table, &count, &operation, &isIndirect)
+            if code == SQLITE_OK { code = sqlite3changeset_pk(iterator, &isKey, &count) }
+            guard code == SQLITE_OK, let table, let isKey else { throw DatabaseError(resultCode: ResultCode(rawValue: code)) }
+            self.table = String(cString: table)
+            kind = operation == SQLITE_INSERT ? .inserted : operation == SQLITE_DELETE ? .deleted : .updated
+            columnCount = Int(count)
+            self.isKey = isKey
+            self.iterator = iterator
         }
 
         /// The positions of the key's columns, in the order of the table.
         var keyColumns: [Int] {
-            (0..<columnCount).filter { pointer.pointee.is_key[$0] != 0 }
+            (0..<columnCount).filter { isKey[$0] != 0 }
         }
 
+        /// The value before; nil where there is none: of inserted rows, and of columns that an update did not change, but that the key is
+        /// always there.
         func old(_ column: Int) -> PreviewValue? {
-            psql_row_change_old(pointer, CInt(column)).map { PreviewValue($0) }
+            kind == .inserted ? nil : value(column, sqlite3changeset_old)
         }
 
+        /// The value afterwards; nil where there is none: of deleted rows, and of columns that an update did not change.
         func new(_ column: Int) -> PreviewValue? {
-            psql_row_change_new(pointer, CInt(column)).map { PreviewValue($0) }
+            kind == .deleted ? nil : value(column, sqlite3changeset_new)
+        }
+
+        /// The value of the row that stands in the way of this change, in a conflict that has one.
+        func found(_ column: Int) -> PreviewValue? {
+            value(column, sqlite3changeset_conflict)
+        }
+
+        private func value(
+            _ column: Int, _ read: (OpaquePointer, CInt, UnsafeMutablePointer<OpaquePointer?>) -> CInt
+        ) -> PreviewValue? {
+            var value: OpaquePointer?
+            guard read(iterator, CInt(column), &value) == SQLITE_OK else { return nil }
+            return value.map { PreviewValue($0) }
         }
 
         /// The values of the key's columns.
@@ -72,38 +96,22 @@ package struct Changeset: Sendable, Equatable {
     /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are no changeset.
     func forEach(_ body: (Change) throws -> Void) throws {
         guard !isEmpty else { return }
-        try withoutActuallyEscaping(body) { body in
-            let visitor = Visitor(body: body)
-            let code = bytes.withUnsafeBytes { buffer in
-                psql_read_changeset(
-                    buffer.baseAddress, CInt(buffer.count),
-                    { context, change in
-                        Unmanaged<Visitor>.fromOpaque(context!).takeUnretainedValue().visit(Change(pointer: change!))
-                    }, Unmanaged.passUnretained(visitor).toOpaque())
+        try bytes.withUnsafeBytes { buffer in
+            var iterator: OpaquePointer?
+            var code = sqlite3changeset_start(&iterator, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress))
+            guard code == SQLITE_OK, let iterator else { throw Self.error(code) }
+            do {
+                while sqlite3changeset_next(iterator) == SQLITE_ROW { try body(Change(iterator)) }
+            } catch {
+                sqlite3changeset_finalize(iterator)
+                throw error
             }
-            if let failure = visitor.failure { throw failure }
-            guard code == SQLITE_OK else {
-                throw DatabaseError(resultCode: ResultCode(rawValue: code), message: "not a changeset of SQLite")
-            }
+            code = sqlite3changeset_finalize(iterator)
+            guard code == SQLITE_OK else { throw Self.error(code) }
         }
     }
 
-    private final class Visitor {
-        private let body: (Change) throws -> Void
-        private(set) var failure: (any Error)?
-
-        init(body: @escaping (Change) throws -> Void) {
-            self.body = body
-        }
-
-        func visit(_ change: Change) -> Bool {
-            do {
-                try body(change)
-                return true
-            } catch {
-                failure = error
-                return false
-            }
-        }
+    private static func error(_ code: CInt) -> DatabaseError {
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: "not a changeset of SQLite")
     }
 }

@@ -60,62 +60,80 @@ extension Changeset {
     /// - Throws: ``PlanError``.
     func apply(to db: Database, schema: SchemaSnapshot) throws {
         guard !isEmpty else { return }
-        let teller = ConflictTeller(schema: schema)
+        try requireTables(of: db)
+        let conflicts = ConflictReport(schema: schema)
+        let hadTriggers = psql_enable_triggers(db.sqliteConnection, 0)
+        defer { _ = psql_enable_triggers(db.sqliteConnection, hadTriggers) }
         let code = bytes.withUnsafeBytes { buffer in
-            psql_apply_changeset(
-                db.sqliteConnection, buffer.baseAddress, CInt(buffer.count),
-                { context, conflict in
-                    Unmanaged<ConflictTeller>.fromOpaque(context!).takeUnretainedValue().take(conflict!.pointee)
-                }, Unmanaged.passUnretained(teller).toOpaque())
+            sqlite3changeset_apply(
+                db.sqliteConnection, CInt(buffer.count), UnsafeMutableRawPointer(mutating: buffer.baseAddress), nil,
+                { conflicts, kind, iterator in
+                    Unmanaged<ConflictReport>.fromOpaque(conflicts!).takeUnretainedValue().take(kind, iterator!)
+                    return CInt(PSQL_CHANGESET_ABORT)
+                }, Unmanaged.passUnretained(conflicts).toOpaque())
         }
-        if let error = teller.error { throw error }
+        if let error = conflicts.error { throw error }
         guard code == SQLITE_OK else {
             // What the connection says last is of the roll back.
             throw DatabaseError(resultCode: ResultCode(rawValue: code), message: String(cString: sqlite3_errstr(code)))
         }
     }
+
+    /// SQLite skips the changes of tables that it does not find, or finds different: none may be skipped.
+    private func requireTables(of db: Database) throws {
+        var former: String?
+        try forEach { change in
+            guard change.table != former else { return }
+            let keys = try Bool.fetchAll(
+                db, sql: "SELECT pk <> 0 FROM pragma_table_info(?, 'main') ORDER BY cid", arguments: [change.table])
+            guard keys.count == change.columnCount, keys.indices.filter({ keys[$0] }) == change.keyColumns else {
+                throw PlanError(.schema, "the table \(change.table) is not there, or not as it was when the plan was made")
+            }
+            former = change.table
+        }
+    }
 }
 
-/// Makes an error of the first conflict that SQLite tells of.
-private final class ConflictTeller {
+/// Makes an error of the first conflict that SQLite reports.
+private final class ConflictReport {
     private let schema: SchemaSnapshot
-    private(set) var error: PlanError?
+    private(set) var error: (any Error)?
 
     init(schema: SchemaSnapshot) {
         self.schema = schema
     }
 
-    func take(_ conflict: psql_conflict) {
+    func take(_ kind: CInt, _ iterator: OpaquePointer) {
         guard error == nil else { return }
-        guard let pointer = conflict.change else {
-            let table = String(cString: conflict.table)
-            error = PlanError(.schema, "the table \(table) is not there, or not as it was when the plan was made")
-            return
+        do {
+            error = describe(Int(kind), try Changeset.Change(iterator))
+        } catch {
+            self.error = error
         }
-        let change = Changeset.Change(pointer: pointer)
+    }
+
+    private func describe(_ kind: Int, _ change: Changeset.Change) -> PlanError {
         let columns = schema.table(change.table)?.columns.map(\.name) ?? []
         let positions = 0..<change.columnCount
-        var conflict = conflict
-        let current = positions.compactMap { psql_conflict_current(&conflict, CInt($0)).map { PreviewValue($0) } }
+        let hasRow = kind == PSQL_CHANGESET_DATA || kind == PSQL_CHANGESET_CONFLICT
+        let found = hasRow ? positions.compactMap { change.found($0) } : []
         let described = PlanConflict(
             table: change.table, kind: change.kind, columns: columns, key: change.key,
             expected: positions.map { change.kind == .inserted ? nil : change.old($0) },
-            found: current.isEmpty ? nil : current)
-        error = PlanError(.conflict, Self.message(conflict.kind, described, change), conflict: described)
+            found: found.isEmpty ? nil : found)
+        return PlanError(.conflict, Self.message(kind, described, change), conflict: described)
     }
 
-    private static func message(
-        _ kind: psql_conflict_kind, _ conflict: PlanConflict, _ change: Changeset.Change
-    ) -> String {
+    private static func message(_ kind: Int, _ conflict: PlanConflict, _ change: Changeset.Change) -> String {
         let names = change.keyColumns.map {
             conflict.columns.indices.contains($0) ? conflict.columns[$0] : "column \($0 + 1)"
         }
         let key = zip(names, conflict.key).map { "\($0) = \($1.shortText)" }.joined(separator: ", ")
         let row = "the row of \(conflict.table) with \(key)"
         return switch kind {
-        case PSQL_CONFLICT_DIFFERS: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
-        case PSQL_CONFLICT_MISSING: "conflict: \(row) is not there any more"
-        case PSQL_CONFLICT_EXISTS: "conflict: \(row), which the plan inserts, is there already"
+        case PSQL_CHANGESET_DATA: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
+        case PSQL_CHANGESET_NOTFOUND: "conflict: \(row) is not there any more"
+        case PSQL_CHANGESET_CONFLICT: "conflict: \(row), which the plan inserts, is there already"
         default: "conflict: \(row) would break a constraint, such as another row with the same unique value"
         }
     }

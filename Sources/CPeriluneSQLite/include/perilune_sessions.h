@@ -1,0 +1,61 @@
+/*
+** SQLite's session extension, for Swift, which does not see it: sqlite3.h declares it only where two macros are defined.
+*/
+#ifndef PERILUNE_SESSIONS_H
+#define PERILUNE_SESSIONS_H
+
+#include <stddef.h>
+
+#include <sqlite3.h>
+
+typedef struct sqlite3_session sqlite3_session;
+typedef struct sqlite3_changeset_iter sqlite3_changeset_iter;
+
+int sqlite3session_create(sqlite3 *db, const char *schema, sqlite3_session **session);
+void sqlite3session_delete(sqlite3_session *session);
+int sqlite3session_enable(sqlite3_session *session, int is_enabled);
+int sqlite3session_attach(sqlite3_session *session, const char *table);
+void sqlite3session_table_filter(sqlite3_session *session, int (*filter)(void *context, const char *table), void *context);
+int sqlite3session_changeset(sqlite3_session *session, int *length, void **bytes);
+int sqlite3session_diff(sqlite3_session *session, const char *former_schema, const char *table, char **message);
+sqlite3_int64 sqlite3session_memory_used(sqlite3_session *session);
+
+int sqlite3changeset_invert(int length, const void *bytes, int *inverse_length, void **inverse);
+int sqlite3changeset_start(sqlite3_changeset_iter **iterator, int length, void *bytes);
+int sqlite3changeset_next(sqlite3_changeset_iter *iterator);
+int sqlite3changeset_op(sqlite3_changeset_iter *iterator, const char **table, int *column_count, int *operation, int *is_indirect);
+int sqlite3changeset_pk(sqlite3_changeset_iter *iterator, unsigned char **is_key, int *column_count);
+int sqlite3changeset_old(sqlite3_changeset_iter *iterator, int column, sqlite3_value **value);
+int sqlite3changeset_new(sqlite3_changeset_iter *iterator, int column, sqlite3_value **value);
+int sqlite3changeset_conflict(sqlite3_changeset_iter *iterator, int column, sqlite3_value **value);
+int sqlite3changeset_finalize(sqlite3_changeset_iter *iterator);
+int sqlite3changeset_apply(sqlite3 *db, int length, void *bytes, int (*filter)(void *context, const char *table),
+                           int (*resolve)(void *context, int conflict, sqlite3_changeset_iter *iterator), void *context);
+
+void *sqlite3_preupdate_hook(sqlite3 *db,
+                             void (*call)(void *context, sqlite3 *db, int kind, const char *schema, const char *table,
+                                          sqlite3_int64 former, sqlite3_int64 current),
+                             void *context);
+
+/* The numbers of conflicts, and how one is answered. */
+enum {
+    PSQL_CHANGESET_DATA = 1,
+    PSQL_CHANGESET_NOTFOUND = 2,
+    PSQL_CHANGESET_CONFLICT = 3,
+    PSQL_CHANGESET_ABORT = 2,
+};
+
+/* sqlite3_db_config takes a variable list of arguments, which Swift cannot pass. */
+
+/* Has a connection leave the write-ahead log alone when it is closed, whoever else may have the file open. */
+static inline void psql_keep_log(sqlite3 *db) { sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); }
+
+/* Whether triggers run on a connection; sets it, and returns what was set. */
+static inline int psql_enable_triggers(sqlite3 *db, int is_enabled) {
+    int former = 1;
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, -1, &former);
+    sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, is_enabled, NULL);
+    return former;
+}
+
+#endif
