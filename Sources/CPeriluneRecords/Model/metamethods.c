@@ -106,18 +106,7 @@ int prec_check_record(lua_State *L, int index) {
 static bool have_equal_columns(lua_State *L, int shape) {
     lua_getiuservalue(L, shape, SHAPE_PLAN);
     lua_getiuservalue(L, -1, PLAN_NAMES);
-    int names = lua_gettop(L);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, names);
-    bool are_equal = true;
-    for (lua_Integer i = 1; are_equal && i <= count; i++) {
-        lua_rawgeti(L, names, i);
-        lua_pushvalue(L, -1);
-        lua_rawget(L, 1);
-        lua_insert(L, -2);
-        lua_rawget(L, 2);
-        are_equal = lua_compare(L, -1, -2, LUA_OPEQ);
-        lua_settop(L, names);
-    }
+    bool are_equal = pdb_have_equal_fields(L, 1, 2, lua_gettop(L));
     lua_pop(L, 2);
     return are_equal;
 }
@@ -134,103 +123,31 @@ static int record_equal(lua_State *L) {
     return 1;
 }
 
-static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
-    bool is_string = lua_type(L, index) == LUA_TSTRING;
-    if (lua_isnil(L, index)) {
-        luaL_addstring(buffer, "NULL");
-        return;
-    }
-    if (is_string) luaL_addchar(buffer, '"');
-    luaL_tolstring(L, index, NULL);
-    luaL_addvalue(buffer);
-    if (is_string) luaL_addchar(buffer, '"');
-}
-
 /* author{id = 1, name = "Ada"} */
 static int record_to_string(lua_State *L) {
-    enum { shape = 2, names, value };
-    lua_settop(L, 1);
-    prec_check_record(L, 1);
+    enum { record = 1, shape, names };
+    lua_settop(L, record);
+    prec_check_record(L, record);
     lua_getiuservalue(L, shape, SHAPE_NAMES);
     prec_push_callback(L, PREC_CALL_name);
     prec_push_model_of(L, shape);
     lua_getiuservalue(L, -1, MODEL_CLASS);
     lua_remove(L, -2);
     lua_call(L, 1, 1);
-    luaL_Buffer buffer;
-    luaL_buffinit(L, &buffer);
-    lua_pushvalue(L, value);
-    luaL_addvalue(&buffer);
-    luaL_addchar(&buffer, '{');
-    lua_Integer count = (lua_Integer)lua_rawlen(L, names);
-    for (lua_Integer i = 1; i <= count; i++) {
-        if (i > 1) luaL_addstring(&buffer, ", ");
-        lua_rawgeti(L, names, i);
-        lua_pushvalue(L, -1);
-        lua_rawget(L, 1);
-        lua_replace(L, value);
-        luaL_addvalue(&buffer);
-        luaL_addstring(&buffer, " = ");
-        add_value(L, &buffer, value);
-    }
-    luaL_addchar(&buffer, '}');
-    luaL_pushresult(&buffer);
+    pdb_push_text_of_fields(L, record, names, names);
+    lua_concat(L, 2);
     return 1;
-}
-
-/* Whether the key at `key` is among the fields that the shape names. */
-static bool is_field(lua_State *L, int key, int shape) {
-    if (lua_type(L, key) != LUA_TSTRING) return false;
-    key = lua_absindex(L, key);
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_POSITIONS);
-    lua_pushvalue(L, key);
-    lua_Integer position = lua_rawget(L, -2) == LUA_TNIL ? 0 : lua_tointeger(L, -1);
-    lua_getiuservalue(L, -3, PLAN_NAMES);
-    bool is_column = position && lua_rawgeti(L, -1, position) == LUA_TSTRING && lua_rawequal(L, -1, key);
-    lua_getiuservalue(L, shape, SHAPE_EXTRAS);
-    if (!is_column && lua_type(L, -1) == LUA_TTABLE) {
-        lua_pushvalue(L, key);
-        is_column = lua_rawget(L, -2) != LUA_TNIL;
-    }
-    return is_column;
-}
-
-/* Upvalues: record, shape, names, position. First the columns in their order, then other fields. */
-static int next_field(lua_State *L) {
-    enum { record = lua_upvalueindex(1), shape = lua_upvalueindex(2), names = lua_upvalueindex(3),
-           counter = lua_upvalueindex(4) };
-    lua_Integer count = (lua_Integer)lua_rawlen(L, names), position = lua_tointeger(L, counter) + 1;
-    lua_settop(L, 2);
-    if (position <= count + 1) {
-        lua_pushinteger(L, position);
-        lua_replace(L, counter);
-    }
-    if (position <= count) {
-        lua_rawgeti(L, names, position);
-        lua_pushvalue(L, -1);
-        lua_rawget(L, record);
-        return 2;
-    }
-    if (position == count + 1) lua_pushnil(L);
-    else lua_settop(L, 2);
-    while (lua_next(L, record)) {
-        int top = lua_gettop(L);
-        bool is_named = is_field(L, top - 1, shape);
-        lua_settop(L, top);
-        if (!is_named) return 2;
-        lua_pop(L, 1);
-    }
-    return 0;
 }
 
 static int record_pairs(lua_State *L) {
-    lua_settop(L, 1);
-    prec_check_record(L, 1);
-    lua_getiuservalue(L, 2, SHAPE_NAMES);
-    lua_pushinteger(L, 0);
-    lua_pushcclosure(L, next_field, 4);
-    return 1;
+    enum { record = 1, shape, names, plan, columns };
+    lua_settop(L, record);
+    prec_check_record(L, record);
+    lua_getiuservalue(L, shape, SHAPE_NAMES);
+    lua_getiuservalue(L, shape, SHAPE_PLAN);
+    lua_getiuservalue(L, plan, PLAN_POSITIONS);
+    /* A column that was not fetched is none of the record's, though it may have been set. */
+    return pdb_push_iterator(L, record, names, names, 0, columns);
 }
 
 const luaL_Reg prec_record_metamethods[] = {

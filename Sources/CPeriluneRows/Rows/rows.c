@@ -127,49 +127,14 @@ int pdb_row_metatable(lua_State *L) {
 
 /* MARK: - Metamethods */
 
-/* Pushes the next field that the script has put into the row itself, and its value. The key before it is on top. */
-static int next_field(lua_State *L, int row, int exact, lua_Integer column_count) {
-    while (lua_next(L, row)) {
-        bool is_column = lua_isinteger(L, -2) && lua_tointeger(L, -2) >= 1 && lua_tointeger(L, -2) <= column_count;
-        if (lua_type(L, -2) == LUA_TSTRING) {
-            lua_pushvalue(L, -2);
-            is_column = lua_rawget(L, exact) != LUA_TNIL;
-            lua_pop(L, 1);
-        }
-        if (!is_column) return 2;
-        lua_pop(L, 1);
-    }
-    return 0;
-}
-
-/* Upvalues: row, keys, names, exact names, position. First the columns in their order, then other fields. */
-static int next_pair(lua_State *L) {
-    enum { row = lua_upvalueindex(1), keys = lua_upvalueindex(2), names = lua_upvalueindex(3),
-           exact = lua_upvalueindex(4), counter = lua_upvalueindex(5) };
-    lua_Integer count = (lua_Integer)lua_rawlen(L, names), position = lua_tointeger(L, counter) + 1;
-    lua_settop(L, 2);
-    if (position <= count + 1) {
-        lua_pushinteger(L, position);
-        lua_replace(L, counter);
-    }
-    if (position <= count) {
-        lua_rawgeti(L, names, position);
-        push_at(L, row, keys, position);
-        return 2;
-    }
-    if (position == count + 1) lua_pushnil(L);
-    return next_field(L, row, exact, count);
-}
-
 static int row_pairs(lua_State *L) {
+    enum { row = 1, keys, names, exact };
     check_row(L);
-    lua_settop(L, 1);
-    push_shape(L, 1, &keys_key);
-    push_column_names(L, 1);
-    push_shape(L, 1, &exact_key);
-    lua_pushinteger(L, 0);
-    lua_pushcclosure(L, next_pair, 5);
-    return 1;
+    lua_settop(L, row);
+    push_shape(L, row, &keys_key);
+    push_column_names(L, row);
+    push_shape(L, row, &exact_key);
+    return pdb_push_iterator(L, row, names, keys, exact, 0);
 }
 
 static bool have_same_columns(lua_State *L, int left, int right) {
@@ -191,54 +156,20 @@ static int row_equal(lua_State *L) {
     if (are_equal) {
         push_shape(L, 1, &keys_key);
         push_shape(L, 2, &keys_key);
-        are_equal = have_same_columns(L, 3, 4);
-        lua_Integer count = (lua_Integer)lua_rawlen(L, 3);
-        for (lua_Integer i = 1; are_equal && i <= count; i++) {
-            push_at(L, 1, 3, i);
-            push_at(L, 2, 3, i);
-            are_equal = lua_compare(L, -1, -2, LUA_OPEQ);
-            lua_pop(L, 2);
-        }
+        are_equal = have_same_columns(L, 3, 4) && pdb_have_equal_fields(L, 1, 2, 3);
     }
     lua_pushboolean(L, are_equal);
     return 1;
 }
 
-static void add_value(lua_State *L, luaL_Buffer *buffer, int index) {
-    if (lua_isnil(L, index)) {
-        luaL_addstring(buffer, "NULL");
-    } else {
-        bool is_string = lua_type(L, index) == LUA_TSTRING;
-        if (is_string) luaL_addchar(buffer, '"');
-        luaL_tolstring(L, index, NULL);
-        luaL_addvalue(buffer);
-        if (is_string) luaL_addchar(buffer, '"');
-    }
-}
-
 /* {id = 1, name = "Ada"} */
 static int row_to_string(lua_State *L) {
-    enum { keys = 2, names = 3, value = 4 };
+    enum { row = 1, keys, names };
     check_row(L);
-    lua_settop(L, 1);
-    push_shape(L, 1, &keys_key);
-    push_column_names(L, 1);
-    lua_Integer count = (lua_Integer)lua_rawlen(L, names);
-    lua_pushnil(L);
-    luaL_Buffer buffer;
-    luaL_buffinit(L, &buffer);
-    luaL_addchar(&buffer, '{');
-    for (lua_Integer i = 1; i <= count; i++) {
-        if (i > 1) luaL_addstring(&buffer, ", ");
-        lua_rawgeti(L, names, i);
-        luaL_addvalue(&buffer);
-        luaL_addstring(&buffer, " = ");
-        push_at(L, 1, keys, i);
-        lua_replace(L, value);
-        add_value(L, &buffer, value);
-    }
-    luaL_addchar(&buffer, '}');
-    luaL_pushresult(&buffer);
+    lua_settop(L, row);
+    push_shape(L, row, &keys_key);
+    push_column_names(L, row);
+    pdb_push_text_of_fields(L, row, names, keys);
     return 1;
 }
 

@@ -20,6 +20,23 @@ void pdb_push_row(lua_State *L, pdb_statement *statement, int keys);
 /* Whether the value is a row with a column of that name, be it NULL. Never fails. */
 bool pdb_row_has(lua_State *L, int row, int name);
 
+/* MARK: - Fields */
+
+/* Of a table with columns, by stack indices: the list of their names, and that of the keys under which it has their values, which may be
+** the same list. */
+
+/* Whether two tables have equal values in their columns. May call __eq. [-0, +0, e] */
+bool pdb_have_equal_fields(lua_State *L, int left, int right, int keys);
+
+/* Pushes {id = 1, name = "Ada"}. May call __tostring. [-0, +1, e] */
+void pdb_push_text_of_fields(lua_State *L, int table, int names, int keys);
+
+/* Pushes the iterator that __pairs returns: the columns in their order, NULL as nil, then other fields. `columns` has each name as a
+** key, `hidden` those of fields that are left out; 0 for none. Returns 1. [-0, +1, m] */
+int pdb_push_iterator(lua_State *L, int table, int names, int keys, int columns, int hidden);
+
+/* MARK: - What execute returns */
+
 /* Pushes what execute returns; NULL for the row id if nothing was inserted. [-0, +1, m] */
 void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer *inserted_rowid);
 
