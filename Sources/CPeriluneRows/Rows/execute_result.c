@@ -4,6 +4,10 @@
 ** Scripts insert rows by the thousand and seldom look at it. So it costs nothing where it can: for one inserted row it is a
 ** light userdata, whose pointer is the row id, with the topmost bit set, which no address of a process has. For anything
 ** else it is a full userdata with the same metatable.
+**
+** All light userdata of the state have the metatable for it. That has its price for others who use them, who find nil where they had
+** an error; it is paid because a full userdata for each row takes a sixth of the time: a C loop under Lua that inserts rows of four
+** values into a table in memory takes 0.58 µs for each with light ones, 0.69 µs with full ones, most of it the collector's.
 */
 #include "CPeriluneRows/Rows/rows.h"
 
