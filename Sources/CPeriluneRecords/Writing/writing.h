@@ -37,13 +37,13 @@ prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_ma
 
 /* MARK: - Running */
 
-/* Begins a run of the compiled statement on top of the stack. */
+/* Begins a run of the compiled statement on top of the stack. [-0, +0, -] */
 void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *statement);
 
-/* Binds the value at `index`, for a column. May push a value that must stay. */
+/* Binds the value at `index`, for a column. May push a value that must stay. [-0, +n, e] */
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Runs the statement; an error of a constraint is told by the record then. */
+/* Runs the statement; an error of a constraint is told by the record then. [-0, +(0|2), e] */
 void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit);
 
 /* MARK: - Work on a record */

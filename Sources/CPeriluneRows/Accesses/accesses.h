@@ -10,10 +10,10 @@
 extern const luaL_Reg pdb_database_blocks[];
 
 /* Runs the function below the arguments in an access of its own. Raises its errors; returns the number of results. The function
-** finds the context by its access; it may be NULL. */
+** finds the context by its access; it may be NULL. [-(argument_count + 1), +n, e] */
 int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_mode mode, int argument_count, void *context);
 
-/* The same for a transaction or savepoint inside an open access. */
+/* The same for a transaction or savepoint inside an open access. [-(argument_count + 1), +n, e] */
 int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_access_mode mode, int argument_count, void *context);
 
 /* What the body of a task returns if it cannot be done on a connection that only reads. It has changed nothing then, and left its
@@ -35,7 +35,7 @@ typedef struct {
 ** are on top of the stack. [-?, +results, v] */
 int pdb_run_task(lua_State *L, pdb_task *task);
 
-/* The same for a block that reads inside an open access. */
+/* The same for a block that reads inside an open access. [-(argument_count + 1), +n, e] */
 int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count);
 
 /* Begins to use a connection, which GRDB's object stands for until its `grdb` is reset. */
@@ -47,13 +47,13 @@ int pdb_run_settling_access(pdb_access_request *entry);
 /* MARK: - Guards */
 
 /* Whether a change needs a guard, because a collation of a script may fail in it. Takes the guard that is open, if it has been
-** opened for this call. */
+** opened for this call. [-0, +0, -] */
 bool pdb_needs_guard(lua_State *L, pdb_database *database);
 
 /* MARK: - The default database */
 
 /* The database that a verb is for: that of the handle at `index`, unless it is 0 or nil is there; else that of the innermost
-** access; else the default one. Sets the access that is open to it, or NULL. */
+** access; else the default one. Sets the access that is open to it, or NULL. [-0, +0, e] */
 pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pdb_access **access);
 
 /* The same where none is named; or NULL. Never fails. */

@@ -58,11 +58,11 @@ typedef struct {
     uint64_t token;
 } pdb_handle;
 
-/* The database object or handle at `index`; raises if it is none. `verb` is for the message. */
+/* The database object or handle at `index`; raises if it is none. `verb` is for the message. [-0, +0, e] */
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb);
 
 /* The open access that belongs to a database (for token 0, the innermost one) or to a handle. NULL if there is none; raises
-** if the handle is dead. */
+** if the handle is dead. [-0, +0, e] */
 pdb_access *pdb_find_access(lua_State *L, pdb_state *rows, pdb_database *database, uint64_t token);
 
 /* The innermost open access to a database, or NULL; with NULL for the database, to any. */
@@ -191,13 +191,13 @@ pdb_statement *pdb_compile_prepared(lua_State *L, pdb_access *access, int index)
 /* Puts a statement among those of its connection. */
 void pdb_link_statement(pdb_connection *connection, pdb_statement *statement);
 
-/* Pushes the cached statement for a text, or nothing. */
+/* Pushes the cached statement for a text, or nothing. [-0, +(0|1), m] */
 pdb_statement *pdb_find_cached(lua_State *L, pdb_connection *connection, int sql_index);
 
-/* Caches the compiled statement on top of the stack. */
+/* Caches the compiled statement on top of the stack. [-0, +0, m] */
 void pdb_keep_cached(lua_State *L, pdb_connection *connection, pdb_statement *statement, int sql_index);
 
-/* Raises if the access does not allow the statement. */
+/* Raises if the access does not allow the statement. [-0, +0, e] */
 void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statement);
 
 /*

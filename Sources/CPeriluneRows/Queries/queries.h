@@ -29,11 +29,11 @@ typedef struct {
 
 pdb_arguments pdb_arguments_at(lua_State *L, const char *verb, int first);
 
-/* Binds the arguments of one statement. Leaves values on the stack that must stay until the statement is reset. */
+/* Binds the arguments of one statement. Leaves values on the stack that must stay until the statement is reset. [-0, +n, e] */
 void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_index,
                              pdb_arguments *arguments);
 
-/* Raises if arguments are left over. */
+/* Raises if arguments are left over. [-0, +0, e] */
 void pdb_check_all_used(lua_State *L, pdb_statement *statement, int statement_index,
                              pdb_arguments *arguments);
 
@@ -56,10 +56,10 @@ struct pdb_call {
     bool has_inserted;   /* a row with an id, by the last one */
 };
 
-/* Begins a run, in the list of an access or of a connection, and binds the arguments. */
+/* Begins a run, in the list of an access or of a connection, and binds the arguments. [-0, +n, e] */
 void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list);
 
-/* Tells GRDB what a statement is about to read. */
+/* Tells GRDB what a statement is about to read. [-0, +0, e] */
 void pdb_record_read(lua_State *L, pdb_call *call);
 
 /* Steps once; raises failures. Returns whether there is a row. */
@@ -95,10 +95,11 @@ bool pdb_may_step_change(pdb_call *call);
 /* Takes what a run has changed, and ends it. */
 void pdb_end_change(pdb_call *call);
 
-/* Runs a statement that is no SELECT and whose parameters are bound. Pushes the list of its rows, or nothing without a form. */
+/* Runs a statement that is no SELECT and whose parameters are bound. Pushes the list of its rows, or nothing without a form.
+** [-0, +(0|2), e] */
 void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit);
 
-/* Begins a run and does the same with it. */
+/* Begins a run and does the same with it. [-0, +n, e] */
 void pdb_run_through_grdb(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit);
 
 /* MARK: - Forms of rows */
@@ -170,16 +171,16 @@ int pdb_execute(lua_State *L, pdb_call *call);
 
 /* MARK: - Fetching */
 
-/* Raises that a row has NULL in place of a value. */
+/* Raises that a row has NULL in place of a value. [-0, +0, e] */
 int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row);
 
-/* Runs a statement and pushes the list of what it gives. */
+/* Runs a statement and pushes the list of what it gives. [-0, +n, e] */
 void pdb_fetch(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit);
 
-/* Pushes the first row that a statement gives, or nil; runs it no further. */
+/* Pushes the first row that a statement gives, or nil; runs it no further. [-0, +n, e] */
 void pdb_fetch_first(lua_State *L, pdb_call *call, const pdb_row_form *form);
 
-/* Pushes what a generic for needs to iterate: iterator, cursor, nil, cursor. */
+/* Pushes what a generic for needs to iterate: iterator, cursor, nil, cursor. [-0, +n, e] */
 int pdb_open_cursor(lua_State *L, pdb_call *call, const pdb_row_form *form);
 
 #endif

@@ -48,7 +48,7 @@ void pdb_make_state(lua_State *L, const pdb_callbacks *callbacks);
 /* Key of the registry: the metatable of userdata whose first word is an object of Swift, which the collector hands over. */
 extern const char pdb_guard_key;
 
-/* The bytes of a userdata, or NULL if its metatable is another. Never fails. */
+/* The bytes of a userdata, or NULL if its metatable is another. Never fails. [-0, +0, -] */
 void *pdb_to_userdata(lua_State *L, int index, const void *metatable);
 
 /* Makes a metatable, keeps it in the registry and leaves it. Returns its address. [-0, +1, m] */
