@@ -88,6 +88,6 @@ int pdb_with_default_database(lua_State *L) {
     pdb_set_default_database(L);
     rename_default(L, library, "database", database, former);
     rename_default(L, globals, "db", database, former);
-    if (status != LUA_OK) return lua_error(L);
+    if (status != LUA_OK) return plua_raise_again(L);
     return lua_gettop(L) - former;
 }

@@ -308,8 +308,18 @@ void plua_push_failure(lua_State *L, int index) {
     forget_failure(L);
 }
 
+int plua_raise_again(lua_State *L) {
+    plua_context_of(L)->raises_again = true;
+    return lua_error(L);
+}
+
 /* Whether the error is raised by a function that passes on what it caught: level 0 is the handler, 1 who raised. */
 static bool is_raised_again(lua_State *L) {
+    plua_context *context = plua_context_of(L);
+    if (context->raises_again) {
+        context->raises_again = false;
+        return true;
+    }
     lua_Debug activation;
     if (!lua_getstack(L, 1, &activation) || !lua_getinfo(L, "f", &activation)) return false;
     lua_CFunction function = lua_tocfunction(L, -1);
@@ -319,7 +329,8 @@ static bool is_raised_again(lua_State *L) {
 
 int plua_message_handler(lua_State *L) {
     /* Equal strings need not come from one failure. */
-    if (lua_type(L, 1) == LUA_TSTRING && !is_raised_again(L)) forget_failure(L);
+    bool is_new = !is_raised_again(L);
+    if (is_new && lua_type(L, 1) == LUA_TSTRING) forget_failure(L);
     plua_keep_failure(L, L, 1);
     return 1;
 }

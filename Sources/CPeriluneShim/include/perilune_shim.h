@@ -71,6 +71,7 @@ typedef struct plua_context {
     lua_CFunction wrap_function; /* what coroutine.wrap returns: it raises again what has failed inside; NULL without coroutines */
 
     uint64_t run_count; /* runs begun, for what is counted by the run; only where there are limits */
+    bool raises_again; /* the error that is raised next has been caught before; see plua_raise_again */
     bool is_closing; /* finalizers may still call Swift functions: those are refused */
 
     /* Asynchronous calls: true while a driver can resume the running coroutine. */
@@ -216,6 +217,9 @@ int plua_pcall(lua_State *L, int argument_count, int result_count);
 /* Runs a coroutine as lua_resume does, allowing refusal of memory inside, and keeps the failure of one that fails.
 ** Returns a Lua status. */
 int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *result_count);
+
+/* Raises the error value on top, which plua_pcall has just caught: what is kept of its failure stays. [-1, +0, v] */
+int plua_raise_again(lua_State *L);
 
 /* Traceback and position ("file", line) kept for the error value on top, as plua_pcall's handler saw them.
 ** Pushes traceback (string or nil), file (string or nil), line (integer or nil), and forgets them. [-0, +3, -] */

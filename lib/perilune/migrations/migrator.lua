@@ -7,9 +7,9 @@
 --     m:register("add pages", "ALTER TABLE book ADD COLUMN pages INTEGER")
 --     m:migrate(db)
 --
--- The handle that a migration gets is dead after it. With `has_schema_changes`, and where `erase_on_schema_change` is set,
--- the migrations that a database has seen run again, on a scratch database: what else they do they do again, and they must
--- use the handle that they are given, not `db`.
+-- The handle that a migration gets is dead after it. Inside a migration `db`, `perilune.database` and what records and requests use
+-- where they name no database are the database that is migrated. With `has_schema_changes`, and where `erase_on_schema_change` is
+-- set, the migrations that a database has seen run again, on a scratch database: what they do outside of it they do again.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
@@ -61,8 +61,16 @@ local function read_checks(value)
     .. errors.describe(value))
 end
 
+--- A function of a migration, which finds the database that is migrated wherever a script finds the default one. It may be another
+-- one than that: a second file, or the scratch database that `has_schema_changes` migrates.
+local function on_its_database(f)
+  return function(handle, ...)
+    return records.with_default_database(handle, perilune, function(_, ...) return f(handle, ...) end, ...)
+  end
+end
+
 --- Adds a migration: the one way in, for functions, texts and files.
--- @tparam table source file and sql, where they are known
+-- @tparam table source file, its checksum, and sql, where they are known
 local function add(state, name, options, body, source)
   if type(name) ~= "string" then
     errors.raise("argument", "m:register: argument 1: expected the name of a migration, got " .. errors.describe(name))
@@ -75,15 +83,16 @@ local function add(state, name, options, body, source)
     name = name,
     foreign_keys = options.foreign_keys == nil and "deferred" or read_checks(options.foreign_keys),
     merges = options.merges == nil and {} or read_merges(options.merges),
-    body = body,
-    down = options.down,
+    body = type(body) == "function" and on_its_database(body) or nil,
+    down = type(options.down) == "function" and on_its_database(options.down) or options.down,
     sql = source.sql,
     file = source.file,
+    checksum = source.checksum,
   }
   if entry.sql then
     local sql = entry.sql
     entry.body = function(db) db:execute(sql) end
-  elseif type(body) ~= "function" then
+  elseif not entry.body then
     errors.raise("argument", "m:register: expected a function or SQL last, got " .. errors.describe(body))
   end
   state.register(name, entry.merges)
@@ -189,6 +198,24 @@ end
 --- Whether there are such: a later version has migrated the database.
 function migrator:is_superseded(db) return #migrator.unknown(self, db) > 0 end
 
+--- Those that the database has seen and whose file has been edited since it ran there, in order. Of migrations that are no files, and
+-- of those that ran before checksums were kept, nothing is known.
+function migrator:edited(db)
+  local state, names = state_of(self, "edited"), {}
+  db = database_or_default("edited", db)
+  if not database.table_exists(db, "perilune_migration") then return names end
+  local _, seen = seen_by("edited", db)
+  local checksums = {}
+  for _, row in ipairs(database.fetch_all(db, "SELECT identifier, checksum FROM perilune_migration")) do
+    checksums[row.identifier] = row.checksum
+  end
+  for _, entry in ipairs(state.list) do
+    local kept = checksums[entry.name]
+    if seen[entry.name] and entry.checksum and kept and kept ~= entry.checksum then names[#names + 1] = entry.name end
+  end
+  return names
+end
+
 --- Whether the database is not what the migrations that it has seen make; and a list of the differences.
 function migrator:has_schema_changes(db)
   local state = state_of(self, "has_schema_changes")
@@ -273,7 +300,12 @@ end
 
 function metatable.__index(self, name)
   if name == "erase_on_schema_change" then return states[self].erase_on_schema_change end
-  return migrator[name]
+  local method = migrator[name]
+  if method ~= nil or type(name) ~= "string" then return method end
+  local names = { "erase_on_schema_change" }
+  for known in pairs(migrator) do names[#names + 1] = known end
+  table.sort(names)
+  errors.raise_unknown("method", name, names)
 end
 
 --- `erase_on_schema_change`: whether a database that is not what its migrations make is erased and migrated again, its data
