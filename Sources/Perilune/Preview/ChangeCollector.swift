@@ -25,8 +25,14 @@ struct ChangeCollector {
         schema = try SchemaSnapshot(db)
     }
 
-    /// Makes the report, and the changeset if one can hold all that has changed.
-    consuming func collect() throws -> (report: PreviewReport, changeset: Changeset?) {
+    /// What a plan makes of the changes.
+    struct Changes {
+        let changeset: Changeset
+        let seen: SeenRows
+    }
+
+    /// Makes the report, and the changes for a plan if one can hold all that has changed.
+    consuming func collect() throws -> (report: PreviewReport, changes: Changes?) {
         report.schema = schema.changes(since: start.schema)
         // A recording knows nothing of changes to the schema, and of tables that are not any more what they were.
         let isSameSchema = schema.version == start.schema.version && schema.objects == start.schema.objects
@@ -44,7 +50,7 @@ struct ChangeCollector {
             report.obstacles.append(obstacle)
             return (report, nil)
         }
-        return (report, changeset)
+        return (report, Changes(changeset: changeset, seen: try SeenRows(changeset, in: db, schema: schema)))
     }
 
     private mutating func attachFormerState() throws {

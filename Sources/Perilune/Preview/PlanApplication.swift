@@ -1,29 +1,41 @@
 internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
+internal import PeriluneBindings
 
 extension PreviewPlan {
+    /// What must be in a row that is updated as it was when the plan was made. Of rows that are deleted all columns must.
+    public enum Comparison: Sendable {
+        /// All columns.
+        case allColumns
+        /// Those that the plan changes: what others have written into the rest stays.
+        case changedColumns
+    }
+
     /// Makes the changes of the plan to a database: all of them, or none.
     ///
     /// Triggers and foreign keys do nothing of their own meanwhile: what they did is part of the plan.
     ///
     /// - Parameters:
     ///   - path: The file, which must exist.
+    ///   - comparison: Which columns must be as they were, or as the plan has left them if it is taken back.
     ///   - isUndoing: Makes the inverse changes: takes the plan back.
     /// - Throws: ``PlanError``, or an error of GRDB if the database cannot be used.
-    public func apply(to path: String, isUndoing: Bool = false) async throws {
+    public func apply(to path: String, comparing comparison: Comparison = .allColumns, isUndoing: Bool = false) async throws {
         guard LiveFile(path: path).exists else {
             throw PlanError(.file, "cannot open the database \(path): \(String(cString: strerror(ENOENT)))")
         }
         var configuration = GRDB.Configuration()
         configuration.foreignKeysEnabled = false
         configuration.busyMode = .timeout(5)
+        configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         let changeset = isUndoing ? try changeset.inverted() : changeset
         let schemaHash = origin.schemaHash
+        let seen = comparison == .allColumns ? seen : nil
         try await queue.writeWithoutTransaction { db in
             try db.inTransaction(.immediate) {
-                try PlanApplication(db: db, changeset: changeset, schemaHash: schemaHash).run()
+                try PlanApplication(db: db, changeset: changeset, seen: seen, schemaHash: schemaHash).run()
                 return .commit
             }
         }
@@ -35,6 +47,8 @@ extension PreviewPlan {
 private struct PlanApplication {
     let db: Database
     let changeset: Changeset
+    /// What must be as it was beside what is changed.
+    let seen: SeenRows?
     let schemaHash: String
 
     func run() throws {
@@ -47,6 +61,11 @@ private struct PlanApplication {
         }
         let foreignKeys = try ForeignKeyCheck(db, schema, changeset)
         let violations = try foreignKeys.countViolations()
+        if var conflict = try seen?.firstDifference(in: db, schema: schema) {
+            conflict.isOfUnchangedColumns = true
+            throw PlanError(
+                .conflict, "conflict: \(conflict.row) has changed since the plan was made\(conflict.differences)", conflict: conflict)
+        }
         try changeset.apply(to: db, schema: schema)
         guard try foreignKeys.countViolations() <= violations else {
             throw PlanError(.foreignKey, "conflict: \(try foreignKeys.describeViolation())")
@@ -113,44 +132,23 @@ private final class ConflictReport {
     }
 
     private func describe(_ kind: Int, _ change: Changeset.Change) -> PlanError {
-        let columns = schema.table(change.table)?.columns.map(\.name) ?? []
         let positions = 0..<change.columnCount
         let hasRow = kind == PSQL_CHANGESET_DATA || kind == PSQL_CHANGESET_CONFLICT
         let found = hasRow ? positions.compactMap { change.found($0) } : []
         let described = PlanConflict(
-            table: change.table, kind: change.kind, columns: columns, key: change.key,
-            expected: positions.map { change.kind == .inserted ? nil : change.old($0) },
+            change, in: schema, expected: positions.map { change.kind == .inserted ? nil : change.old($0) },
             found: found.isEmpty ? nil : found)
-        return PlanError(.conflict, Self.message(kind, described, change), conflict: described)
+        return PlanError(.conflict, Self.message(kind, described), conflict: described)
     }
 
-    private static func message(_ kind: Int, _ conflict: PlanConflict, _ change: Changeset.Change) -> String {
-        let names = change.keyColumns.map {
-            conflict.columns.indices.contains($0) ? conflict.columns[$0] : "column \($0 + 1)"
-        }
-        let key = zip(names, conflict.key).map { "\($0) = \($1.shortText)" }.joined(separator: ", ")
-        let row = "the row of \(conflict.table) with \(key)"
+    private static func message(_ kind: Int, _ conflict: PlanConflict) -> String {
+        let row = conflict.row
         return switch kind {
         case PSQL_CHANGESET_DATA: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
         case PSQL_CHANGESET_NOTFOUND: "conflict: \(row) is not there any more"
         case PSQL_CHANGESET_CONFLICT: "conflict: \(row), which the plan inserts, is there already"
         default: "conflict: \(row) would break a constraint, such as another row with the same unique value"
         }
-    }
-}
-
-extension PlanConflict {
-    /// `: pages is 5, not 322`.
-    fileprivate var differences: String {
-        let found = found ?? []
-        let columns = found.indices.filter {
-            expected.indices.contains($0) && expected[$0] != nil && expected[$0] != found[$0]
-        }
-        let texts = columns.map { column in
-            let name = self.columns.indices.contains(column) ? self.columns[column] : "column \(column + 1)"
-            return "\(name) is \(found[column].shortText), not \(expected[column]!.shortText)"
-        }
-        return texts.isEmpty ? "" : ": " + texts.joined(separator: ", ")
     }
 }
 

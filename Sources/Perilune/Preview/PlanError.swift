@@ -37,9 +37,48 @@ public struct PlanConflict: Sendable, Equatable {
     /// What the plan would do to the row.
     public let kind: RowChange.Kind
     public let columns: [String]
+    /// The values of the columns of the key.
     public let key: [PreviewValue]
     /// What the plan expected to find in each column; `nil` where it does not say.
     public let expected: [PreviewValue?]
     /// What is there; `nil` if there is no such row, or it is not known.
     public let found: [PreviewValue]?
+    /// Whether what is different is only what the plan leaves alone.
+    public var isOfUnchangedColumns = false
+    /// `the row of book with id = 1`.
+    let row: String
+
+    /// - Parameter kind: What the plan would do, if it is not the kind of the change.
+    init(
+        _ change: Changeset.Change, in schema: SchemaSnapshot, kind: RowChange.Kind? = nil, expected: [PreviewValue?],
+        found: [PreviewValue]?
+    ) {
+        let columns = schema.table(change.table)?.columns.map(\.name) ?? []
+        let key = zip(change.keyColumns, change.key).map { column, value in
+            "\(Self.name(of: column, in: columns)) = \(value.shortText)"
+        }
+        table = change.table
+        self.kind = kind ?? change.kind
+        row = "the row of \(change.table) with \(key.joined(separator: ", "))"
+        self.columns = columns
+        self.key = change.key
+        self.expected = expected
+        self.found = found
+    }
+
+    /// `: pages is 5, not 322`; nothing if the row is not known.
+    var differences: String {
+        let found = found ?? []
+        let differing = found.indices.filter {
+            expected.indices.contains($0) && expected[$0] != nil && expected[$0] != found[$0]
+        }
+        let texts = differing.map { column in
+            "\(Self.name(of: column, in: columns)) is \(found[column].shortText), not \(expected[column]!.shortText)"
+        }
+        return texts.isEmpty ? "" : ": " + texts.joined(separator: ", ")
+    }
+
+    private static func name(of column: Int, in columns: [String]) -> String {
+        columns.indices.contains(column) ? columns[column] : "column \(column + 1)"
+    }
 }

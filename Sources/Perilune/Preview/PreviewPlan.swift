@@ -1,4 +1,5 @@
 public import Foundation
+internal import PeriluneRecords
 
 /// Changes of rows that were previewed, to be made to the original later: exactly these.
 public struct PreviewPlan: Codable, Sendable {
@@ -24,8 +25,9 @@ public struct PreviewPlan: Codable, Sendable {
 
     /// What is read as a plan.
     public static let formatName = "perilune plan"
-    /// The version of the format that this version of Perilune writes, and the highest that it reads.
-    public static let currentVersion = 1
+    /// The version of the format that this version of Perilune writes and reads. Version 1 did not keep the columns that updates
+    /// leave alone.
+    public static let currentVersion = 2
 
     public let format: String
     public let version: Int
@@ -35,24 +37,29 @@ public struct PreviewPlan: Codable, Sendable {
     /// What the scripts would have done outside of the database.
     public let effects: [PreviewEffect]
     let changesetBytes: Data
-    /// The SHA-256 of the changes: SQLite does not find out whatever is wrong with them.
+    /// The rows that are updated, in the columns that are not: see ``SeenRows``.
+    private let seenBytes: Data
+    /// The SHA-256 of both: SQLite does not find out whatever is wrong with them.
     /// `nil` until the plan is written.
     private var changesetHash: String?
 
     package var changeset: Changeset { Changeset(bytes: changesetBytes) }
+    var seen: SeenRows { SeenRows(rows: Changeset(bytes: seenBytes)) }
 
-    init(origin: Origin, changeset: Changeset, effects: [PreviewEffect]) {
+    init(origin: Origin, changes: ChangeCollector.Changes, effects: [PreviewEffect]) {
         format = Self.formatName
         version = Self.currentVersion
         self.origin = origin
         created = Date(timeIntervalSince1970: Date().timeIntervalSince1970.rounded(.down))
         self.effects = effects
-        changesetBytes = changeset.bytes
+        changesetBytes = changes.changeset.bytes
+        seenBytes = changes.seen.rows.bytes
     }
 
     private enum CodingKeys: String, CodingKey {
         case format, version, origin, created, scripts, effects, changesetHash
         case changesetBytes = "changeset"
+        case seenBytes = "seen"
     }
 
     /// Writes the plan as it stands in a file.
@@ -65,7 +72,8 @@ public struct PreviewPlan: Codable, Sendable {
         try container.encode(scripts, forKey: .scripts)
         try container.encode(effects, forKey: .effects)
         try container.encode(changesetBytes, forKey: .changesetBytes)
-        try container.encode(SHA256.hash(changesetBytes), forKey: .changesetHash)
+        try container.encode(seenBytes, forKey: .seenBytes)
+        try container.encode(SHA256.hash(changesetBytes + seenBytes), forKey: .changesetHash)
     }
 
     // MARK: - Files
@@ -105,10 +113,10 @@ public struct PreviewPlan: Codable, Sendable {
         guard let header = Self.header(of: data) else {
             throw PlanError(.format, "\(path) is no plan of perilune")
         }
-        guard (1...Self.currentVersion).contains(header.version) else {
+        guard header.version == Self.currentVersion else {
             throw PlanError(
                 .format,
-                "\(path) is a plan of version \(header.version); this perilune reads version \(Self.currentVersion)")
+                "\(path) is a plan of version \(header.version); this perilune reads version \(Self.currentVersion): make the plan again")
         }
         guard let plan = try? Self.decoder.decode(PreviewPlan.self, from: data), plan.isIntact else {
             throw PlanError(.format, "\(path) is a damaged plan")
@@ -117,8 +125,8 @@ public struct PreviewPlan: Codable, Sendable {
     }
 
     private var isIntact: Bool {
-        guard SHA256.hash(changesetBytes) == changesetHash else { return false }
-        return (try? changeset.forEach { _ in }) != nil
+        guard SHA256.hash(changesetBytes + seenBytes) == changesetHash else { return false }
+        return (try? changeset.forEach { _ in }) != nil && (try? seen.rows.forEach { _ in }) != nil
     }
 
     private struct Header: Codable {

@@ -38,6 +38,30 @@ public enum PreviewValue: Sendable, Equatable {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(count)))
     }
 
+    /// Binds the value to a parameter of a statement, as it is: text need not be UTF-8.
+    func bind(to statement: OpaquePointer, at index: CInt) {
+        // `SQLITE_TRANSIENT`, a macro that Swift does not see: SQLite copies the bytes.
+        let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        switch self {
+        case .null: sqlite3_bind_null(statement, index)
+        case .integer(let value): sqlite3_bind_int64(statement, index, value)
+        case .real(let value): sqlite3_bind_double(statement, index, value)
+        case .text(let bytes):
+            bytes.withUnsafeBytes { buffer in
+                // Without bytes there may be no address, for which SQLite would bind NULL.
+                let start = buffer.isEmpty ? nil : buffer.baseAddress?.assumingMemoryBound(to: CChar.self)
+                _ = start.map { sqlite3_bind_text(statement, index, $0, CInt(buffer.count), copying) }
+                    ?? sqlite3_bind_text(statement, index, "", 0, copying)
+            }
+        case .blob(let bytes):
+            if bytes.isEmpty {
+                sqlite3_bind_zeroblob(statement, index, 0)
+            } else {
+                sqlite3_bind_blob(statement, index, bytes, CInt(bytes.count), copying)
+            }
+        }
+    }
+
     var databaseValue: DatabaseValue {
         switch self {
         case .null: .null

@@ -42,7 +42,7 @@ public final class ScriptPreview: Sendable {
     /// Only touched on the queue of the copy.
     private nonisolated(unsafe) let start: ChangeCollector.Start
     /// Only touched on the queue of the copy.
-    private nonisolated(unsafe) var found: (report: PreviewReport, changeset: Changeset?)?
+    private nonisolated(unsafe) var found: (report: PreviewReport, changes: ChangeCollector.Changes?)?
 
     /// Copies the database and begins to record.
     ///
@@ -52,6 +52,7 @@ public final class ScriptPreview: Sendable {
         of source: PreviewSource, configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         options: Options = Options()
     ) async throws {
+        TemporaryFolder.removeAbandoned()
         var environment = try await ScriptEnvironment.resolve(in: Dependencies.current)
         environment.context = .preview
         let copy = try PreviewCopy(inMemory: source.size <= options.copyLimitInBytes, environment: environment)
@@ -86,8 +87,8 @@ public final class ScriptPreview: Sendable {
         }
         var report = found.report
         report.effects = effects.effects
-        guard let changeset = found.changeset else { return (report, nil) }
-        return (report, PreviewPlan(origin: origin, changeset: changeset, effects: report.effects))
+        guard let changes = found.changes else { return (report, nil) }
+        return (report, PreviewPlan(origin: origin, changes: changes, effects: report.effects))
     }
 }
 
@@ -117,7 +118,7 @@ extension ScriptPreview {
         }
     }
 
-    private func collect(_ db: Database) throws -> (report: PreviewReport, changeset: Changeset?) {
+    private func collect(_ db: Database) throws -> (report: PreviewReport, changes: ChangeCollector.Changes?) {
         if let found { return found }
         db.trace(options: [])
         let found = try ChangeCollector(db, copy: copy, start: start, rowLimit: options.rowLimit).collect()

@@ -8,7 +8,9 @@ struct ApplyCommand: AsyncParsableCommand {
         abstract: "Make the changes of a plan that run --preview --save has written.",
         discussion: """
             Makes exactly the changes of rows that were previewed, all of them or none: if
-            a row is not any more as it was, or the schema has changed, nothing is applied.
+            a row that the plan changes is not as it was in all columns, or the schema has
+            changed, nothing is applied. --changed-columns-only compares of updated rows
+            only the columns that the plan changes, and leaves the others as they are.
             Triggers and foreign keys do nothing of their own meanwhile, since what they
             did is part of the plan. Effects outside of the database are not performed.
 
@@ -34,6 +36,9 @@ struct ApplyCommand: AsyncParsableCommand {
 
     @Flag(help: "Take the changes of the plan back.")
     var undo = false
+
+    @Flag(help: "Of rows that are updated compare only the columns that the plan changes.")
+    var changedColumnsOnly = false
 
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
@@ -69,6 +74,9 @@ struct ApplyCommand: AsyncParsableCommand {
             var report = ErrorReport(error)
             if report.kind == "conflict" || report.kind == "schema" {
                 report.help = "nothing was applied; preview the script again, or run it without --preview"
+                if error.conflict?.isOfUnchangedColumns == true {
+                    report.help = "the plan changes other columns of the row: --changed-columns-only compares these alone"
+                }
             }
             throw CommandFailure(report)
         }
@@ -76,7 +84,7 @@ struct ApplyCommand: AsyncParsableCommand {
 
     private func apply(_ plan: PreviewPlan, to path: String) async throws {
         do {
-            try await plan.apply(to: path, isUndoing: undo)
+            try await plan.apply(to: path, comparing: changedColumnsOnly ? .changedColumns : .allColumns, isUndoing: undo)
         } catch let error as DatabaseError {
             var report = ErrorReport(error)
             report.message = "cannot apply to the database \(path): \(report.message)"

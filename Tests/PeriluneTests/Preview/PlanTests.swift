@@ -71,12 +71,74 @@ import Testing
     @Test func `a conflict tells what was expected and what is there`() async throws {
         let folder = try PreviewFolder(Self.books)
         let plan = try await plan(folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2')")
-        try folder.execute("UPDATE book SET pages = 5 WHERE id = 2")
+        try folder.execute("UPDATE book SET title = 'Piazza', pages = 5 WHERE id = 2")
         let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
         #expect(error?.conflict?.kind == .updated)
         #expect(error?.conflict?.columns == ["id", "title", "pages"])
-        #expect(error?.conflict?.expected == [2, nil, 322])
-        #expect(error?.conflict?.found == [2, "Omoo", 5])
+        #expect(error?.conflict?.expected == [2, "Omoo", nil])
+        #expect(error?.conflict?.found == [2, "Piazza", 5])
+        let changed = await #expect(throws: PlanError.self) {
+            try await plan.apply(to: folder.database, comparing: .changedColumns)
+        }
+        #expect(changed?.conflict?.expected == [2, nil, 322])
+    }
+
+    @Test func `a row that has changed in a column that the plan leaves alone is a conflict, unless only the others are compared`()
+        async throws
+    {
+        let folder = try PreviewFolder(Self.books)
+        let plan = try await plan(folder, "db:execute('UPDATE book SET pages = 1 WHERE id = 2')")
+        let path = folder.path + "/a.plan"
+        try plan.write(to: path)
+        let read = try PreviewPlan(contentsOf: path)
+        try folder.execute("UPDATE book SET title = 'Piazza' WHERE id = 2")
+        let message = "conflict: the row of book with id = 2 has changed since the plan was made: title is 'Piazza', not 'Omoo'"
+        for plan in [plan, read] {
+            let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
+            #expect(error?.code == .conflict)
+            #expect(error?.message == message)
+            #expect(error?.conflict?.kind == .updated)
+        }
+        #expect(try folder.values("SELECT pages FROM book WHERE id = 2") == ["322"])
+        try await read.apply(to: folder.database, comparing: .changedColumns)
+        #expect(try folder.values("SELECT title || pages FROM book WHERE id = 2") == ["Piazza1"])
+
+        let undo = await #expect(throws: PlanError.self) { try await read.apply(to: folder.database, isUndoing: true) }
+        #expect(undo?.message == message)
+        try await read.apply(to: folder.database, comparing: .changedColumns, isUndoing: true)
+        #expect(try folder.values("SELECT title || pages FROM book WHERE id = 2") == ["Piazza322"])
+    }
+
+    @Test func `values of all kinds are compared as they are stored`() async throws {
+        let folder = try PreviewFolder(
+            """
+            CREATE TABLE "odd ""table" (a TEXT, "b ""c", "n" INTEGER, PRIMARY KEY (a, "b ""c")) WITHOUT ROWID;
+            INSERT INTO "odd ""table" VALUES ('', X'', 1), ('x', X'00FF', 2), (CAST(X'FF41' AS TEXT), -1.5, 3), ('9', 9223372036854775807, 4);
+            ALTER TABLE "odd ""table" ADD COLUMN note;
+            UPDATE "odd ""table" SET note = printf('%.*c', 20000, 'x') WHERE n = 1;
+            UPDATE "odd ""table" SET note = 1e300 * n WHERE n > 1;
+            """)
+        let plan = try await plan(folder, #"db:execute('UPDATE "odd ""table" SET n = n + 10')"#)
+        for (change, back) in [
+            ("note = 1 WHERE n = 1", "note = printf('%.*c', 20000, 'x') WHERE n = 1"),
+            ("note = '2e+300' WHERE n = 2", "note = 2e300 WHERE n = 2"),
+            ("note = 1 WHERE n = 3", "note = 3e300 WHERE n = 3"), ("note = NULL WHERE n = 4", "note = 4e300 WHERE n = 4"),
+        ] {
+            try folder.execute(#"UPDATE "odd ""table" SET "# + change)
+            let error = await #expect(throws: PlanError.self) { try await plan.apply(to: folder.database) }
+            #expect(error?.message.contains(": note is ") == true)
+            try folder.execute(#"UPDATE "odd ""table" SET "# + back)
+        }
+        try await plan.apply(to: folder.database)
+        #expect(try folder.values(#"SELECT n FROM "odd ""table" ORDER BY n"#) == ["11", "12", "13", "14"])
+    }
+
+    @Test func `a plan of the former version is refused`() async throws {
+        let folder = try PreviewFolder(Self.books)
+        let path = folder.path + "/a.plan"
+        try Data(#"{"format":"perilune plan","version":1}"#.utf8).write(to: URL(fileURLWithPath: path))
+        let error = #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }
+        #expect(error?.message == "\(path) is a plan of version 1; this perilune reads version 2: make the plan again")
     }
 
     @Test func `a plan is applied once`() async throws {
