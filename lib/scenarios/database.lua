@@ -2,6 +2,7 @@
 -- there are `query`, `schema` and `integrity_check`.
 
 local errors = require "perilune.native.errors"
+local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
 local state = require "scenarios.state"
 local perilune = require "perilune"
@@ -20,7 +21,7 @@ local function names_of_tables(db)
   local names, views = database.tables(db), database.views(db)
   table.move(views, 1, #views, #names + 1, names)
   for index = #names, 1, -1 do
-    if names[index] == "grdb_migrations" then table.remove(names, index) end
+    if observation.is_own_table(names[index]) then table.remove(names, index) end
   end
   return names
 end

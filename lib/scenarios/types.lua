@@ -1,5 +1,6 @@
 --- Types of a project's tables for editors (LuaCATS), made from its schema: `schema.d.lua`.
 
+local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
@@ -91,8 +92,8 @@ local function names_of(db)
   local names = {}
   for _, name in ipairs(db:fetch_values([[
     SELECT name FROM sqlite_schema
-    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name <> 'grdb_migrations' ORDER BY name]])) do
-    if name:find("^[%a_][%w_]*$") then names[#names + 1] = name end
+    WHERE type IN ('table', 'view') AND name NOT LIKE 'sqlite\_%' ESCAPE '\' ORDER BY name]])) do
+    if name:find("^[%a_][%w_]*$") and not observation.is_own_table(name) then names[#names + 1] = name end
   end
   return names
 end

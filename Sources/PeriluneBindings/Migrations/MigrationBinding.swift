@@ -25,7 +25,7 @@ struct MigrationBinding {
         return functions
     }
 
-    /// The files of a folder, in order: tables with name, path, is_sql, text, and down where there is one.
+    /// The files of a folder, in order: tables with name, path, is_sql, text, checksum, and down where there is one.
     private func readFolder(_ arguments: LuaArguments) throws -> LuaTable {
         let path: String = try arguments.get(1)
         guard allowsFiles else {
@@ -37,7 +37,9 @@ struct MigrationBinding {
             try entry.set("name", .string(LuaString(file.name)))
             try entry.set("path", .string(LuaString(file.path)))
             try entry.set("is_sql", .boolean(file.isSQL))
-            try entry.set("text", .string(LuaString(file.read())))
+            let text = try file.read()
+            try entry.set("text", .string(LuaString(text)))
+            try entry.set("checksum", .string(LuaString(MigrationChecksums.checksum(of: text))))
             if let down = try file.readDown() { try entry.set("down", .string(LuaString(down))) }
             try list.rawSet(.integer(Int64(index + 1)), .table(entry))
         }

@@ -30,6 +30,8 @@ struct MigrationRunner {
                 "abort", "the migration `\(migration.name)` was rolled back by an error that it has caught",
                 fields: ["migration": .string(LuaString(migration.name))])
         }
+        guard let checksum = migration.checksum else { return }
+        try MigrationChecksums.keep(checksum, of: migration.name, merging: migration.merges, in: step.db)
     }
 
     /// Runs what may take long in SQLite so that the limits of the script end it.

@@ -12,6 +12,8 @@ struct ScriptMigration {
     let sql: LuaString?
     /// The file that the text is from.
     let file: String?
+    /// The checksum of that file.
+    let checksum: String?
 
     init(_ table: LuaTable) throws {
         name = try table.get("name")
@@ -20,6 +22,7 @@ struct ScriptMigration {
         body = try table.get("body")
         sql = try table.get("sql")
         file = try table.get("file")
+        checksum = try table.get("checksum")
     }
 
     /// The migrations of a list, to be run by a runner.

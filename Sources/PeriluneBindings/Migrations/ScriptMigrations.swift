@@ -17,6 +17,8 @@ package struct ScriptMigrations {
         package let pending: [String]
         /// What it has seen and the list does not have, in the order in which it has.
         package let unknown: [String]
+        /// What it has seen and whose file has been edited since, in order.
+        package let edited: [String]
     }
 
     package init(in state: LuaState) throws {
@@ -59,8 +61,8 @@ package struct ScriptMigrations {
 
     /// What the database has seen.
     package func status() throws -> Status {
-        let lists = try run("return m:names(), m:pending(), m:unknown()").map { try [String].fromLua($0) }
-        return Status(names: lists[0], pending: lists[1], unknown: lists[2])
+        let lists = try run("return m:names(), m:pending(), m:unknown(), m:edited()").map { try [String].fromLua($0) }
+        return Status(names: lists[0], pending: lists[1], unknown: lists[2], edited: lists[3])
     }
 
     /// The name that a text means: itself, or the only one that begins so.

@@ -26,8 +26,8 @@ struct MigrateCommand: AsyncParsableCommand {
               perilune migrate --database shop.sqlite --preview
               perilune migrate --database shop.sqlite --check || echo "not up to date"
 
-            EXIT STATUS: 0 success, 1 a migration failed, 2 migrations are pending (with
-            --check), 64 wrong usage, 65 a migration does not parse or the database is
+            EXIT STATUS: 0 success, 1 a migration failed, or its file was edited after it
+            ran (with --check), 2 migrations are pending (with --check), 64 wrong usage, 65 a migration does not parse or the database is
             none, 74 a file cannot be used, 75 the database is locked, 130 Ctrl-C.
             """)
 
@@ -43,10 +43,10 @@ struct MigrateCommand: AsyncParsableCommand {
     @Flag(help: "Undo the last migration, or all that came after the one of --to.")
     var down = false
 
-    @Flag(help: "Only show which migrations are applied and which are pending.")
+    @Flag(help: "Only show which migrations are applied, pending, unknown, or edited after they ran.")
     var status = false
 
-    @Flag(help: "Only end with status 2 if migrations are pending.")
+    @Flag(help: "Only end with status 2 if migrations are pending, with 1 if one was edited after it ran.")
     var check = false
 
     @Flag(help: "Run the migrations on a private copy of the database, which is thrown away.")

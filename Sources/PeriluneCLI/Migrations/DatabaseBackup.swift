@@ -1,5 +1,6 @@
 internal import Foundation
 internal import GRDB
+internal import Perilune
 
 /// Copies of a database that are made before it is changed.
 enum DatabaseBackup {

@@ -24,19 +24,36 @@ struct MigrationCommandRunner {
     /// - Throws: ``CommandFailure``.
     func show(status showsStatus: Bool, check: Bool) async throws -> Int32 {
         let texts = try readFolder()
-        try DatabaseFile.requireExisting(request.database)
-        let session = try await open(.file(request.database), isReadonly: true, texts)
+        let isMissing = DatabaseFile.isMissing(request.database)
+        if isMissing {
+            note("there is no database \(request.database): `perilune migrate` makes it")
+        } else {
+            try DatabaseFile.requireExisting(request.database)
+        }
+        let session = try await open(isMissing ? .inMemory : .file(request.database), isReadonly: !isMissing, texts)
         let status = try await session.status()
         if showsStatus { try write(status) }
-        guard check, !status.pending.isEmpty else { return ExitStatus.success }
-        let count = status.pending.count
-        note("\(count == 1 ? "1 migration is" : "\(count) migrations are") pending: \(Self.list(status.pending))")
-        return ExitStatus.pending
+        guard check else { return ExitStatus.success }
+        noteEdited(status)
+        if !status.pending.isEmpty { note("\(Self.count(status.pending)) pending: \(Self.list(status.pending))") }
+        return !status.edited.isEmpty ? ExitStatus.failure : status.pending.isEmpty ? ExitStatus.success : ExitStatus.pending
+    }
+
+    private static func count(_ names: [String]) -> String {
+        names.count == 1 ? "1 migration is" : "\(names.count) migrations are"
+    }
+
+    /// Tells which migrations are not what has run.
+    private func noteEdited(_ status: ScriptMigrations.Status) {
+        guard !status.edited.isEmpty else { return }
+        note(
+            "\(Self.count(status.edited)) not what has run, since the file was edited: \(Self.list(status.edited)); "
+                + "put it back, and write what is to change into a new one")
     }
 
     private func write(_ status: ScriptMigrations.Status) throws {
-        let pending = Set(status.pending)
-        var rows = status.names.map { [$0, pending.contains($0) ? "pending" : "applied"] }
+        let (pending, edited) = (Set(status.pending), Set(status.edited))
+        var rows = status.names.map { [$0, pending.contains($0) ? "pending" : edited.contains($0) ? "edited" : "applied"] }
         rows += status.unknown.map { [$0, "unknown"] }
         try makeFormatter(["migration", "status"]).writeTable(rows.map { row in row.map { .text(Array($0.utf8)) } })
     }
@@ -62,9 +79,11 @@ struct MigrationCommandRunner {
         let session = try await open(database, isReadonly: false, texts)
         let status = try await session.status()
         try check(status)
+        noteEdited(status)
         guard let first = try await pending(status, session).first else { return noteNothingPending(status) }
-        let backup = try prepare(isNew: isNew, before: first)
-        try await apply(session, backup)
+        if isNew, request.isDryRun { note("there is no database \(request.database) yet: an empty one is migrated") }
+        let backup = try isNew ? nil : makeBackup(before: first)
+        try await apply(session, backup, isNew: isNew && !request.isDryRun)
         return ExitStatus.success
     }
 
@@ -104,16 +123,6 @@ struct MigrationCommandRunner {
     }
 
     /// Returns the path of a copy that was made.
-    private func prepare(isNew: Bool, before first: String) throws -> String? {
-        guard !request.isDryRun else { return nil }
-        if isNew {
-            note("made the database \(request.database)")
-            return nil
-        }
-        return try makeBackup(before: first)
-    }
-
-    /// Returns the path of a copy that was made.
     func makeBackup(before name: String) throws -> String? {
         guard !request.isDryRun, request.makesBackup, try DatabaseBackup.isWorthwhile(for: request.database) else { return nil }
         let copy = try DatabaseBackup.make(of: request.database, before: name)
@@ -121,10 +130,14 @@ struct MigrationCommandRunner {
         return copy
     }
 
-    private func apply(_ session: MigrationSession, _ backup: String?) async throws {
+    /// - Parameter isNew: Whether the file of the database is there only since the session was opened.
+    private func apply(_ session: MigrationSession, _ backup: String?, isNew: Bool) async throws {
         let applied = Mutex<[(name: String, seconds: Double)]>([])
         let result = await session.migrate { name, seconds in applied.withLock { $0.append((name, seconds)) } }
         let done = applied.withLock { $0 }
+        // Nobody wants the empty file of a path that was mistyped, or of migrations that fail.
+        if isNew, done.isEmpty { DatabaseFile.remove(request.database) }
+        if isNew, !done.isEmpty { note("made the database \(request.database)") }
         if !done.isEmpty {
             try makeFormatter(["migration", "seconds"]).writeTable(
                 done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
@@ -180,7 +193,7 @@ struct MigrationCommandRunner {
     }
 
     static func remove(_ path: String) {
-        for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
+        DatabaseFile.remove(path)
     }
 
     func open(

@@ -1,6 +1,7 @@
 internal import Foundation
 internal import Perilune
 internal import PeriluneBindings
+internal import PeriluneRecords
 internal import Synchronization
 
 extension MigrationCommandRunner {
@@ -15,6 +16,7 @@ extension MigrationCommandRunner {
         try check(status)
         let pending = try await pending(status, session)
         guard !pending.isEmpty else { return noteNothingPending(status) }
+        if DatabaseFile.isMissing(request.database) { note("there is no database \(request.database) yet: an empty one is previewed") }
         // Programs read the report from standard output, and nothing else.
         let output = format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let applied = Mutex<[String]>([])
@@ -46,8 +48,8 @@ extension MigrationCommandRunner {
             throw CommandFailure(ErrorReport("the changes cannot be looked at: \(error)", kind: "host"))
         }
         // Which migrations have run is told anyway.
-        report.tables.removeAll { $0.name == Self.bookkeeping }
-        report.schema.removeAll { $0.table == Self.bookkeeping }
+        report.tables.removeAll { Self.bookkeeping.contains($0.name) }
+        report.schema.removeAll { Self.bookkeeping.contains($0.table) }
         switch format {
         case .json: try StandardStreams.write(Array(report.json().utf8))
         case .text:
@@ -59,6 +61,6 @@ extension MigrationCommandRunner {
         try StandardStreams.flush()
     }
 
-    /// The table in which GRDB keeps the names of migrations.
-    private static let bookkeeping = "grdb_migrations"
+    /// The tables in which names and checksums of migrations are kept.
+    private static let bookkeeping = [OwnTables.migrations, OwnTables.checksums]
 }

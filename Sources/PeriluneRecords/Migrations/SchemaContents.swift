@@ -1,6 +1,6 @@
 package import GRDB
 
-/// What the schema of a database consists of: its tables, indexes, views and triggers, SQLite's and GRDB's own left out.
+/// What the schema of a database consists of: its tables, indexes, views and triggers, SQLite's, GRDB's and Perilune's own left out.
 package struct SchemaContents: Equatable, Sendable {
     package struct Object: Equatable, Sendable {
         /// `table`, `index`, `view` or `trigger`.
@@ -29,11 +29,11 @@ package struct SchemaContents: Equatable, Sendable {
         let rows = try Row.fetchAll(
             db,
             sql: #"""
-                SELECT type, name, sql FROM main.sqlite_schema
+                SELECT type, name, sql, tbl_name FROM main.sqlite_schema
                 WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\' AND name NOT LIKE 'grdb\_%' ESCAPE '\'
                 ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, name
                 """#)
-        objects = try rows.map { row in
+        objects = try rows.filter { !OwnTables.contain($0["tbl_name"]) }.map { row in
             var object = Object(type: row["type"], name: row["name"], sql: row["sql"])
             if object.type == "table" { object.columns = try Self.columns(of: object.name, db) }
             return object

@@ -45,8 +45,8 @@ package final class DatabaseSchema: Sendable {
     package func table(_ name: String, in db: Database) throws -> TableSchema {
         if let table = try findTable(name, in: db) { return table }
         if let error = try qualifiedNameError(name, in: db) { throw error }
-        // Nobody who asks for another table has made the one in which migrations are kept.
-        throw RequestError.unknown("table", name, among: try TableSchema.names(in: db).filter { $0 != "grdb_migrations" })
+        // Nobody who asks for another table means one of these.
+        throw RequestError.unknown("table", name, among: try TableSchema.names(in: db).filter { !OwnTables.contain($0) })
     }
 
     /// What to write in place of `schema.table`: tables are found as SQLite finds names without a schema.

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneRecords
 internal import Synchronization
 
 /// The databases that scenarios begin with, each made once, when it is first needed, and named by the hash of all it is made from.

@@ -160,7 +160,7 @@ test("NAME.down.sql undoes NAME.sql; a migration in Lua has the function `down`"
   equal(m:names(), { "1", "2", "3" })
   m:migrate "2"
   equal({ m:migrate_down(), m:migrate_down() }, { "2", "1" })
-  equal(db:tables(), { "grdb_migrations" })
+  equal(db:tables(), { "grdb_migrations", "perilune_migration" })
   m:migrate()
   matches(fails("migration", m.migrate_down, m).message, "give it a `down`, in the file " .. path .. "/3.down.sql")
 end)
@@ -170,4 +170,61 @@ test("a file that undoes nothing that is there is refused", function()
     "undoes a migration that is not there: `1.sql`")
   local path = folder{ ["1.down.sql"] = "", ["1.lua"] = "return function() end" }
   matches(fails("argument", perilune.migrator, { folder = path }).message, "says itself how it is undone")
+end)
+
+test("files that were edited after they have run are told", function()
+  local files = { ["1.sql"] = "CREATE TABLE a (x);", ["2.lua"] = "return function(db) db:execute('CREATE TABLE b (x)') end" }
+  local path = folder(files)
+  local m = perilune.migrator{ folder = path }
+  equal(m:edited(db), {})
+  m:migrate(db)
+  equal(m:edited(db), {})
+  equal(m:edited(), {})
+  local function write(name, text)
+    local file = assert(io.open(path .. "/" .. name, "wb"))
+    file:write(text)
+    file:close()
+  end
+  write("1.sql", "CREATE TABLE a (x, y);")
+  write("2.lua", files["2.lua"] .. " -- a comment")
+  m = perilune.migrator{ folder = path }
+  equal(m:edited(db), { "1", "2" })
+  equal(m:migrate(db), {})
+  equal(m:applied(db), { "1", "2" })
+  write("2.lua", files["2.lua"])
+  equal(perilune.migrator{ folder = path }:edited(db), { "1" })
+  equal(perilune.migrator():register("1", "SELECT 1"):edited(db), {})
+  -- GRDB's own table is what it was.
+  equal(#db:columns("grdb_migrations"), 1)
+end)
+
+test("what has run before checksums were kept is not taken for edited, and what was undone is forgotten", function()
+  local path = folder{ ["1.sql"] = "CREATE TABLE a (x)", ["2.sql"] = "CREATE TABLE b (x)", ["2.down.sql"] = "DROP TABLE b" }
+  local m = perilune.migrator{ folder = path }
+  m:migrate(db)
+  db:execute("UPDATE perilune_migration SET checksum = 'x'")
+  equal(m:edited(db), { "1", "2" })
+  m:migrate_down(db)
+  equal(m:edited(db), { "1" })
+  m:migrate(db)
+  equal(m:edited(db), { "1" })
+  db:execute("DROP TABLE perilune_migration")
+  equal(m:edited(db), {})
+end)
+
+test("what takes the place of others forgets them", function()
+  local path = folder{ ["1.sql"] = "CREATE TABLE a (x)" }
+  perilune.migrator{ folder = path }:migrate(db)
+  os.remove(path .. "/1.sql")
+  local file = assert(io.open(path .. "/2.lua", "wb"))
+  file:write("return { merges = { '1' }, up = function() end }")
+  file:close()
+  perilune.migrator{ folder = path }:migrate(db)
+  equal(db:fetch_values("SELECT identifier FROM perilune_migration"), { "2" })
+end)
+
+test("a migration that fails leaves no checksum", function()
+  local m = perilune.migrator{ folder = folder{ ["1.sql"] = "CREATE TABLE a (x)", ["2.sql"] = "CREATE TABLE a (x)" } }
+  fails("sql", m.migrate, m, db)
+  equal(db:fetch_values("SELECT identifier FROM perilune_migration"), { "1" })
 end)

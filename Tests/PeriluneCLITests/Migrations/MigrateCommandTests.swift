@@ -24,7 +24,10 @@ import Testing
     private func tables(_ folder: TestFolder, _ database: String = "x.sqlite") throws -> String {
         try folder.perilune(
             "query", "--database", database, "--format", "csv",
-            "SELECT group_concat(name, ' ') AS n FROM (SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name)"
+            """
+            SELECT group_concat(name, ' ') AS n FROM (
+              SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'perilune_migration' ORDER BY name)
+            """
         ).output
     }
 
@@ -327,16 +330,6 @@ import Testing
         #expect(try tables(folder) == "n\r\nbook grdb_migrations\r\n")
     }
 
-    @Test func `a database that is not there has no status, and is not made`() throws {
-        let folder = try folder()
-        for option in ["--status", "--check"] {
-            let result = try folder.perilune("migrate", "--database", "x.sqlite", option)
-            #expect(result.status == 74)
-            #expect(result.errors == "error: cannot open the database x.sqlite: No such file or directory\n")
-        }
-        #expect(!folder.exists("x.sqlite"))
-    }
-
     @Test func `what the folder does not know is said before migrating`() throws {
         let folder = try migrated(["migrations/0003.sql": "SELECT 1"])
         try FileManager.default.removeItem(atPath: folder.path + "/migrations/0001_create.sql")
@@ -540,5 +533,52 @@ import Testing
     @Test func `what is used is said on request`() throws {
         let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--verbose")
         #expect(result.errors == "database: x.sqlite\nmigrations: migrations\nnothing is pending\n")
+    }
+
+    // MARK: - Databases that are not there
+
+    @Test func `a database that is not there has seen nothing, and is not made by looking`() throws {
+        let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)", "migrations/2_b.sql": "CREATE TABLE b (x)"])
+        var result = try folder.perilune("migrate", "--database", "none.sqlite", "--status", "--format", "csv")
+        #expect(result.status == 0)
+        #expect(result.output == "migration,status\r\n1_a,pending\r\n2_b,pending\r\n")
+        #expect(result.errors == "there is no database none.sqlite: `perilune migrate` makes it\n")
+        result = try folder.perilune("migrate", "--database", "none.sqlite", "--check")
+        #expect(result.status == 2)
+        #expect(result.errors.contains("2 migrations are pending: 1_a, 2_b"))
+        #expect(!folder.exists("none.sqlite"))
+    }
+
+    @Test func `migrations that fail make no file`() throws {
+        let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x", "migrations/2_b.sql": "CREATE TABLE b (x)"])
+        var result = try folder.perilune("migrate", "--database", "new.sqlite")
+        #expect(result.status == 1)
+        #expect(!result.errors.contains("made the database"))
+        for suffix in ["", "-wal", "-shm", "-journal"] { #expect(!folder.exists("new.sqlite" + suffix)) }
+        // What was applied before is kept.
+        try folder.write("CREATE TABLE a (x)", to: "migrations/1_a.sql")
+        try folder.write("CREATE TABLE b (x", to: "migrations/2_b.sql")
+        result = try folder.perilune("migrate", "--database", "new.sqlite")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("made the database new.sqlite"))
+        #expect(folder.exists("new.sqlite"))
+    }
+
+    @Test func `a file that was edited after it has run is told, and fails the check`() throws {
+        let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)"])
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite").status == 0)
+        #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--check").status == 0)
+        try folder.write("CREATE TABLE a (x, y)", to: "migrations/1_a.sql")
+        var result = try folder.perilune("migrate", "--database", "x.sqlite", "--status", "--format", "csv")
+        #expect(result.output == "migration,status\r\n1_a,edited\r\n")
+        result = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
+        #expect(result.status == 1)
+        #expect(result.errors == """
+            1 migration is not what has run, since the file was edited: 1_a; put it back, and write what is to change into a new one
+
+            """)
+        result = try folder.perilune("migrate", "--database", "x.sqlite")
+        #expect(result.status == 0)
+        #expect(result.errors.contains("1_a; put it back"))
     }
 }

@@ -48,6 +48,6 @@ return function(functions, path, add)
     else file.options, file.up = read(file.path, (functions.load(file.text, file.path))) end
   end
   for _, file in ipairs(files) do
-    add(file.name, file.options, file.up, { sql = file.is_sql and file.text or nil, file = file.path })
+    add(file.name, file.options, file.up, { sql = file.is_sql and file.text or nil, file = file.path, checksum = file.checksum })
   end
 end

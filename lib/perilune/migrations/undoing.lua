@@ -34,6 +34,7 @@ local function undo(handle, entry)
   handle:in_transaction("immediate", function(inner)
     if type(entry.down) == "string" then inner:execute(entry.down) else entry.down(inner) end
     inner:execute("DELETE FROM grdb_migrations WHERE identifier = ?", entry.name)
+    if inner:table_exists("perilune_migration") then inner:execute("DELETE FROM perilune_migration WHERE identifier = ?", entry.name) end
     check_foreign_keys(inner, entry.name)
     return "commit"
   end)
