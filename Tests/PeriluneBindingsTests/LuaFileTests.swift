@@ -42,7 +42,7 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
     /// Whether `perilune.record` gives classes that extend the one of the table: they do all that it does.
     var extends = false
     /// Whether it is of a file about waiting.
-    var waits: Bool { ["automation.lua", "loop.lua", "schedule.lua"].contains(file) }
+    var waits: Bool { ["automation.lua", "loop.lua", "observation_failures.lua", "schedule.lua"].contains(file) }
     var file: String { URL(filePath: path).lastPathComponent }
     var description: String { "\(file): \(name)\(extends ? " (class that extends another)" : "")" }
     var testDescription: String { description }

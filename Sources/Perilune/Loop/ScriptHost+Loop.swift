@@ -79,7 +79,10 @@ extension ScriptHost {
             if case .handle(let handle) = errorsOfCallbacks {
                 handle(error)
             } else {
-                environment.logger.error("\(error)", metadata: ["kind": "\(error.kind ?? error.code.description)"], source: "script")
+                var metadata: Logger.Metadata = ["kind": "\(error.kind ?? error.code.description)"]
+                // Of an observation that could not be fetched.
+                if case .number(let seconds) = error.fields["retry_in"] { metadata["retry_in"] = "\(seconds)s" }
+                environment.logger.error("\(error)", metadata: metadata, source: "script")
             }
         }
     }

@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// What the modules of observations in Lua are built on: `perilune.native.observation`.
 struct ObservationBinding {
@@ -65,6 +66,15 @@ struct ObservationBinding {
             try foreignWrites.look(at: database, every: seconds, for: watches.value(of: core.value(at: 1)))
             return 0
         })))
+        // (watch, seconds) has it tell nothing for some time, and then that there may be a new value.
+        try table.setFunction("pause") { [loop, watches] arguments in
+            try watches.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
+            return []
+        }
+        // (name) returns whether a table is one of those in which Perilune keeps what it does.
+        try table.setFunction("is_own_table") { arguments in
+            [.boolean(OwnTables.contain(try arguments.get(1)))]
+        }
         try table.setFunction("stop") { [watches] arguments in
             try watches.value(of: arguments[1]).end()
             return []

@@ -1,5 +1,6 @@
 internal import CPeriluneRows
 internal import GRDB
+internal import PeriluneRecords
 internal import Synchronization
 
 /// Notices transactions that may have changed what an observation has read, whoever wrote.
@@ -66,7 +67,7 @@ final class RegionWatch: TransactionObserver, @unchecked Sendable {
                 state.isNotified = true
                 return false
             }
-            guard state.region.isModified(byEventsOfKind: kind) else { return false }
+            guard !OwnTables.contain(kind.tableName), state.region.isModified(byEventsOfKind: kind) else { return false }
             if state.countAtStart == nil { state.countAtStart = sqlite3_total_changes64(connection) }
             return true
         }

@@ -10,6 +10,7 @@ final class ValueWatch {
         private struct State {
             var body: (@Sendable () -> Void)?
             var chain = 0
+            var isPaused = false
         }
 
         private let state = Mutex(State())
@@ -19,9 +20,16 @@ final class ValueWatch {
         func signal(chain: Int = 0) {
             let body = state.withLock { state in
                 state.chain = max(state.chain, chain)
-                return state.body
+                return state.isPaused ? nil : state.body
             }
             body?()
+        }
+
+        func pause() { state.withLock { $0.isPaused = true } }
+
+        func resume() {
+            state.withLock { $0.isPaused = false }
+            signal()
         }
 
         func takeChain() -> Int {
@@ -39,6 +47,8 @@ final class ValueWatch {
     var onRetire: ((any TransactionObserver) -> Void)?
     /// Called once, when it ends.
     var onEnd: (() -> Void)?
+    /// Ends the pause.
+    private var endOfPause: (timers: LoopTimers, id: Int)?
     private(set) var isEnded = false
 
     /// Begins to watch; everything, as long as nothing has been read.
@@ -67,6 +77,13 @@ final class ValueWatch {
         listener.signal()
     }
 
+    /// Tells nothing for some time, and then that what was read may have changed: for reading that has failed.
+    func pause(seconds: Double, _ timers: LoopTimers) {
+        endOfPause.map { $0.timers.remove($0.id) }
+        listener.pause()
+        endOfPause = (timers, timers.add(after: seconds) { [listener] in listener.resume() })
+    }
+
     /// How many deliveries, one brought about by the other, have led to the signals since the last call.
     func takeChain() -> Int {
         listener.takeChain()
@@ -77,6 +94,8 @@ final class ValueWatch {
         isEnded = true
         watch.end()
         listener.set(nil)
+        endOfPause.map { $0.timers.remove($0.id) }
+        endOfPause = nil
         onRetire?(watch)
         onEnd?()
         onEnd = nil

@@ -311,7 +311,7 @@ test("the table of the runs may be dropped, and comes again", function()
   end
 end)
 
-test("an automation whose value cannot be fetched does not stop the others, and looks again at the next change", function()
+test("an automation whose value cannot be fetched does not stop the others, and looks again later", function()
   make_products()
   local values, others = {}, 0
   local automation = perilune.automation{ name = "fetch", mode = "queued", on = { change = function(db)
@@ -327,8 +327,50 @@ test("an automation whose value cannot be fetched does not stop the others, and 
   end
   wait_for(function() return #values == 1 and not automation:is_running() end)
   equal(values, { 2 })
-  equal(outcomes(automation), { "succeeded", "failed (what it observes could not be fetched)" })
+  equal(outcomes(automation), { "succeeded", "failed (what it observes could not be fetched; it looks again in 1s)" })
   equal(automation:runs()[2].error, "one is none")
+  for _, automation in ipairs(perilune.automations()) do automation:remove() end
+end)
+
+test("an automation whose value can never be fetched looks again after one second, two, four, and then each minute", function()
+  make_products()
+  local looks = {}
+  local automation = perilune.automation{ name = "fetch", on = { change = function()
+    looks[#looks + 1] = os.time()
+    error("never", 0)
+  end }, run = error }
+  -- Whatever is written meanwhile: the table of the runs, and what it would observe.
+  for _ = 1, 30 do
+    perilune.sleep(10)
+    db:execute("INSERT INTO product(name, stock) VALUES ('tea', 1)")
+  end
+  automation:remove()
+  local pauses = {}
+  for i = 3, 9 do pauses[#pauses + 1] = looks[i] - looks[i - 1] end
+  equal(pauses, { 1, 2, 4, 8, 16, 32, 60 })
+  equal(#looks, 11)
+  equal(#automation:runs(), 10)
+  matches(automation:runs()[1].reason, "it looks again in 60s")
+end)
+
+test("what is written into tables of Perilune's own sets nothing off", function()
+  make_products()
+  local calls = 0
+  local function on_change(options)
+    options.run = function() calls = calls + 1 end
+    return perilune.automation(options)
+  end
+  local event = perilune.automation{ name = "event", on = { event = "e" }, run = function() end }
+  on_change{ name = "runs", on = { change = function(db)
+    return db:fetch_value("SELECT count(*) FROM perilune_automation_run")
+  end } }
+  matches(fails("argument", on_change, { name = "table", on = { change = "perilune_automation_run" } }),
+    "`perilune_automation_run` is a table of Perilune's own")
+  perilune.sleep(0.1)
+  perilune.emit("e")
+  perilune.sleep(0.1)
+  equal(#event:runs(), 1)
+  equal(calls, 0)
   for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)
 

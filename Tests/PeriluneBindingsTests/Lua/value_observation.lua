@@ -176,35 +176,6 @@ test("an integer and a float are different values, and so are texts that differ 
   end
 end)
 
-test("an error of fetching or of the callback is given to on_error, and the observation goes on", function()
-  local errors, got = {}, {}
-  db:observe(function(db)
-    local text = names(db)
-    if text == "a" then error("no a", 0) end
-    return text
-  end, function(text)
-    if text == "a b" then error({ kind = "mine" }) end
-    got[#got + 1] = text
-  end, { on_error = function(err) errors[#errors + 1] = type(err) == "table" and err.kind or tostring(err) end })
-  settle()
-  insert("a") settle()
-  insert("b") settle()
-  insert("c") settle()
-  equal(errors, { "no a", "mine" })
-  equal(got, { "", "a b c" })
-end)
-
-test("an error of SQL is given, and the observation goes on when the table is back", function()
-  local errors, got = {}, {}
-  db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM later") end, function(count) got[#got + 1] = count end,
-    { on_error = function(err) errors[#errors + 1] = err.kind end })
-  settle()
-  equal(errors, { "sql" })
-  db:execute("CREATE TABLE later (a)") settle()
-  db:execute("INSERT INTO later VALUES (1)") settle()
-  equal(got, { 0, 1 })
-end)
-
 test("a cancelled observation calls nothing, whenever it is cancelled", function()
   local got = {}
   local first = db:observe(names, function() got[#got + 1] = "first" end)

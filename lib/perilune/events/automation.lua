@@ -64,7 +64,9 @@ local function keep(self, details, is_awaited, is_last)
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept and not is_last and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
   if not is_kept then log_error(self, "the run of an automation could not be kept", failure) end
-  if details.outcome == "failed" and not is_awaited then log_error(self, "automation failed", details.error) end
+  if details.outcome == "failed" and not is_awaited then
+    log_error(self, details.reason and "automation failed: " .. details.reason or "automation failed", details.error)
+  end
 end
 
 --- Those that newer ones would push out of the table at once need not be written, unless the log is to tell of them: a thousand events
@@ -162,12 +164,18 @@ local function succeed(run, reason)
   finish(run, run.is_cancelled and "cancelled" or reason and "skipped" or "succeeded", { reason = reason })
 end
 
+--- Puts what it observes where guard and function find it.
+local function take_values(context, values)
+  context.value, context.values = values[1], values
+end
+
 --- Runs guard and function in a task of its own: what ends it (an error, a limit) ends nothing else.
 function attempt(run)
   local self = run.automation
   run.attempts = run.attempts + 1
   begin(run, function()
     run.task, run.read_statements = native.start(function()
+      if run.fetch_values then take_values(run.context, table.pack(run.fetch_values(self.db))) end
       if self.when and not self.when(run.context) then return succeed(run, "guard") end
       self.run_function(run.context)
       succeed(run)
@@ -179,12 +187,17 @@ local function no_statements()
   return {}, 0
 end
 
+--- Runs an automation.
+-- @tparam ?table values what a change has given, packed
+-- @tparam ?function on_end gets the details of the run, for who waits for it
 local function start(self, trigger, values, on_end)
   local context = { automation = self, trigger = trigger, db = self.db, event = trigger.data }
-  if values then context.value, context.values = values[1], values end
+  if values then take_values(context, values) end
   local run = {
     automation = self, trigger = trigger, context = context, attempts = 0, started_at = perilune.now(), start = native.now(),
     on_end = on_end, read_statements = no_statements,
+    -- Who runs it by hand has it see what a change would give.
+    fetch_values = trigger.kind == "manual" and self.fetch_values or nil,
   }
   self.running[run] = true
   self.running_count = self.running_count + 1
@@ -217,11 +230,14 @@ local function skip(self, trigger, reason)
   })
 end
 
---- What is to be noticed could not be looked at: a failed run, as it were; the next change is looked at again.
-local function fail_to_look(self, e)
+--- What is to be noticed could not be looked at: a failed run, as it were; it is looked at again some time later.
+-- @tparam ?number seconds until then; nil if it is the end
+local function fail_to_look(self, e, seconds)
+  local reason = "what it observes could not be fetched"
+  if seconds then reason = ("%s; it looks again in %gs"):format(reason, seconds) end
   keep_later(self, {
     automation = self.name, trigger = { kind = "change" }, started_at = perilune.now(), duration = 0, attempts = 0,
-    outcome = "failed", reason = "what it observes could not be fetched", error = e,
+    outcome = "failed", reason = reason, error = e,
   })
 end
 
@@ -255,7 +271,7 @@ local on_trigger = {
 
 local Automation = { __name = "perilune.automation" }
 
---- Runs the automation now, guard included, as if it had been triggered.
+--- Runs the automation now, guard included, as if it had been triggered: what it observes is fetched first.
 -- @param data what the function finds in `context.event`
 function Automation:run(data)
   if self.is_removed then errors.raise("usage", ('automation "%s": it has been removed'):format(self.name)) end
@@ -270,7 +286,7 @@ function Automation:enable()
   if perilune.context ~= "preview" then pcall(runs.prepare, self.db) end
   self.source = self.start_trigger(self.db, function(trigger, values)
     if not self.is_removed then on_trigger[self.mode](self, trigger, values) end
-  end, function(e) fail_to_look(self, e) end)
+  end, function(e, seconds) fail_to_look(self, e, seconds) end)
 end
 
 --- Has it not triggered any more. What runs goes on.
@@ -312,7 +328,7 @@ function Automation:remove()
 end
 
 Automation.__metatable = "automation"
-checks.seal(Automation, { "description", "file", "is_removed", "line", "source", "when" })
+checks.seal(Automation, { "description", "fetch_values", "file", "is_removed", "line", "source", "when" })
 Automation.__tostring = function(self) return ("automation %s (%s)"):format(self.name, self.trigger_text) end
 
 -- Definitions -----------------------------------------------------------------------------------------------------------------
@@ -351,10 +367,10 @@ local function read_definition(options)
   end
   local mode = options.mode or "single"
   if not on_trigger[mode] then errors.raise_unknown("mode", mode, modes) end
-  local text, start_trigger = triggers.read(place, options.on)
+  local text, start_trigger, fetch_values = triggers.read(place, options.on)
   local file, line = errors.position()
   return setmetatable({
-    name = options.name, description = options.description, trigger_text = text, start_trigger = start_trigger,
+    name = options.name, description = options.description, trigger_text = text, start_trigger = start_trigger, fetch_values = fetch_values,
     when = options.when, run_function = options.run, mode = mode, max = read_count(place, "max", options.max, 10),
     retry = read_retry(place, options.retry), keep = read_count(place, "keep", options.keep, 100),
     db = options.db or perilune.database, enabled = options.enabled ~= false, running = {}, running_count = 0, waiting = {},

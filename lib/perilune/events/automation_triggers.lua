@@ -1,6 +1,7 @@
 --- What sets automations off: changes, schedules, events.
 
 local errors = require "perilune.native.errors"
+local native_observation = require "perilune.native.observation"
 local observers = require "perilune.native.observers"
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
@@ -26,7 +27,7 @@ end
 local function tables_of_scripts(db)
   local names = {}
   for _, name in ipairs(db:tables()) do
-    if not name:find("^perilune_") then names[#names + 1] = name end
+    if not native_observation.is_own_table(name) then names[#names + 1] = name end
   end
   return names
 end
@@ -59,6 +60,9 @@ end
 
 local function watch_tables(db, names, poll, fire, on_error)
   for _, name in ipairs(names) do
+    if native_observation.is_own_table(name) then
+      checks.fail("perilune.automation", ("option `on.change`: `%s` is a table of Perilune's own, whose changes set nothing off"):format(name))
+    end
     if not db:table_exists(name) then errors.raise_unknown("table", name, tables_of_scripts(db)) end
   end
   local sql_text, queries = require "perilune.runtime.sql_text", {}
@@ -86,6 +90,14 @@ local function watch_value(db, options, poll, fire, on_error)
   return observation
 end
 
+--- What a change would give now.
+local function fetch_value(db, change)
+  return db:read(function(handle)
+    if type(change) == "function" then return change(handle) end
+    return change:fetch_all(handle)
+  end)
+end
+
 local function is_value(change)
   return type(change) == "function" or marks.is_request(change)
 end
@@ -111,7 +123,8 @@ local function read_change(place, options)
   if poll == nil then poll = triggers.poll end
   poll = poll and require("perilune.runtime.durations").read(place .. ": option `on.poll`", poll, 0.001)
   if is_value(options.change) then
-    return "change", function(db, fire, on_error) return watch_value(db, options, poll, fire, on_error) end
+    return "change", function(db, fire, on_error) return watch_value(db, options, poll, fire, on_error) end,
+      function(db) return fetch_value(db, options.change) end
   end
   if options.initially then checks.fail(place, "option `on.initially` is for requests and functions that fetch") end
   local names = change_names(place, options.change)
@@ -177,7 +190,8 @@ end
 local readers = { change = read_change, schedule = read_schedule, every = read_every, event = read_event }
 
 --- Checks the option `on`.
--- @return what people call it, and a function (database, fire, on_error) that starts it and returns what has a method `cancel`
+-- @return what people call it; a function (database, fire, on_error) that starts it and returns what has a method `cancel`; and, where
+--   changes give values, a function (database) that fetches them
 function triggers.read(place, on)
   if type(on) ~= "table" then
     checks.fail(place, "option `on`: expected { change = ... }, { schedule = ... }, { every = ... } or { event = ... }, got "

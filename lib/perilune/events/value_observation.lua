@@ -13,6 +13,9 @@ local checks = require "perilune.runtime.checks"
 --- Deliveries, each brought about by the one before, that are one too many.
 local longest_chain = 1000
 
+--- What cannot be fetched is looked at again after a second, and after each further failure in twice that time, up to a minute.
+local longest_pause = 60.0
+
 local Observation = { __name = "perilune.observation" }
 Observation.__metatable = "observation"
 
@@ -32,6 +35,29 @@ end
 
 local function refresh(self)
   return take(self, native.read(self.watch, self.fetch))
+end
+
+--- Waits before what has failed is fetched again, whatever changes meanwhile. Says in the error how many seconds, as `retry_in`.
+local function back_off(self, e)
+  if type(e) == "userdata" and e.kind == "cancelled" then return end
+  self.failures = (self.failures or 0) + 1
+  local seconds = math.min(2.0 ^ (self.failures - 1), longest_pause)
+  native.pause(self.watch, seconds)
+  if type(e) == "userdata" then errors.add_fields(e, { retry_in = seconds }) end
+  return seconds
+end
+
+--- What the loop calls reads by this: a failure is given to who wants it, with the seconds until the next look.
+local function read_or_back_off(self, is_read, ...)
+  if is_read then
+    self.failures = nil
+    return ...
+  end
+  local e = ...
+  local seconds = self:is_active() and back_off(self, e) or nil
+  if not self.on_error then error(e, 0) end
+  self.on_error(e, seconds)
+  return false
 end
 
 -- Delivering ------------------------------------------------------------------------------------------------------------------
@@ -108,7 +134,7 @@ function Observation:values()
   return function() return or_null(self, self:next()) end, nil, nil, self
 end
 
-checks.seal(Observation, { "callback", "fetch", "fingerprint", "has_looked", "place", "watch" })
+checks.seal(Observation, { "callback", "fetch", "failures", "fingerprint", "has_looked", "on_error", "place", "watch" })
 
 -- Beginning -------------------------------------------------------------------------------------------------------------------
 
@@ -123,13 +149,13 @@ local function observe(place, db, fetch, callback, options)
   local period = options.poll ~= nil and require("perilune.runtime.durations").read(place .. ": option `poll`", options.poll, 0.001)
   db:is_inside_transaction() -- raises where the database is out of reach: in on_change, for example
   local watch, object = native.start(db)
-  local self = setmetatable({ callback = callback, watch = watch }, Observation)
+  local self = setmetatable({ callback = callback, on_error = options.on_error, watch = watch }, Observation)
   function self.fetch() return object:read(fetch) end
   -- What is there now is known already then, and only what comes is delivered.
   if options.looks_first then self.has_looked = pcall(refresh, self) end
   if callback then
     native.push(self.watch, function()
-      return deliver(self, native.take_chain(self.watch), refresh(self))
+      return deliver(self, native.take_chain(self.watch), read_or_back_off(self, pcall(refresh, self)))
     end, options.on_error, options.keeps_alive ~= false, self.has_looked)
   else
     self.place = native.pull(self.watch)
@@ -149,8 +175,9 @@ end
 -- @tparam function fetch gets a handle, in `db:read`
 -- @tparam ?function callback
 -- @tparam ?table options `looks_first`: true if what there is now is not to be delivered; `poll`: how long to wait between two looks
---   whether another process has written, as "500ms"; `on_error`: gets what `fetch` and the callback raise; `keeps_alive`: false if a
---   script that has nothing else to do is to end
+--   whether another process has written, as "500ms"; `on_error`: gets what `fetch` and the callback raise, and, if it was `fetch`, the
+--   seconds until it is called again: one second, twice that after each further failure, at most a minute; an error object has them in
+--   its field `retry_in`; `keeps_alive`: false if a script that has nothing else to do is to end
 function database:observe(fetch, callback, options)
   check_callable("db:observe: argument 1", fetch)
   return observe("db:observe", self, fetch, callback, options)

@@ -32,6 +32,16 @@ function native.pull(watch) end
 ---@param watch userdata
 function native.stop(watch) end
 
+--- Has a watch tell nothing for some time, and then that there may be a new value.
+---@param watch userdata
+---@param seconds number
+function native.pause(watch, seconds) end
+
+--- Whether a table is one of those in which Perilune keeps what it does.
+---@param name string
+---@return boolean
+function native.is_own_table(name) end
+
 ---@param watch userdata
 ---@return boolean
 function native.is_active(watch) end
