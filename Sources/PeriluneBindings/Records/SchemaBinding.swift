@@ -75,6 +75,7 @@ enum SchemaBinding {
     private static func makeTable(_ schema: TableSchema, in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable()
         try table.set("name", string(schema.name))
+        try table.set("database", string(schema.databaseName))
         try table.set("kind", string(schema.kind.rawValue))
         try table.set("without_rowid", .boolean(schema.isWithoutRowID))
         try table.set("strict", .boolean(schema.isStrict))

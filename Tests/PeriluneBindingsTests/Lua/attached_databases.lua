@@ -56,3 +56,47 @@ test("the table of the same name of the main database is found first, once it is
   db:execute "DETACH archive"
   fails("unknown_table", Book.fetch_one, Book)
 end)
+
+test("what is in attached databases is found, indexed, observed and dropped by its name", function()
+  attach()
+  db:execute "CREATE VIEW archive.title AS SELECT title FROM book"
+  db:execute "CREATE TRIGGER archive.named AFTER INSERT ON book BEGIN SELECT 1; END"
+  equal({ db:table_exists "book", db:table_exists "BOOK", db:table_exists "title", db:table_exists "none" }, { true, true, false, false })
+  equal({ db:view_exists "title", db:trigger_exists "named" }, { true, true })
+
+  db:create_index("book", { "title" })
+  db:create_index("by_day", { on = "book", columns = { "day" }, unique = true })
+  equal(db:fetch_values "SELECT name FROM archive.sqlite_schema WHERE type = 'index' ORDER BY name", { "book_on_title", "by_day" })
+  equal(db:index_exists "by_day", true)
+  db:drop_index("book", { "title" })
+  db:drop_index "by_day"
+  equal(db:fetch_value "SELECT count(*) FROM archive.sqlite_schema WHERE type = 'index'", 0)
+
+  local events = {}
+  db:observe_transactions{ tables = { "book" }, on_change = function(event) events[#events + 1] = event end }
+  db:execute "INSERT INTO book (title) VALUES ('Typee')"
+  db:execute "INSERT INTO author (name) VALUES ('Melville')"
+  equal(#events, 1)
+  equal({ events[1].kind, events[1].table, events[1].schema }, { "insert", "book", "archive" })
+
+  db:drop_table "book"
+  equal(db:table_exists "book", false)
+  fails("unknown_table", db.drop_table, db, "book")
+end)
+
+test("what has the same name in the main database comes first", function()
+  attach()
+  db:execute "CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT)"
+  db:create_index("book", { "title" })
+  equal(db:fetch_value "SELECT count(*) FROM main.sqlite_schema WHERE type = 'index'", 1)
+  db:drop_table "book"
+  equal({ db:fetch_value "SELECT count(*) FROM main.sqlite_schema", db:table_exists "book" }, { 0, true })
+end)
+
+test("databases that are attached under odd names are looked through", function()
+  db:execute [[ATTACH ':memory:' AS "odd ""name"]]
+  db:execute [[CREATE TABLE "odd ""name".thing (id INTEGER PRIMARY KEY, n)]]
+  equal(db:table_exists "thing", true)
+  db:create_index("thing", { "n" })
+  db:drop_index("thing", { "n" })
+end)

@@ -3,6 +3,7 @@
 
 ---@class perilune.table_schema
 ---@field name string
+---@field database string "main", "temp", or the name under which it is attached
 ---@field kind "table"|"view"|"virtual"|"shadow"
 ---@field without_rowid boolean
 ---@field strict boolean

@@ -1,6 +1,7 @@
 --- Making indexes and dropping them: methods of databases.
 
 local errors = require "perilune.native.errors"
+local native_schema = require "perilune.native.schema"
 local marks = require "perilune.runtime.marks"
 local database = require("perilune.native.databases").methods
 local sql_text = require "perilune.runtime.sql_text"
@@ -19,7 +20,7 @@ local function columns_of(db, table_name, place)
   for index, column in ipairs(db:columns(table_name)) do
     names[index], by_key[column.name:lower()] = column.name, column.name
   end
-  return { names = names, by_key = by_key }
+  return { names = names, by_key = by_key, database = native_schema.table(db, table_name).database }
 end
 
 local function check_column(columns, name)
@@ -70,7 +71,9 @@ end
 function indexes.sql(columns, name, table_name, list, options, place)
   local terms, names = read_terms(columns, list, place)
   if not name and not names then checks.fail(place, "an index on expressions needs a name") end
-  return index_text.sql({ name = table_name, if_not_exists = options.if_not_exists }, names, {
+  return index_text.sql({
+    name = table_name, if_not_exists = options.if_not_exists, database = columns and columns.database,
+  }, names, {
     name = name, terms = terms, unique = options.unique,
     where = options.where ~= nil and sql_fragment.expression(options.where, place .. ": option `where`") or nil,
   })

@@ -35,13 +35,20 @@ function database:triggers(name)
     WHERE type = 'trigger' AND (?1 IS NULL OR lower(tbl_name) = lower(?1)) ORDER BY name]], name)
 end
 
+--- Whether there is one in the main database, a temporary one, or one in a database that is attached.
 local function exists(db, kind, name)
-  return db:fetch_value("SELECT 1 FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) "
-    .. "WHERE type = ? AND lower(name) = lower(?)", kind, name) ~= nil
+  if db:fetch_value("SELECT 1 FROM (SELECT * FROM sqlite_schema UNION ALL SELECT * FROM sqlite_temp_schema) "
+    .. "WHERE type = ? AND lower(name) = lower(?)", kind, name) then return true end
+  for _, schema in ipairs(db:fetch_values("SELECT name FROM pragma_database_list WHERE seq > 1 ORDER BY seq")) do
+    local found = db:fetch_value(("SELECT 1 FROM \"%s\".sqlite_schema WHERE type = ? AND lower(name) = lower(?)")
+      :format((schema:gsub('"', '""'))), kind, name)
+    if found then return true end
+  end
+  return false
 end
 
 for _, kind in ipairs{ "table", "view", "index", "trigger" } do
-  --- Whether there is one of that name, in any case; temporary ones included.
+  --- Whether there is one of that name, in any case; temporary ones and those of attached databases included.
   database[kind .. "_exists"] = function(self, name)
     check_name(kind .. "_exists", "a " .. kind, name)
     return exists(self, kind, name)
