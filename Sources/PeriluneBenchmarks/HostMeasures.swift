@@ -25,7 +25,7 @@ struct HostMeasures {
     private func measureCalls() async throws {
         let count = 1_000_000
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("add") { (a: Int, b: Int) -> Int in a &+ b }
             m.function("join") { (a: String, b: String) -> String in a + b }
             m.function("later") { (a: Int, b: Int) async -> Int in a &+ b }

@@ -6,7 +6,7 @@ public import Perilune
 /// ```swift
 /// let mail = CallRecorder()
 /// let host = try await ScriptHost.inMemory(migrations: schema)
-/// await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
+/// try await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
 /// let count: Int = try await host.run(source: "return require('mail').count('inbox')")
 /// #expect(count == 3)
 /// #expect(mail.calls.first?.description == "count(\"inbox\")")

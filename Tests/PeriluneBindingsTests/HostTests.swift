@@ -9,7 +9,7 @@ import Testing
         // More than the threads that Swift's concurrency has on any machine that runs this.
         let hosts = try (0..<64).map { _ in try testHost { $0.limits.isCancellable = true } }
         let begun = Tally()
-        for host in hosts { await host.register(module: "test") { $0.function("begin") { () in begun.add() } } }
+        for host in hosts { try await host.register(module: "test") { $0.function("begin") { () in begun.add() } } }
         let runs = hosts.map { host in Task { try await host.run(source: "require('test').begin() while true do end") } }
         await begun.wait(for: hosts.count)
         for host in hosts { host.cancel() }

@@ -25,7 +25,7 @@ struct CancellationTests {
         """
 
     private static func prepare(_ host: ScriptHost) async throws {
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("wait") { () async throws in for _ in 0..<50 { await Task.yield() } }
         }
         try await host.run(source: pairs)

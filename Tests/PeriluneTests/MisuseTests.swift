@@ -81,7 +81,7 @@ struct MisuseTests {
             var luaMessage: String { "the sum is no integer of 64 bits" }
         }
         let host = try await ScriptHost()
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("add") { (a: Int, b: Int) throws -> Int in
                 let (sum, isOver) = a.addingReportingOverflow(b)
                 if isOver { throw Overflow() }

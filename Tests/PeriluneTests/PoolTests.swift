@@ -10,7 +10,7 @@ import Testing
     func `calls are served in parallel, each by a host for itself`() async throws {
         let rendezvous = Rendezvous()
         let pool = try await ScriptPool(size: 2) { host in
-            await host.register(module: "m") { m in m.function("meet") { () async in await rendezvous.meet() } }
+            try await host.register(module: "m") { m in m.function("meet") { () async in await rendezvous.meet() } }
             try await host.run(source: """
                 function meet() require("m").meet() return "met" end
                 function count() return db:fetch_value("SELECT COUNT(*) FROM author") end
@@ -46,7 +46,7 @@ import Testing
     func `a function that calls the pool again gets the host that waits for it`() async throws {
         let holder = PoolHolder()
         let pool = try await ScriptPool(size: 1) { host in
-            await host.register(module: "m") { m in
+            try await host.register(module: "m") { m in
                 m.function("again") { (n: Int) async throws -> Int in try await #require(holder.pool).call("factorial", n) }
             }
             try await host.run(source: "function factorial(n) return n == 0 and 1 or n * require('m').again(n - 1) end")
@@ -63,7 +63,7 @@ import Testing
         configuration.limits.instructions = 100_000
         let pool = try await ScriptPool(size: 1, configuration) { host in
             made.withLock { $0 += 1 }
-            await host.register(module: "m") { m in
+            try await host.register(module: "m") { m in
                 m.function("try") { () async throws -> Bool in
                     let pool = try #require(holder.pool)
                     return (try? await pool.call("loop")) != nil

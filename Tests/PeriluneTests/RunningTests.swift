@@ -180,7 +180,7 @@ struct RunningTests {
 
     @Test func `tasks that use one host at once take turns`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "slow") { slow in
+        try await host.register(module: "slow") { slow in
             slow.function("wait") { () async in await Task.yield() }
         }
         try await host.run(source: """
@@ -206,7 +206,7 @@ struct RunningTests {
         configuration.limits.isCancellable = true
         let host = try await ScriptHost(configuration)
         let (starts, start) = AsyncStream<Void>.makeStream()
-        await host.register(module: "test") { $0.function("started") { () in _ = start.yield() } }
+        try await host.register(module: "test") { $0.function("started") { () in _ = start.yield() } }
         let endless = Task { try await host.run(source: "require('test').started() while true do end") }
         for await _ in starts { break }
         let begun = Tally()

@@ -74,7 +74,7 @@ struct TraitTests {
     @Test func `recorders stand in for functions`() async throws {
         let mail = CallRecorder()
         let host = try await ScriptHost.inMemory()
-        await host.register(module: "mail") {
+        try await host.register(module: "mail") {
             $0.recording("send", in: mail)
             $0.recording("count", in: mail, returning: 7)
         }

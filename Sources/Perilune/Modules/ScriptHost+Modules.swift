@@ -7,23 +7,24 @@ extension ScriptHost {
     /// Offers Swift functions to scripts, which get them by `require`.
     ///
     /// ```swift
-    /// await host.register(module: "mail") { mail in
+    /// try await host.register(module: "mail") { mail in
     ///     mail.function("send", "Queues a letter.", effect: .external) { (to: String, body: String) async throws in
     ///         try await mailer.send(to, body)
     ///     }
     /// }
     /// ```
     ///
-    /// A module of that name that was registered before is replaced, for scripts that have not required it yet.
+    /// A module of that name that was registered before is replaced, unless a script has required it.
     ///
     /// - Parameters:
     ///   - name: What scripts require; dots may be in it.
     ///   - documentation: What it is for, for people.
     ///   - define: Adds the functions.
-    public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) {
+    /// - Throws: `LuaError` with code `usage` if a script has required a module of that name, which it would go on using.
+    public func register(module name: String, _ documentation: String = "", _ define: @Sendable (ScriptModule) -> Void) throws {
         let module = ScriptModule(name)
         define(module)
-        modules.add(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
+        try modules.add(RegisteredModule(name: name, documentation: documentation, functions: module.functions))
     }
 
     /// What was registered, in the order of the names: for manuals, and for editors.
@@ -49,6 +50,8 @@ extension ScriptHost.Configuration {
 /// The modules of Swift functions that scripts of a host may require. Used on the host's thread.
 final class ModuleRegistry {
     private var modules: [String: RegisteredModule] = [:]
+    /// The names of those that scripts have.
+    private var required: Set<String> = []
     /// Takes the calls of functions with effects outside; `nil`: they are done.
     let effects: EffectHandler?
 
@@ -58,7 +61,11 @@ final class ModuleRegistry {
 
     var all: [RegisteredModule] { modules.values.sorted { $0.name < $1.name } }
 
-    func add(_ module: RegisteredModule) {
+    func add(_ module: RegisteredModule) throws(LuaError) {
+        guard !required.contains(module.name) else {
+            throw LuaError(
+                .usage, "the module `\(module.name)` cannot be registered again, since a script has required it: register modules before scripts run")
+        }
         modules[module.name] = module
     }
 
@@ -66,6 +73,7 @@ final class ModuleRegistry {
     func table(of name: String, in state: LuaState) throws -> LuaTable? {
         guard let module = modules[name] else { return nil }
         let table = try state.makeTable(fieldCount: module.functions.count)
+        required.insert(name)
         for function in module.functions {
             try table.rawSet(.string(LuaString(function.name)), .function(make(function, of: module, in: state)))
         }
@@ -75,10 +83,6 @@ final class ModuleRegistry {
     private func make(_ function: ScriptModule.Function, of module: RegisteredModule, in state: LuaState) throws -> LuaFunction {
         let name = "\(module.name).\(function.name)"
         guard function.effect == .external, let effects else { return try function.make(state, name) }
-        return try state.makeFunction(name) { arguments in
-            let state = try arguments.state
-            effects(name, try arguments.values.map { try state.shortText(of: $0) })
-            return []
-        }
+        return try function.makeRecorded(state, name, effects)
     }
 }

@@ -9,7 +9,8 @@ public final class ScriptModule {
     public enum Effect: String, Sendable {
         /// Nothing that matters outside of the program and its database.
         case none
-        /// Something outside, which cannot be taken back: a letter, a payment. In previews it is recorded, not done.
+        /// Something outside, which cannot be taken back: a letter, a payment. In previews it is recorded, not done: arguments are
+        /// checked as always, and the result is what the function's `preview` answers.
         case external
     }
 
@@ -27,6 +28,8 @@ public final class ScriptModule {
         public let effect: Effect
 
         package let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
+        /// Makes the function for previews, which records its calls.
+        let makeRecorded: @Sendable (LuaState, _ fullName: String, @escaping EffectHandler) throws -> LuaFunction
     }
 
     let name: String
@@ -44,12 +47,17 @@ public final class ScriptModule {
     /// - Parameters:
     ///   - documentation: What it does, for people who write scripts.
     ///   - parameters: The names of its parameters, for people too.
+    ///   - preview: What the script gets in a preview from a function with effects outside; without it a script that uses the result
+    ///     there fails.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
-        _ body: @escaping @Sendable (repeat each Argument) throws -> Result
+        _ body: @escaping @Sendable (repeat each Argument) throws -> Result,
+        preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
     ) {
         add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect) { state, fullName in
             try state.makeCodedFunction(fullName, body)
+        } recorded: { state, fullName, record in
+            try state.makeRecordedFunction(fullName, record, answering: preview)
         }
     }
 
@@ -60,16 +68,21 @@ public final class ScriptModule {
     ) {
         add(name, documentation, parameters, (repeat (each Argument).self), nil, effect) { state, fullName in
             try state.makeCodedFunction(fullName, body)
+        } recorded: { state, fullName, record in
+            try state.makeRecordedFunction(fullName, of: (repeat (each Argument).self), record)
         }
     }
 
     /// Adds an asynchronous function. The script that calls it waits, and no thread does.
     public func function<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", parameters: [String] = [], effect: Effect = .none,
-        _ body: @escaping @Sendable (repeat each Argument) async throws -> Result
+        _ body: @escaping @Sendable (repeat each Argument) async throws -> Result,
+        preview: (@Sendable (repeat each Argument) throws -> Result)? = nil
     ) {
         add(name, documentation, parameters, (repeat (each Argument).self), Result.self, effect) { state, fullName in
             try state.makeCodedAsyncFunction(fullName, body)
+        } recorded: { state, fullName, record in
+            try state.makeRecordedAsyncFunction(fullName, record, answering: preview)
         }
     }
 
@@ -80,25 +93,35 @@ public final class ScriptModule {
     ) {
         add(name, documentation, parameters, (repeat (each Argument).self), nil, effect) { state, fullName in
             try state.makeCodedAsyncFunction(fullName, body)
+        } recorded: { state, fullName, record in
+            try state.makeRecordedAsyncFunction(fullName, of: (repeat (each Argument).self), record)
         }
     }
 
     /// Adds a function that takes any number of arguments.
     public func variadicFunction<Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ documentation: String = "", effect: Effect = .none,
-        _ body: @escaping @Sendable ([Argument]) throws -> Result
+        _ body: @escaping @Sendable ([Argument]) throws -> Result, preview: (@Sendable ([Argument]) throws -> Result)? = nil
     ) {
         add(name, documentation, ["..."], (Argument.self), Result.self, effect) { state, fullName in
             try state.makeFunction(fullName) { arguments in
                 let values = try (0..<arguments.count).map { try arguments.decode($0 + 1, as: Argument.self) }
                 return [try arguments.state.encode(body(values))]
             }
+        } recorded: { state, fullName, record in
+            try state.makeFunction(fullName) { arguments in
+                let values = try (0..<arguments.count).map { try arguments.decode($0 + 1, as: Argument.self) }
+                let state = try arguments.state
+                record(fullName, try arguments.values.map { try state.shortText(of: $0) })
+                return [try state.answer(of: fullName, preview.map { preview in { try preview(values) } })]
+            }
         }
     }
 
     private func add<each Argument>(
         _ name: String, _ documentation: String, _ parameters: [String], _ type: (repeat (each Argument).Type),
-        _ result: Any.Type?, _ effect: Effect, _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction
+        _ result: Any.Type?, _ effect: Effect, _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction,
+        recorded: @escaping @Sendable (LuaState, String, @escaping EffectHandler) throws -> LuaFunction
     ) {
         var described: [(name: String, type: String)] = []
         for type in repeat each type {
@@ -108,6 +131,7 @@ public final class ScriptModule {
         functions.append(
             Function(
                 name: name, documentation: documentation, parameters: described,
-                result: result.map { TypeNames.name(of: $0) }, effect: effect, make: make))
+                result: result.map { TypeNames.name(of: $0) }, effect: effect, make: make,
+                makeRecorded: recorded))
     }
 }

@@ -4,7 +4,7 @@ internal import PeriluneLua
 /// What a function of a script fetches, now and whenever a transaction has changed it, whoever wrote.
 ///
 /// ```swift
-/// await host.register(module: "supplier") { supplier in
+/// try await host.register(module: "supplier") { supplier in
 ///     supplier.function("order", effect: .external) { (product: String) async throws in try await shop.order(product) }
 /// }
 /// try await host.run(file: "stock.lua")

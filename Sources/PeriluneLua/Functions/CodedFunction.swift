@@ -60,17 +60,18 @@ private struct CodedOperation<each Argument: Decodable & Sendable, Result: Senda
 }
 
 /// Takes one argument after the other of those that are handles already.
-private struct DecodedArguments {
+package struct DecodedArguments {
     let name: String
     let values: [LuaValue]
     private var position = 0
 
-    init(name: String, values: [LuaValue]) {
+    package init(name: String, values: [LuaValue]) {
         self.name = name
         self.values = values
     }
 
-    mutating func next<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
+    /// Decodes the next one; `nil` stands for those that are missing.
+    package mutating func next<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
         position += 1
         do {
             return try LuaDecoder().decode(type, from: position <= values.count ? values[position - 1] : .nil)

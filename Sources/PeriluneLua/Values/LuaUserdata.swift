@@ -107,6 +107,17 @@ public final class LuaUserdataType<Value> {
         try metatable.rawSet(.string(LuaString(event)), .function(function))
     }
 
+    /// Has every use of a value fail: its fields, its operators, its text. It can still be kept, passed on and compared with others.
+    package func refuseUse(_ error: @escaping () -> LuaError) throws(LuaError) {
+        for event in [
+            "add", "sub", "mul", "div", "mod", "pow", "unm", "idiv", "band", "bor", "bxor", "shl", "shr", "bnot", "concat", "len", "lt",
+            "le", "index", "newindex", "call", "tostring", "pairs", "close",
+        ] {
+            let function = try core.makeFunction(name, raw: { _, _ in throw error() })
+            try metatable.rawSet(.string(LuaString("__" + event)), .function(function))
+        }
+    }
+
     private func installProperties() throws(LuaError) {
         let index = try core.makeFunction("\(name).__index", raw: { core, _ in
             let value = try self.value(at: 1, for: self.name)

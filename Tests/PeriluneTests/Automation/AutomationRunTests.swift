@@ -11,7 +11,7 @@ import Testing
             configuration.allowsUnsafeTransactions = true
             let other = try DatabaseQueue(path: "\(folder)/x.sqlite", configuration: configuration)
             let host = try await ScriptHost(.init(database: .open(DatabaseQueue(path: "\(folder)/x.sqlite"))))
-            await host.register(module: "lock") { lock in
+            try await host.register(module: "lock") { lock in
                 lock.function("take") { () throws in try other.writeWithoutTransaction { db in try db.execute(sql: "BEGIN IMMEDIATE") } }
                 lock.function("release") { () throws in try other.writeWithoutTransaction { db in try db.execute(sql: "COMMIT") } }
             }

@@ -46,7 +46,7 @@ final class Outbox: Sendable {
         // example
         try await Dependencies.prepare { $0.defaultDatabase = .pool("shop.sqlite", migrations: "\(folder)/migrations") }
         let host = try await ScriptHost()
-        await host.register(module: "mail") { mail in
+        try await host.register(module: "mail") { mail in
             mail.function("send", "Queues a letter.", effect: .external) { (to: String, body: String) async throws in
                 try await mailer.send(to, body)
             }
@@ -76,7 +76,7 @@ final class Outbox: Sendable {
     @Test(.defaultDatabase(migrations: "\(folder)/migrations"), .script(file: "\(folder)/seed.lua"))
     func `closing a month sends a letter for each sale`() async throws {
         let mail = CallRecorder(), host = try await ScriptHost()
-        await host.register(module: "mail") { $0.recording("send", in: mail) }
+        try await host.register(module: "mail") { $0.recording("send", in: mail) }
         try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
         #expect(mail.calls.map(\.function) == ["send", "send"])
     }

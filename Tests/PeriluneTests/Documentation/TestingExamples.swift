@@ -15,7 +15,7 @@ enum TestingExamples {
         @Test(.script(file: "\(folder)/seed.lua")) func `closing a month sends a letter for each sale`() async throws {
             let mail = CallRecorder()
             let host = try await ScriptHost()
-            await host.register(module: "mail") { $0.recording("send", in: mail) }
+            try await host.register(module: "mail") { $0.recording("send", in: mail) }
             let report: MonthReport = try await host.run(file: "\(folder)/close_month.lua", arguments: Month(year: 2026, month: 3))
             #expect(report.lines.count == 2)
             #expect(mail.calls.map(\.arguments) == [["Verne", "You owe 12.50."], ["Camus", "You owe 8.00."]])
@@ -47,7 +47,7 @@ enum TestingExamples {
             // example
             let mail = CallRecorder()
             let host = try await ScriptHost.inMemory(migrations: schema)
-            await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
+            try await host.register(module: "mail") { $0.recording("count", in: mail, returning: 3) }
             let count: Int = try await host.run(source: "return require('mail').count('inbox')")
             #expect(count == 3)
             #expect(mail.calls.first?.description == "count(\"inbox\")")

@@ -51,7 +51,7 @@ enum StockWatchExample {
                     let shop = Shop()
                     let program = Task {
                         // example
-                        await host.register(module: "supplier") { supplier in
+                        try await host.register(module: "supplier") { supplier in
                             supplier.function("order", effect: .external) { (product: String) async throws in try await shop.order(product) }
                         }
                         try await host.run(file: "\(folder)/stock.lua")

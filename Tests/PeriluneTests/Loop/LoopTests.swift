@@ -194,7 +194,7 @@ import Testing
     @Test func `a cancelled task ends its own run only`() async throws {
         try await Dependencies.inProcess(.live) {
             let host = try await Self.makeHost(), begun = Tally()
-            await host.register(module: "test") { $0.function("begin") { () in begun.add() } }
+            try await host.register(module: "test") { $0.function("begin") { () in begun.add() } }
             try await host.run(source: """
                 done = 0
                 perilune.spawn(function() perilune.sleep(0.2) done = done + 1 end)

@@ -39,7 +39,7 @@ import Testing
 
     @Test func `every value is converted, or refused by an error of its argument`() async throws {
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
-        await host.register(module: "swift") { m in
+        try await host.register(module: "swift") { m in
             m.function("take") { (value: Everything) in value }
         }
         let refusals: Int = try await host.run(
@@ -72,7 +72,7 @@ import Testing
     ])
     func `values of Foundation are what scripts write, and what Lua cannot hold is an error`(call: String, text: String?) async throws {
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
-        await host.register(module: "swift") { m in
+        try await host.register(module: "swift") { m in
             m.function("seconds") { (duration: Duration) in duration }
             m.function("decimal") { (decimal: Decimal) in decimal }
             m.function("url") { (url: URL) in url }
@@ -99,7 +99,7 @@ import Testing
             let body: Data
         }
         let host = try await ScriptHost(ScriptHost.Configuration(database: .inMemory))
-        await host.register(module: "mail") { mail in
+        try await host.register(module: "mail") { mail in
             mail.function("send") { (letter: Letter) in "\(letter.to ?? "nobody") \(letter.body.count)" }
             mail.function("name") { (name: String?) in name ?? "none" }
             mail.function("count") { (bytes: [UInt8]) in bytes.count }

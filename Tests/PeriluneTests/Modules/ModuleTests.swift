@@ -14,7 +14,7 @@ struct ModuleTests {
     @Test func `functions of all shapes are offered to scripts`() async throws {
         let sent = Mutex<[String]>([])
         let host = try await ScriptHost()
-        await host.register(module: "mail") { mail in
+        try await host.register(module: "mail") { mail in
             mail.function("send", "Queues a letter.") { (to: String, body: String) async throws in
                 await Task.yield()
                 sent.withLock { $0.append("\(to): \(body)") }
@@ -43,7 +43,7 @@ struct ModuleTests {
 
     @Test func `arguments that do not fit are errors that name the function and what was expected`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("small") { (value: Int8) -> Int8 in value }
             m.function("month") { (month: Month) in }
             m.function("slow") { (text: String) async in }
@@ -71,7 +71,7 @@ struct ModuleTests {
 
     @Test func `what a function throws can be caught by the script, and reaches Swift as itself`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("sync") { () throws -> Int in throw Refused(reason: "sync") }
             m.function("async") { () async throws -> Int in throw Refused(reason: "async") }
         }
@@ -90,7 +90,7 @@ struct ModuleTests {
         configuration.limits.time = .milliseconds(50)
         let host = try await ScriptHost(configuration)
         let wasCancelled = Mutex(false)
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("forever") { () async in
                 await withTaskCancellationHandler {
                     await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
@@ -109,7 +109,7 @@ struct ModuleTests {
         #expect(seven == 7)
 
         let patient = try await ScriptHost(), calls = Tally()
-        await patient.register(module: "m") { m in
+        try await patient.register(module: "m") { m in
             m.function("forever") { () async in
                 calls.add()
                 await withUnsafeContinuation { (_: UnsafeContinuation<Void, Never>) in }
@@ -129,7 +129,7 @@ struct ModuleTests {
 
     @Test func `asynchronous functions are refused where Lua cannot wait`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "m") { m in m.function("wait") { () async in } }
+        try await host.register(module: "m") { m in m.function("wait") { () async in } }
         let error = await #expect(throws: LuaError.self) {
             try await host.run(source: "db:write(function(db) require('m').wait() end)")
         }
@@ -138,7 +138,7 @@ struct ModuleTests {
 
     @Test func `a function may run its own host`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("twice") { (n: Int) async throws -> Int in try await host.call("double", n) }
         }
         let result: Int = try await host.run(source: "function double(n) return 2 * n end return require('m').twice(21)")
@@ -149,7 +149,7 @@ struct ModuleTests {
         let host = try await ScriptHost()
         let entered = AsyncStream.makeStream(of: Void.self), seen = AsyncStream.makeStream(of: Bool.self)
         let leave = AsyncStream.makeStream(of: Void.self)
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("later") { () async -> Void in
                 Task {
                     await entered.stream.first { _ in true }
@@ -172,7 +172,7 @@ struct ModuleTests {
 
     @Test func `objects of Swift are held by scripts as they are`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "mail") { mail in
+        try await host.register(module: "mail") { mail in
             mail.function("letter") { (to: String) -> Letter in Letter(to: to) }
             mail.function("read") { (letter: Letter) -> String in letter.to }
             mail.function("all") { () async -> [Letter] in [Letter(to: "a"), Letter(to: "b")] }
@@ -205,7 +205,7 @@ struct ModuleTests {
                 var configuration = ScriptHost.Configuration()
                 configuration.modules = [source, .closure { $0 == "virtual" ? "error('in it')" : nil }]
                 let host = try await ScriptHost(configuration)
-                await host.register(module: "native") { $0.function("f") { 1 } }
+                try await host.register(module: "native") { $0.function("f") { 1 } }
                 try await host.run(source: """
                     assert(require "shop.orders" == "file" and require "shop" == "init shop" and require "native".f() == 1)
                     for _, name in ipairs{ "..secret", "../secret", "shop/orders", "none", "" } do
@@ -255,29 +255,139 @@ struct ModuleTests {
             }
             mail.function("read") { () -> String in "read" }
         }
-        let source = "local mail = require 'mail' assert(mail.send{ 'a', b = 'c' } == nil and mail.read() == 'read') mail.send('x')"
+        let source = "local mail = require 'mail' mail.send('a') assert(mail.read() == 'read') mail.send('x')"
         try await Dependencies.inProcess(.preview) {
             try await Dependencies.prepare {
                 $0.defaultDatabase = .inMemory()
                 $0.logger = records.logger
             }
             let host = try await ScriptHost()
-            await host.register(module: "mail") { define($0) }
+            try await host.register(module: "mail") { define($0) }
             try await host.run(source: source)
         }
         #expect(done.withLock { $0 } == 0)
         #expect(records.lines == [
-            "notice not done in a preview: mail.send({[1] = \"a\", b = \"c\"})", "notice not done in a preview: mail.send(\"x\")",
+            "notice not done in a preview: mail.send(\"a\")", "notice not done in a preview: mail.send(\"x\")",
         ])
         let host = try await ScriptHost()
-        await host.register(module: "mail") { define($0) }
+        try await host.register(module: "mail") { define($0) }
         try await host.run(source: "require('mail').send('x')")
         #expect(done.withLock { $0 } == 1)
     }
 
+    /// A host whose effects are recorded, with a module `mail`; what was done for real is an issue.
+    private func recordingHost(_ recorder: EffectRecorder) async throws -> ScriptHost {
+        var configuration = ScriptHost.Configuration(database: .inMemory)
+        configuration.effects = recorder
+        let host = try ScriptHost(standalone: configuration)
+        try await host.register(module: "mail") { mail in
+            mail.function("send", effect: .external) { (to: String, copies: Int?) async throws -> [String: Int] in
+                Issue.record("sent")
+                return [:]
+            }
+            mail.function("post", effect: .external) { (to: String) -> Int in
+                Issue.record("posted")
+                return 1
+            } preview: { to in
+                to.count
+            }
+            mail.function("wait", effect: .external) { (to: String) async -> String in
+                Issue.record("waited")
+                return ""
+            } preview: { to in
+                if to == "nobody" { throw PreviewFailure() }
+                return "would write to \(to)"
+            }
+            mail.function("ping", effect: .external) { (to: String) in Issue.record("pinged") }
+            mail.variadicFunction("all", effect: .external) { (names: [String]) -> Int in
+                Issue.record("all")
+                return 0
+            } preview: { $0.count }
+        }
+        return host
+    }
+
+    private struct PreviewFailure: Error, CustomStringConvertible {
+        var description: String { "there is nobody" }
+    }
+
+    @Test func `in a preview functions with effects outside answer what their preview says`() async throws {
+        let recorder = EffectRecorder()
+        let host = try await recordingHost(recorder)
+        try await host.run(source: """
+            local mail = require "mail"
+            assert(mail.post("ada") == 3)
+            assert(mail.wait("ada") == "would write to ada")
+            assert(mail.all("a", "b") == 2)
+            assert(select("#", mail.ping("x")) == 0)
+            local ok, failure = pcall(mail.wait, "nobody")
+            assert(not ok and tostring(failure):find("there is nobody", 1, true))
+            """)
+        #expect(recorder.effects.map(\.name) == ["mail.post", "mail.wait", "mail.all", "mail.ping", "mail.wait"])
+        #expect(recorder.effects.first?.arguments == ["\"ada\""])
+    }
+
+    @Test func `in a preview arguments and places are checked as live, and what is refused is not recorded`() async throws {
+        let recorder = EffectRecorder()
+        let host = try await recordingHost(recorder)
+        try await host.run(source: """
+            local mail = require "mail"
+            local function fails(kind, text, f, ...)
+              local ok, failure = pcall(f, ...)
+              assert(not ok, "expected a failure")
+              assert(failure.kind == kind, failure.kind)
+              assert(tostring(failure):find(text, 1, true), tostring(failure))
+            end
+            fails("argument", "mail.send: argument 1: expected a string, got a table", mail.send, {})
+            fails("argument", "mail.send: argument 2: expected an integer, got a string", mail.send, "a", "b")
+            fails("argument", "mail.post: argument 1: expected a string, got nil", mail.post)
+            fails("argument", "mail.ping: argument 1: expected a string, got nil", mail.ping)
+            fails("argument", "mail.all: argument 2: expected a string, got a table", mail.all, "a", {})
+            db:write(function() fails("yield", "", mail.send, "a") end)
+            """)
+        #expect(recorder.effects.isEmpty)
+    }
+
+    @Test func `a result that a preview does not have fails where it is used, and says what to do`() async throws {
+        let recorder = EffectRecorder()
+        let host = try await recordingHost(recorder)
+        for use in [
+            "result.id", "result + 1", "1 - result", "result .. ''", "#result", "result()", "tostring(result)", "-result", "result < 1",
+            "result[1]", "(function() result.x = 1 end)()", "(function() for _ in pairs(result) do end end)()",
+        ] {
+            let error = await #expect(throws: LuaError.self) {
+                try await host.run(source: "local result = require('mail').send('a')\nlocal x = \(use)")
+            }
+            #expect(error?.kind == "preview", "\(use): \(String(describing: error))")
+            #expect(
+                error?.message.hasSuffix(
+                    "mail.send has no result in a preview, since it is not called: give it an answer where it is registered, by `preview: { ... }`")
+                    == true, "\(use): \(String(describing: error))")
+        }
+        let bound = await #expect(throws: LuaError.self) {
+            try await host.run(source: "db:fetch_value('SELECT ?', require('mail').send('a'))")
+        }
+        #expect(bound?.message.contains("the result of mail.send, which has none in a preview") == true, "\(String(describing: bound))")
+        // Kept and thrown away it does no harm.
+        try await host.run(source: "local result = require('mail').send('a') local list = { result }")
+    }
+
+    @Test func `a module that a script has is not registered again`() async throws {
+        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        for number in 1...2 { try await host.register(module: "m") { $0.function("number") { () -> Int in number } } }
+        let number: Int = try await host.run(source: "return require('m').number()")
+        #expect(number == 2)
+        let error = await #expect(throws: LuaError.self) {
+            try await host.register(module: "m") { $0.function("number") { () -> Int in 3 } }
+        }
+        #expect(error?.code == .usage)
+        #expect(error?.message.hasPrefix("the module `m` cannot be registered again, since a script has required it") == true)
+        try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
+    }
+
     @Test func `what is registered documents itself`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "mail", "Letters to customers.") { mail in
+        try await host.register(module: "mail", "Letters to customers.") { mail in
             mail.function("send", "Queues a letter.", parameters: ["to", "copies"], effect: .external) {
                 (to: String, copies: Int?, dates: [Date], month: Month) async throws -> [String: Bool] in [:]
             }
@@ -311,7 +421,7 @@ struct ModuleTests {
 
     @Test func `what documents a module is Lua, whatever the names`() async throws {
         let host = try await ScriptHost()
-        await host.register(module: "odd") { odd in
+        try await host.register(module: "odd") { odd in
             odd.function("and", parameters: ["end", "a b", "1st", "..."]) { (_: Int, _: Int, _: Int, _: Int) -> Int in 1 }
             odd.function("a\0\"ü") { () -> Int in 2 }
             odd.function("") { () -> Int in 3 }
@@ -328,7 +438,7 @@ struct ModuleTests {
     @Test func `an error that describes itself is told in its words`() async throws {
         struct Refusal: LocalizedError { let errorDescription: String? }
         let host = try await ScriptHost()
-        await host.register(module: "m") { m in
+        try await host.register(module: "m") { m in
             m.function("pay") { () throws -> Int in throw Refusal(errorDescription: "the card is not valid any more") }
         }
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').pay()") }
@@ -342,7 +452,7 @@ struct ModuleTests {
         do {
             let made = try await ScriptHost()
             host = made
-            await made.register(module: "mail") { $0.function("letter") { () -> Letter in Letter(to: "x") } }
+            try await made.register(module: "mail") { $0.function("letter") { () -> Letter in Letter(to: "x") } }
             let kept: Letter = try await made.run(source: "kept = require('mail').letter() return kept")
             letter = kept
             #expect(letter != nil)

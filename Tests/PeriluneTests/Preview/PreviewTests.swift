@@ -378,7 +378,7 @@ import Testing
         var preview: ScriptPreview? = try await ScriptPreview(of: .empty, configuration: configuration)
         let host = try #require(preview?.host)
         let entered = AsyncStream.makeStream(of: Void.self)
-        await host.register(module: "m") { $0.function("entered") { () -> Void in entered.continuation.yield() } }
+        try await host.register(module: "m") { $0.function("entered") { () -> Void in entered.continuation.yield() } }
         let script = Task {
             try await host.run(source: "local m = require 'm' db:write(function() m.entered() while true do end end)")
         }

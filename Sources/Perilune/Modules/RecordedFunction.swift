@@ -1,0 +1,92 @@
+internal import PeriluneLua
+
+/// What stands for functions with effects outside in a preview: it checks its arguments, and where it is called, as the function does,
+/// and records the call instead of doing anything.
+extension LuaState {
+    /// Makes one for a function with a result.
+    ///
+    /// - Parameter answer: What it returns; `nil`: what fails when the script uses it.
+    func makeRecordedFunction<each Argument: Decodable & Sendable, Result: Encodable>(
+        _ name: String, _ record: @escaping EffectHandler, answering answer: (@Sendable (repeat each Argument) throws -> Result)?
+    ) throws -> LuaFunction {
+        // A function that a state holds must not keep it alive.
+        try makeFunction(name) { [unowned self] call in
+            var arguments = DecodedArguments(name: name, values: call.values)
+            let decoded = (repeat try arguments.next((each Argument).self))
+            try self.note(name, call.values, record)
+            guard let answer else { return [try self.missingResult(of: name)] }
+            return [try self.encode(answer(repeat each decoded))]
+        }
+    }
+
+    /// Makes one for an asynchronous function with a result: it is refused where a script cannot wait, in a database block for example.
+    func makeRecordedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable>(
+        _ name: String, _ record: @escaping EffectHandler, answering answer: (@Sendable (repeat each Argument) throws -> Result)?
+    ) throws -> LuaFunction {
+        let call: ([LuaValue]) throws -> [LuaValue] = { [unowned self] values in
+            var arguments = DecodedArguments(name: name, values: values)
+            let decoded = (repeat try arguments.next((each Argument).self))
+            try self.note(name, values, record)
+            guard let answer else { return [try self.missingResult(of: name)] }
+            return [try self.encode(answer(repeat each decoded))]
+        }
+        return try makeAsyncFunction(name, RecordedOperation(call: call))
+    }
+
+    /// Makes one for a function without a result.
+    func makeRecordedFunction<each Argument: Decodable & Sendable>(
+        _ name: String, of types: (repeat (each Argument).Type), _ record: @escaping EffectHandler
+    ) throws -> LuaFunction {
+        try makeFunction(name) { [unowned self] call in
+            var arguments = DecodedArguments(name: name, values: call.values)
+            repeat _ = try arguments.next((each Argument).self)
+            try self.note(name, call.values, record)
+            return []
+        }
+    }
+
+    /// Makes one for an asynchronous function without a result.
+    func makeRecordedAsyncFunction<each Argument: Decodable & Sendable>(
+        _ name: String, of types: (repeat (each Argument).Type), _ record: @escaping EffectHandler
+    ) throws -> LuaFunction {
+        let call: ([LuaValue]) throws -> [LuaValue] = { [unowned self] values in
+            var arguments = DecodedArguments(name: name, values: values)
+            repeat _ = try arguments.next((each Argument).self)
+            try self.note(name, values, record)
+            return []
+        }
+        return try makeAsyncFunction(name, RecordedOperation(call: call))
+    }
+
+    private func note(_ name: String, _ values: [LuaValue], _ record: EffectHandler) throws {
+        record(name, try values.map { try shortText(of: $0) })
+    }
+
+    /// The answer of a function, or what stands for it if there is none.
+    func answer(of name: String, _ answer: (() throws -> some Encodable)?) throws -> LuaValue {
+        guard let answer else { return try missingResult(of: name) }
+        return try encode(answer())
+    }
+
+    /// What a script can keep and pass on, but not use.
+    private func missingResult(of name: String) throws -> LuaValue {
+        let type = try makeUserdataType("the result of \(name), which has none in a preview", of: MissingResult.self)
+        try type.refuseUse {
+            var error = LuaError(
+                .runtime,
+                "\(name) has no result in a preview, since it is not called: give it an answer where it is registered, by `preview: { ... }`")
+            error.fields["kind"] = "preview"
+            return error
+        }
+        return .userdata(try type.make(MissingResult()))
+    }
+}
+
+private struct MissingResult {}
+
+/// Records the call of an asynchronous function, and waits for nothing.
+private struct RecordedOperation: LuaAsyncOperation {
+    let call: ([LuaValue]) throws -> [LuaValue]
+
+    nonisolated(nonsending) func callAsFunction(_ values: [LuaValue]) async throws -> [LuaValue] { try call(values) }
+}
