@@ -3,6 +3,7 @@
 --- The module `perilune`, to which modules that are loaded later add.
 local perilune = ...
 local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
 local rows = require "perilune.native.rows"
 
 local types = require "perilune.runtime.types"
@@ -51,5 +52,14 @@ on_first_call(perilune, "perilune.runtime.row_type", { "row_type" })
 on_first_call(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
 on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
+
+--- A method that there is not is told with the nearest, in place of Lua's "attempt to call a nil value".
+setmetatable(databases.methods, { __index = function(methods, name)
+  if type(name) ~= "string" then return nil end
+  local names = {}
+  for known in pairs(methods) do names[#names + 1] = known end
+  table.sort(names)
+  errors.raise_unknown("method", name, names)
+end })
 
 return perilune

@@ -41,6 +41,7 @@ struct pdb_database {
     pdb_state *rows;
     uint64_t id;               /* unlike that of any other of the state, also of one that is gone */
     int64_t schema_generation; /* unlike that of any other database; another one when the schema may have changed */
+    const char *path; /* of the file, in the same userdata; empty if it is in memory */
     void *owner; /* NULL once it is collected: finalizers of scripts may still come here */
     unsigned flags;
     bool wants_writer; /* there are temporary tables, which readers do not see */

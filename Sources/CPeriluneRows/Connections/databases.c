@@ -91,11 +91,13 @@ int pdb_release_add(pdb_release_list *list, void *object) {
     return 0;
 }
 
-void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags) {
+void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path) {
     pdb_state *rows = pdb_state_of(L);
-    pdb_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(pdb_database), 1);
+    size_t length = strlen(path) + 1;
+    pdb_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(pdb_database) + length, 1);
     pdb_database *database = (pdb_database *)(handle + 1);
     *database = (pdb_database){.rows = rows, .id = ++rows->last_database, .owner = owner, .flags = flags, .leftover = leftover};
+    database->path = memcpy((char *)(database + 1), path, length);
     *handle = (pdb_handle){.owner = owner, .database = database};
     pdb_touch_schema(database);
     lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_database_metatable_key);
@@ -140,6 +142,7 @@ pdb_connection *pdb_connection_for(pdb_database *database, sqlite3 *handle) {
     /* No PRAGMA of a script may make a later rollback, or the next program, destroy the file. */
     sqlite3_db_config(handle, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
     replace_tokenizer(handle);
+    database->rows->callbacks.did_connect(handle);
     connection->next = database->connections;
     database->connections = connection;
     return connection;
@@ -185,9 +188,10 @@ bool pdb_database_detach(lua_State *L, pdb_database *database) {
 
 static int database_to_string(lua_State *L) {
     pdb_handle *handle = lua_touserdata(L, 1);
-    if (handle->token == 0) lua_pushliteral(L, "database");
-    else if (access_with_token(pdb_state_of(L), handle->token)) lua_pushliteral(L, "database handle");
-    else lua_pushliteral(L, "database handle (its block has ended)");
+    const char *kind = handle->token == 0 ? "database" : "database handle";
+    if (handle->token != 0 && !access_with_token(pdb_state_of(L), handle->token)) kind = "database handle, whose block has ended,";
+    if (handle->database->path[0] == '\0') lua_pushfstring(L, "%s (in memory)", kind);
+    else lua_pushfstring(L, "%s (%s)", kind, handle->database->path);
     return 1;
 }
 

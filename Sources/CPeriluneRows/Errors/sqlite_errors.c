@@ -85,10 +85,25 @@ static void set_columns(lua_State *L, const char *message) {
     plua_set_error_field(L, "columns");
 }
 
+const char *pdb_readonly_reason(int extended_code) {
+    switch (extended_code) {
+        case SQLITE_READONLY_ROLLBACK:
+            return "a program ended while it was writing to the database, and what it left half done cannot be taken back by who only "
+                   "reads: open it once for writing";
+        case SQLITE_READONLY_RECOVERY:
+        case SQLITE_READONLY_CANTINIT:
+        case SQLITE_READONLY_CANTLOCK:
+            return "the database has a write-ahead log, which can be read only by who may write to the files beside it (-wal, -shm): "
+                   "open it once for writing, or give the right to write to its folder";
+        default: return NULL;
+    }
+}
+
 void pdb_push_sqlite_error(lua_State *L, int code, const char *message, const char *sql, int offset) {
     const result_code *known = find_code(code);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     /* What is said of the last call on the connection, which may have been another one. */
+    if (pdb_readonly_reason(code)) message = pdb_readonly_reason(code);
     bool has_message = message && *message && strcmp(message, "not an error") != 0;
     plua_push_error(L, known->kind, "%s", has_message ? message : sqlite3_errstr(code));
     lua_pushstring(L, known->name);

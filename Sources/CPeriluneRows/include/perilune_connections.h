@@ -21,8 +21,9 @@ enum {
 };
 
 /* Pushes the object through which scripts use a database. `owner` is a retained Swift object, which goes to the context's
-** garbage when the userdata is collected; `leftover` must live as long as it. [-0, +1, m] */
-void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags);
+** garbage when the userdata is collected; `leftover` must live as long as it. `path` is copied: what messages call the database, empty
+** if it is in memory. [-0, +1, m] */
+void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path);
 
 /* The database behind a userdata (a database object, or a handle that is alive), or NULL. Never fails. */
 pdb_database *pdb_database_at(lua_State *L, int index);

@@ -24,4 +24,8 @@ void pdb_push_sqlite_error(lua_State *L, int code, const char *message, const ch
 const char *pdb_sqlite_kind(int extended_code);
 const char *pdb_sqlite_name(int extended_code);
 
+/* Why a database that is opened for reading cannot be read, and what to do: what SQLite says of it is "attempt to write a readonly
+** database". NULL for other codes. */
+const char *pdb_readonly_reason(int extended_code);
+
 #endif

@@ -63,6 +63,8 @@ typedef struct {
     void (*stop_observing)(void *grdb, void *relay);
     /* Gives an error object on top of the stack the Swift error that it stands for. */
     void (*attach_error)(lua_State *L, int code, const char *message, const char *sql);
+    /* A connection is used by the state for the first time. */
+    void (*did_connect)(sqlite3 *handle);
     void (*release)(void *object);
 } pdb_callbacks;
 

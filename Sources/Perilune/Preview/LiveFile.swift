@@ -1,6 +1,7 @@
 internal import CPeriluneSQLite
 internal import Foundation
 internal import GRDB
+internal import PeriluneBindings
 internal import PeriluneDependencies
 
 /// A database file that is read and nothing else, whoever else uses it.
@@ -110,17 +111,12 @@ struct LiveFile {
     }
 
     private static func error(_ code: CInt, _ connection: OpaquePointer?) -> DatabaseError {
-        if connection.map({ sqlite3_extended_errcode($0) }) == unfinishedTransaction {
-            return DatabaseError(
-                resultCode: ResultCode(rawValue: unfinishedTransaction),
-                message: "a program ended while it was writing; the next one that opens it for writing takes that back")
-        }
-        return DatabaseError(
-            resultCode: ResultCode(rawValue: code), message: connection.map { String(cString: sqlite3_errmsg($0)) })
+        let extended = connection.map { sqlite3_extended_errcode($0) } ?? code
+        let error = DatabaseError(
+            resultCode: ResultCode(rawValue: extended & 0xff == code & 0xff ? extended : code),
+            message: connection.map { String(cString: sqlite3_errmsg($0)) })
+        return DatabaseError(resultCode: error.extendedResultCode, message: error.reason)
     }
-
-    /// `SQLITE_READONLY_ROLLBACK`, a macro that Swift does not see.
-    private static let unfinishedTransaction: CInt = SQLITE_READONLY | (3 << 8)
 
     private static func size(_ path: String) -> Int {
         ((try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int) ?? 0

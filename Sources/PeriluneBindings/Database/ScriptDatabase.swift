@@ -72,8 +72,15 @@ package final class ScriptDatabase {
         if rights.allowsClosing { flags |= UInt32(PDB_DATABASE_CLOSABLE) }
         if rights.isPreview { flags |= UInt32(PDB_DATABASE_PREVIEW) }
         if writer is DatabasePool { flags |= UInt32(PDB_DATABASE_POOL) }
-        pdb_push_database(core.L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags)
+        let path = SQLEnvironment.plainPath(of: writer.path)
+        pdb_push_database(
+            core.L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags, isInMemory(path) ? "" : path)
         return (database, core.takeValues(1)[0])
+    }
+
+    /// Whether a path is SQLite's name for a database in memory, or a URI that asks for one.
+    private static func isInMemory(_ path: String) -> Bool {
+        path.isEmpty || path == ":memory:" || path.hasPrefix("file::memory:") || path.contains("mode=memory")
     }
 
     /// The database behind a value: a database object, or a handle that is alive.

@@ -61,7 +61,18 @@ extension ScriptEnvironment {
     /// - Parameters:
     ///   - path: The file, `nil` for a database in memory. What is a URI already stays as it is, and sees the machine's.
     ///   - open: Opens it by the name that it gets.
+    /// - Throws: What `open` throws; the message of a `DatabaseError` names the path.
     package func opening<Writer>(
+        _ path: String?, _ configuration: Configuration, _ open: (String, Configuration) throws -> Writer
+    ) throws -> Writer {
+        do {
+            return try openControlled(path, configuration, open)
+        } catch let error as DatabaseError {
+            throw error.opening(path)
+        }
+    }
+
+    private func openControlled<Writer>(
         _ path: String?, _ configuration: Configuration, _ open: (String, Configuration) throws -> Writer
     ) throws -> Writer {
         guard isControlled, path?.hasPrefix("file:") != true else { return try open(path ?? ":memory:", configuration) }

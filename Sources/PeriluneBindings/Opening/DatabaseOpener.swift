@@ -86,7 +86,7 @@ struct OpeningError: LuaErrorDescribing {
     let error: DatabaseError
 
     var luaKind: String { "cannot_open" }
-    var luaMessage: String { "cannot open the database \(path): \(error.message ?? error.resultCode.description)" }
+    var luaMessage: String { error.reason }
     var luaFields: [String: LuaScalar] {
         [
             "path": .string(LuaString(path)),

@@ -5,3 +5,36 @@ test("the parts of the library are there", function()
     if perilune[name] == nil then error("perilune." .. name .. " is missing") end
   end
 end)
+
+test("a method that there is not gets the nearest", function()
+  local err = fails("unknown_method", function() db:fetch_al("SELECT 1") end)
+  matches(err, "fetch_all")
+  equal(err.suggestion, "fetch_all")
+  equal(fails(nil, function() return db.execut end).suggestion, "execute")
+  db:read(function(handle) equal(fails(nil, function() handle:exeute("SELECT 1") end).suggestion, "execute") end)
+  equal(fails(nil, function() perilune.migrator():migrat() end).suggestion, "migrate")
+  equal(db[1], nil)
+end)
+
+test("collations that know more letters than those of ASCII work in SQL", function()
+  db:execute("CREATE TABLE word (text TEXT)")
+  for _, word in ipairs{ "Zebra", "zebra", "élan", "apple", "Éclair", "item 10", "item 9" } do
+    db:execute("INSERT INTO word VALUES (?)", word)
+  end
+  local function sorted(collation)
+    return table.concat(db:fetch_values("SELECT text FROM word ORDER BY text COLLATE " .. collation), " ")
+  end
+  -- As those that GRDB calls by other names.
+  for ours, theirs in pairs{ unicode = "swiftCompare", unicode_case_insensitive = "swiftCaseInsensitiveCompare",
+    localized = "swiftLocalizedCompare", localized_case_insensitive = "swiftLocalizedCaseInsensitiveCompare",
+    localized_standard = "swiftLocalizedStandardCompare" } do
+    equal(sorted(ours .. ", text"), sorted(theirs .. ", text"))
+  end
+  equal(db:fetch_value("SELECT 'É' = 'é' COLLATE localized_case_insensitive"), 1)
+  equal(db:fetch_value("SELECT 'a' = 'b' COLLATE unicode"), 0)
+  equal(db:fetch_value("SELECT '' < 'b' COLLATE localized_standard"), 1)
+  db:execute("CREATE TABLE name (text TEXT COLLATE localized_case_insensitive UNIQUE)")
+  db:execute("INSERT INTO name VALUES ('Élan')")
+  fails("constraint_unique", db.execute, db, "INSERT INTO name VALUES ('élan')")
+  perilune.queue():fetch_value("SELECT 1 ORDER BY 'a' COLLATE localized")
+end)

@@ -467,8 +467,18 @@ import Testing
               equal(getmetatable(value), false)
               if tostring(value):find("0x") then error(tostring(value)) end
             end
-            db:read(function(db) equal(tostring(db), "database handle") end)
-            equal(tostring(db), "database")
+            db:read(function(db) equal(tostring(db), "database handle (in memory)") end)
+            equal(tostring(db), "database (in memory)")
+            equal(tostring(perilune.queue()), "database (in memory)")
+            local path, ended = temporary_path("named.sqlite"), nil
+            local file = perilune.queue(path)
+            equal(tostring(file), "database (" .. path .. ")")
+            file:read(function(handle)
+              equal(tostring(handle), "database handle (" .. path .. ")")
+              ended = handle
+            end)
+            equal(tostring(ended), "database handle, whose block has ended, (" .. path .. ")")
+            equal(tostring(perilune.pool(path)), "database (" .. path .. ")")
             """)
     }
 }

@@ -115,7 +115,8 @@ import Testing
         }
         let before = try folder.contents()
         let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.path + "/killed")) }
-        #expect(error?.message == "a program ended while it was writing; the next one that opens it for writing takes that back")
+        #expect(error?.message == "a program ended while it was writing to the database, and what it left half done cannot be taken back by who only reads: "
+                    + "open it once for writing")
         #expect(try folder.contents() == before)
     }
 
