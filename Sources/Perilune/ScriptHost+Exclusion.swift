@@ -34,6 +34,8 @@ extension ScriptHost {
         } catch let error as LuaError where error.code == .cancelled {
             idling.notice()
             throw error
+        } catch let error as LuaError {
+            throw explained(error)
         }
     }
 }

@@ -93,18 +93,25 @@ extension ScriptHost {
 
     /// Runs source text given as bytes.
     public nonisolated func run(bytes: [UInt8], named name: String, commandLine arguments: [String]) async throws {
+        try await run(bytes: bytes, named: name, commandLineBytes: arguments.map { Array($0.utf8) })
+    }
+
+    /// Runs source text given as bytes, with arguments that need not be UTF-8.
+    package nonisolated func run(bytes: [UInt8], named name: String, commandLineBytes arguments: [[UInt8]]) async throws {
         try await exclusively { host in
+            let arguments = arguments.map { LuaString($0) }
+            host.sourceTexts.add(bytes, named: name)
             try host.setArguments(arguments, of: name)
             let chunk = try host.state.load(LuaString(bytes), named: name)
-            try await chunk.callAsync(arguments.map { .string(LuaString($0)) })
+            try await chunk.callAsync(arguments.map { .string($0) })
         }
     }
 
     /// The table `arg`, as the stand-alone interpreter has it: the script at 0, its arguments from 1.
-    private func setArguments(_ arguments: [String], of name: String) throws {
+    private func setArguments(_ arguments: [LuaString], of name: String) throws {
         let table = try state.makeTable(arrayCount: arguments.count)
-        for (index, argument) in ([name] + arguments).enumerated() {
-            try table.rawSet(.integer(Int64(index)), .string(LuaString(argument)))
+        for (index, argument) in ([LuaString(name)] + arguments).enumerated() {
+            try table.rawSet(.integer(Int64(index)), .string(argument))
         }
         try state.globals.set("arg", .table(table))
     }
@@ -120,6 +127,7 @@ extension ScriptHost {
     private func start<each Argument: Encodable & Sendable>(
         _ source: [UInt8], named name: String, _ argument: repeat each Argument
     ) async throws -> [LuaValue] {
+        sourceTexts.add(source, named: name)
         let chunk = try state.load(LuaString(source), named: name)
         return try await chunk.callAsync(state.encode(repeat each argument, for: name))
     }

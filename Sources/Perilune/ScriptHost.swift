@@ -26,6 +26,8 @@ public actor ScriptHost {
     nonisolated let environment: ScriptEnvironment
     /// Who gets the errors of functions that the loop calls.
     let errorsOfCallbacks: CallbackErrors
+    /// The texts that reports of errors may quote.
+    var sourceTexts: SourceTexts
     /// Keeps what the thread has databases see.
     private let threadEnvironment: ThreadEnvironment?
     nonisolated let cancellation: LuaState.Cancellation
@@ -81,6 +83,7 @@ public actor ScriptHost {
         if configuration.moduleFolder != nil || configuration.modules.isEmpty {
             try FileModules.install(in: state, folder: configuration.moduleFolder)
         }
+        sourceTexts = SourceTexts(moduleFolder: configuration.moduleFolder)
         cancellation = state.cancellation
         self.state = state
         loop = setup.loop

@@ -19,6 +19,7 @@ extension ScriptHost {
     public nonisolated func loadAutomations(file path: String, isLive: Bool = true, poll: Duration? = nil) async throws -> Int {
         let source = try ScriptFile.read(path)
         return try await exclusively { host in
+            host.sourceTexts.add(source, named: path)
             let chunk = try host.state.load(LuaString(source), named: path)
             let poll = poll.map { LuaValue.number($0 / .seconds(1)) } ?? .nil
             let scope = host.loop.makeScope()

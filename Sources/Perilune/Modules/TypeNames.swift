@@ -13,6 +13,7 @@ enum TypeNames {
         case is Bool.Type: "boolean"
         case is Date.Type: "perilune.date"
         case is Decimal.Type: "number|string"
+        case is ScriptValue.Type: "any"
         default: "table"
         }
     }

@@ -1,3 +1,5 @@
+internal import Perilune
+
 /// A value of a result, as SQLite stored it.
 enum Cell: Equatable, Sendable {
     case null

@@ -1,3 +1,5 @@
+internal import Perilune
+
 /// A line a value, names aligned, an empty line between rows.
 struct LineFormatter: ResultFormatter {
     private let names: [String]

@@ -1,4 +1,5 @@
 @preconcurrency internal import Glibc
+internal import Perilune
 
 /// The streams of the process.
 enum StandardStreams {

@@ -1,3 +1,5 @@
+internal import Perilune
+
 /// A table in a box for people: numbers to the right, control characters escaped, nothing cut off.
 struct TableFormatter: ResultFormatter {
     private var grid: Grid

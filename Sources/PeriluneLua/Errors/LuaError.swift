@@ -56,6 +56,9 @@ public struct LuaError: Error {
     /// The error that a Swift function threw.
     public var underlying: (any Error)?
 
+    /// What the host of the script knows beside: set by who throws the error at last.
+    package var hints: LuaErrorHints?
+
     /// The value that the script raised, to be raised again as itself.
     var value: LuaReference?
 
@@ -72,6 +75,20 @@ public struct LuaError: Error {
     /// The SQL that failed, if SQL did; bound values are not part of it.
     public var sql: String? {
         if case .string(let sql) = fields["sql"] { sql.description } else { nil }
+    }
+}
+
+/// What helps to put an error right, and is not known where it is caught.
+package struct LuaErrorHints: Sendable, Equatable {
+    /// The chunk with its whole name, which Lua may have shortened.
+    package let file: String?
+    /// The text of the line that the error is blamed on.
+    package let sourceLine: String?
+    package let help: String?
+    package let suggestions: [String]
+
+    package init(file: String?, sourceLine: String?, help: String?, suggestions: [String]) {
+        (self.file, self.sourceLine, self.help, self.suggestions) = (file, sourceLine, help, suggestions)
     }
 }
 

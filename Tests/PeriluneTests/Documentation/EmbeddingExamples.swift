@@ -40,11 +40,37 @@ struct EmbeddingExamples {
         #expect((total, label, answer) == (105, "Verne: 12.5", 42))
     }
 
+    @Test func values() async throws {
+        let host = try await ScriptHost()
+        // example
+        let report: ScriptValue = try await host.run(source: "return { total = 12.5, lines = { 'tea', 2 } }")
+        let article = report["lines"]?[0]
+        let copy: ScriptValue = try await host.run(source: "return ...", arguments: report)
+        // end
+        #expect(article == "tea")
+        #expect(copy == report && copy == ["total": 12.5, "lines": ["tea", 2]])
+    }
+
+    @Test func `error reports`() async throws {
+        let host = try await ScriptHost(), logged = Mutex<[String]>([])
+        @Sendable func log(_ text: String) { logged.withLock { $0.append(text) } }
+        // example
+        do {
+            try await host.run(source: "db:fetch_all('SELECT nme FROM sale')", named: "report.lua")
+        } catch let error as LuaError {
+            log(error.report.text)
+        }
+        // end
+        let text = try #require(logged.withLock { $0.first })
+        #expect(text.hasPrefix("error: no such column: nme\n  at report.lua:1\n  1 | db:fetch_all('SELECT nme FROM sale')\n"))
+        #expect(text.contains("  SQL   SELECT nme FROM sale\n               ^\n"))
+    }
+
     @Test func functions() async throws {
         let warehouse = ["tea": 7], prices = Prices()
         let host = try await ScriptHost()
         // example
-        await host.register(module: "stock", "What is in the warehouse.") { stock in
+        try await host.register(module: "stock", "What is in the warehouse.") { stock in
             stock.function("count", "How many there are.", parameters: ["article"]) { (article: String) -> Int in
                 warehouse[article] ?? 0
             }

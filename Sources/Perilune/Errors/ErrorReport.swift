@@ -1,38 +1,50 @@
 internal import PeriluneRecords
 
-/// What went wrong, with all that helps to put it right.
-struct ErrorReport: Equatable {
+/// What went wrong, with all that helps to put it right: what `perilune run` prints.
+///
+/// ```swift
+/// do {
+///     try await host.run(source: "db:fetch_all('SELECT nme FROM sale')", named: "report.lua")
+/// } catch let error as LuaError {
+///     log(error.report.text)
+/// }
+/// ```
+public struct ErrorReport: Sendable, Equatable {
     /// A call that was going on.
-    struct Frame: Equatable {
-        var name: String
-        var file: String
-        var line: Int
+    public struct Frame: Sendable, Equatable {
+        public var name: String
+        public var file: String
+        public var line: Int
+
+        package init(name: String, file: String, line: Int) {
+            (self.name, self.file, self.line) = (name, file, line)
+        }
     }
 
     /// What people read, without position.
-    var message: String
+    public package(set) var message: String
     /// What programs decide by: `sql`, `syntax`, `timeout`, ...
-    var kind: String
+    public package(set) var kind: String
     /// SQLite's extended result code.
-    var code: Int?
-    var file: String?
+    public package(set) var code: Int?
+    public package(set) var file: String?
     /// The line in ``file``, from 1.
-    var line: Int?
+    public package(set) var line: Int?
     /// The text of that line.
-    var sourceLine: String?
-    var sql: String?
+    public package(set) var sourceLine: String?
+    public package(set) var sql: String?
     /// The byte in ``sql``, from 0, at which SQLite stopped.
-    var sqlOffset: Int?
+    public package(set) var sqlOffset: Int?
     /// The bound values, as text; only if they were asked for, since they may be secret.
-    var arguments: [String] = []
+    package var arguments: [String] = []
     /// What may be done about it.
-    var help: String?
+    public package(set) var help: String?
     /// Names that may have been meant.
-    var suggestions: [String] = []
+    public package(set) var suggestions: [String] = []
     /// The calls, the innermost first.
-    var trace: [Frame] = []
+    public package(set) var trace: [Frame] = []
 
-    init(_ message: String, kind: String, help: String? = nil) {
+    package init(_ message: String, kind: String, help: String? = nil) {
         self.message = message
         self.kind = kind
         self.help = help
@@ -42,15 +54,24 @@ struct ErrorReport: Equatable {
 // MARK: - For people
 
 extension ErrorReport {
-    /// The report in lines, each ended by a line feed.
-    func text(colours: Colours = .off) -> String {
-        var lines = [colours.red("error:") + " " + Self.indented(message)]
-        if let place { lines.append("  at " + colours.cyan(place)) }
+    /// The report in lines, each ended by a line feed: the message, its place with the line of the source, the SQL with a caret where
+    /// SQLite stopped, help, and the calls. What could harm a terminal is escaped.
+    public var text: String { text { $1 } }
+
+    /// What parts of a report are, for who colours them.
+    package enum Part {
+        case error, place, caret, help, trace
+    }
+
+    /// The report in lines whose parts are coloured.
+    package func text(_ colour: (Part, String) -> String) -> String {
+        var lines = [colour(.error, "error:") + " " + Self.indented(message)]
+        if let place { lines.append("  at " + colour(.place, place)) }
         if let sourceText { lines.append(sourceText) }
-        lines += sqlLines(colours)
+        lines += sqlLines(colour)
         if !arguments.isEmpty { lines.append(Self.labelled("args", arguments.joined(separator: ", "))) }
-        if let help { lines.append(Self.labelled("help", colours.green(Self.indented(help, by: 8)))) }
-        if isTraceWorthShowing { lines.append(Self.labelled("trace", colours.dim(traceText))) }
+        if let help { lines.append(Self.labelled("help", colour(.help, Self.indented(help, by: 8)))) }
+        if isTraceWorthShowing { lines.append(Self.labelled("trace", colour(.trace, traceText))) }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -63,7 +84,7 @@ extension ErrorReport {
         return "  \(line) | " + TextLine(sourceLine).shortened(to: Self.maximalWidth)
     }
 
-    private func sqlLines(_ colours: Colours) -> [String] {
+    private func sqlLines(_ colour: (Part, String) -> String) -> [String] {
         guard let sql else { return [] }
         let excerpt = SQLExcerpt(sql, offset: sqlOffset, maximalWidth: Self.maximalWidth)
         let label = excerpt.lineNumber.map { "SQL:\($0)" } ?? "SQL"
@@ -71,7 +92,7 @@ extension ErrorReport {
         if let column = excerpt.caretColumn {
             // As wide as the label is, which grows with the line number.
             let margin = max(8, label.utf8.count + 3)
-            lines.append(String(repeating: " ", count: margin + column) + colours.red("^"))
+            lines.append(String(repeating: " ", count: margin + column) + colour(.caret, "^"))
         }
         return lines
     }
@@ -105,7 +126,7 @@ extension ErrorReport {
 
 extension ErrorReport {
     /// The report as one line of JSON, ended by a line feed; what is not known is left out.
-    var json: String {
+    public var json: String {
         let frames = trace.map { frame in
             JSONText.object([("name", .string(frame.name)), ("file", .string(frame.file)), ("line", .integer(frame.line))])
         }

@@ -1,10 +1,10 @@
 /// Text made fit for a terminal, and its width there.
-enum DisplayText {
+package enum DisplayText {
     /// The bytes as text of one line: control characters and those that change the direction of text are escaped, and so are
     /// bytes that are not UTF-8.
     ///
     /// - Parameter keepingLineBreaks: Whether a line feed stays as it is.
-    static func escaped(_ bytes: [UInt8], keepingLineBreaks: Bool = false) -> String {
+    package static func escaped(_ bytes: [UInt8], keepingLineBreaks: Bool = false) -> String {
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return String(decoding: bytes, as: UTF8.self) }
         var text = String.UnicodeScalarView()
         for piece in UTF8Pieces(bytes: bytes) {
@@ -19,7 +19,7 @@ enum DisplayText {
     }
 
     /// The text with what could harm a terminal escaped.
-    static func escaped(_ text: String, keepingLineBreaks: Bool = false) -> String {
+    package static func escaped(_ text: String, keepingLineBreaks: Bool = false) -> String {
         escaped(Array(text.utf8), keepingLineBreaks: keepingLineBreaks)
     }
 
@@ -49,13 +49,13 @@ enum DisplayText {
     // MARK: - Width
 
     /// The number of columns that text takes on a terminal.
-    static func width(_ text: String) -> Int {
+    package static func width(_ text: String) -> Int {
         if text.utf8.allSatisfy({ $0 < 0x80 }) { return text.utf8.count }
         return text.reduce(0) { $0 + width($1) }
     }
 
     /// The columns of what a reader sees as one character: none for a mark without a base, two for wide ones.
-    static func width(_ character: Character) -> Int {
+    package static func width(_ character: Character) -> Int {
         let scalars = character.unicodeScalars
         guard let first = scalars.first else { return 0 }
         // The selector asks for the picture in place of the sign: ❤️ for ❤.
@@ -82,8 +82,8 @@ enum DisplayText {
 }
 
 /// The scalars of bytes that may not all be UTF-8.
-struct UTF8Pieces: Sequence, IteratorProtocol {
-    enum Piece: Equatable {
+package struct UTF8Pieces: Sequence, IteratorProtocol {
+    package enum Piece: Equatable {
         case scalar(Unicode.Scalar)
         /// A byte that belongs to no scalar.
         case invalid(UInt8)
@@ -92,11 +92,11 @@ struct UTF8Pieces: Sequence, IteratorProtocol {
     private let bytes: [UInt8]
     private var position = 0
 
-    init(bytes: [UInt8]) {
+    package init(bytes: [UInt8]) {
         self.bytes = bytes
     }
 
-    mutating func next() -> Piece? {
+    package mutating func next() -> Piece? {
         guard position < bytes.count else { return nil }
         let first = bytes[position]
         let length = Self.length(startingWith: first)

@@ -1,21 +1,25 @@
-internal import Perilune
 
 /// The texts that error reports may quote: those of the scripts, and of the modules beside them.
-struct SourceTexts {
+package struct SourceTexts {
     private var texts: [(name: String, bytes: [UInt8])] = []
     /// `nil` if scripts cannot load modules.
     private let moduleFolder: String?
 
-    init(moduleFolder: String?) {
+    package init(moduleFolder: String?) {
         self.moduleFolder = moduleFolder
     }
 
-    mutating func add(_ bytes: [UInt8], named name: String) {
+    package mutating func add(_ bytes: [UInt8], named name: String) {
+        texts.removeAll { $0.name == name }
         texts.append((name, bytes))
+        // A host runs scripts for days: those that came last are the ones that fail.
+        if texts.count > Self.mostTexts { texts.removeFirst() }
     }
 
+    private static let mostTexts = 500
+
     /// The full name of a chunk, of which Lua may show only the end, after three dots.
-    func fullName(_ file: String) -> String {
+    package func fullName(_ file: String) -> String {
         guard file.hasPrefix("...") else { return file }
         return texts.first { $0.name.hasSuffix(file.dropFirst(3)) }?.name ?? file
     }
@@ -23,7 +27,7 @@ struct SourceTexts {
     /// The text of a line, from 1.
     ///
     /// Of no other files: a script can name its chunks as it likes, and must not so get at what it may not read.
-    func line(_ number: Int, of file: String) -> String? {
+    package func line(_ number: Int, of file: String) -> String? {
         guard let bytes = texts.first(where: { $0.name == file })?.bytes ?? module(file) else { return nil }
         let lines = bytes.split(separator: UInt8(ascii: "\n"), maxSplits: number, omittingEmptySubsequences: false)
         guard number >= 1, number <= lines.count else { return nil }

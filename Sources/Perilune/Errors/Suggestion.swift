@@ -1,28 +1,41 @@
 internal import PeriluneRecords
 
 /// The names in a database that messages of SQLite may be about.
-struct SchemaNames: Equatable, Sendable {
-    struct Table: Equatable, Sendable {
-        var name: String
-        var columns: [String]
+package struct SchemaNames: Equatable, Sendable {
+    package struct Table: Equatable, Sendable {
+        package var name: String
+        package var columns: [String]
+
+        package init(name: String, columns: [String]) {
+            (self.name, self.columns) = (name, columns)
+        }
     }
 
     /// Tables and views.
-    var tables: [Table] = []
-    var functions: [String] = []
+    package var tables: [Table] = []
+    package var functions: [String] = []
+
+    package init(tables: [Table] = [], functions: [String] = []) {
+        (self.tables, self.functions) = (tables, functions)
+    }
 }
 
 /// What to say about a name that does not exist.
-struct Suggestion: Equatable {
+package struct Suggestion: Equatable {
     /// What people read: `did you mean ...?`, and what there is.
-    let help: String
+    package let help: String
     /// The nearest names.
-    let names: [String]
+    package let names: [String]
+
+    /// Whether a message of SQLite is about a name that does not exist.
+    static func concerns(_ message: String) -> Bool {
+        message.hasPrefix("no such ") || message.contains(" has no column named ")
+    }
 
     /// Reads a message of SQLite.
     ///
     /// - Returns: `nil` if the message is about something else, or there is nothing to say.
-    init?(message: String, sql: String?, schema: SchemaNames) {
+    package init?(message: String, sql: String?, schema: SchemaNames) {
         if let name = Self.name(after: "no such table: ", in: message) {
             self.init(name, among: schema.tables.map(\.name), listing: "tables")
         } else if let name = Self.name(after: "no such column: ", in: message) {

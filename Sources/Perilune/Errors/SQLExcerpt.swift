@@ -1,16 +1,16 @@
 /// The part of SQL text that an error report shows.
-struct SQLExcerpt: Equatable {
+package struct SQLExcerpt: Equatable {
     /// What to show: the line with the error, or the first lines if it is not known where the error is.
-    let lines: [String]
+    package let lines: [String]
     /// The number of the line with the error, from 1; `nil` if the text has one line.
-    let lineNumber: Int?
+    package let lineNumber: Int?
     /// The column, from 0, that the caret stands under.
-    let caretColumn: Int?
+    package let caretColumn: Int?
 
     /// - Parameters:
     ///   - offset: The byte of the text at which SQLite stopped.
     ///   - maximalWidth: Longer lines are cut; what the caret points at stays.
-    init(_ sql: String, offset: Int?, maximalWidth: Int = 110) {
+    package init(_ sql: String, offset: Int?, maximalWidth: Int = 110) {
         let bytes = Array(sql.utf8)
         let texts = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         if let offset, (0...bytes.count).contains(offset) {
@@ -37,35 +37,35 @@ struct SQLExcerpt: Equatable {
 }
 
 /// A line of source text, with tabs as spaces and without what may harm a terminal.
-struct TextLine {
+package struct TextLine {
     /// What each byte up to the end of the line is shown as; the second and later bytes of a character as nothing.
     private let bytes: [UInt8]
 
-    init(bytes: [UInt8]) {
+    package init(bytes: [UInt8]) {
         let isSpace: (UInt8) -> Bool = { $0 == 0x20 || $0 == 0x09 || $0 == 0x0D }
         self.bytes = Array(bytes[..<(bytes.lastIndex { !isSpace($0) }.map { $0 + 1 } ?? 0)])
     }
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.init(bytes: Array(text.utf8))
     }
 
-    var isBlank: Bool { bytes.isEmpty }
+    package var isBlank: Bool { bytes.isEmpty }
 
     /// The number of spaces and tabs at the start.
-    var indentation: Int { bytes.prefix { $0 == 0x20 || $0 == 0x09 }.count }
+    package var indentation: Int { bytes.prefix { $0 == 0x20 || $0 == 0x09 }.count }
 
-    func withoutIndentation(_ count: Int) -> TextLine {
+    package func withoutIndentation(_ count: Int) -> TextLine {
         TextLine(bytes: Array(bytes.dropFirst(count)))
     }
 
     /// The line, cut at the end if it is too long.
-    func shortened(to maximalWidth: Int) -> String {
+    package func shortened(to maximalWidth: Int) -> String {
         Self.cut(Self.shown(bytes), to: maximalWidth)
     }
 
     /// The line without indentation, cut at both ends if it is too long, and the column of a byte in it.
-    func shortened(to maximalWidth: Int, around offset: Int) -> (text: String, column: Int) {
+    package func shortened(to maximalWidth: Int, around offset: Int) -> (text: String, column: Int) {
         let start = min(indentation, offset)
         let split = characterStart(min(offset, bytes.count))
         var before = Self.shown(bytes[start..<max(start, split)])

@@ -1,7 +1,7 @@
 /// Reads tracebacks as Lua writes them.
-enum Traceback {
+package enum Traceback {
     /// The calls of Lua functions, the innermost first; those of C functions and of Perilune's own library are left out.
-    static func frames(of traceback: String) -> [ErrorReport.Frame] {
+    package static func frames(of traceback: String) -> [ErrorReport.Frame] {
         traceback.split(separator: "\n").compactMap(frame)
     }
 

@@ -1,0 +1,117 @@
+internal import GRDB
+public import PeriluneLua
+
+extension LuaError {
+    /// The error with all that helps to put it right: the line of the source, where in the SQL it is, the name that was probably meant.
+    ///
+    /// Of errors that ``ScriptHost`` throws the line and the names of the database are known; of others what is in the error.
+    public var report: ErrorReport { ErrorReport(self) }
+}
+
+extension ScriptHost {
+    /// The error with what is known here, and not where it is caught.
+    func explained(_ error: LuaError) -> LuaError {
+        guard error.hints == nil else { return error }
+        var report = ErrorReport(error)
+        report.addSource(from: sourceTexts)
+        if report.help == nil, report.sql != nil, !error.code.isLimit, Suggestion.concerns(report.message), let names = databaseNames() {
+            report.addSuggestion(from: SchemaNames(names))
+        }
+        var error = error
+        error.hints = LuaErrorHints(
+            file: report.file, sourceLine: report.sourceLine, help: report.help, suggestions: report.suggestions)
+        return error
+    }
+}
+
+extension SchemaNames {
+    package init(_ names: ScriptHost.DatabaseNames) {
+        tables = names.tables.map { Table(name: $0.name, columns: $0.columns) }
+        functions = names.functions
+    }
+}
+
+extension ErrorReport {
+    /// Describes what a script failed with.
+    package init(_ error: LuaError) {
+        self.init(error.message, kind: error.kind ?? error.code.description)
+        if let limit = error.code.isLimit ? error.code : nil { kind = limit.description }
+        file = error.file
+        line = error.line
+        code = error.integer("extended_code")
+        sql = error.text("sql")
+        // Lua counts from 1.
+        sqlOffset = error.integer("offset").map { $0 - 1 }
+        help = error.text("help")
+        suggestions = error.text("suggestion").map { [$0] } ?? []
+        trace = error.traceback.map(Traceback.frames) ?? []
+        if error.code == .runtime, error.fields["message"] == nil, !error.fields.isEmpty {
+            message += ": " + error.fieldList
+        }
+        takeInnerPosition()
+        if let hints = error.hints { take(hints) }
+        if help == nil, let name = ScriptNames.suggestion(for: message) {
+            help = "did you mean `\(name)`?"
+            suggestions = [name]
+        }
+    }
+
+    /// Lua puts the caller's position before a message that passes through `coroutine.wrap` and has one: the message's own
+    /// is where the error is.
+    private mutating func takeInnerPosition() {
+        guard let file, message.hasPrefix(file + ":") else { return }
+        let rest = message.dropFirst(file.count + 1)
+        let digits = rest.prefix { $0.isASCII && $0.isNumber }
+        guard let inner = Int(digits), rest.dropFirst(digits.count).hasPrefix(": ") else { return }
+        line = inner
+        message = String(rest.dropFirst(digits.count + 2))
+    }
+
+    private mutating func take(_ hints: LuaErrorHints) {
+        (file, sourceLine) = (hints.file ?? file, hints.sourceLine)
+        guard help == nil else { return }
+        (help, suggestions) = (hints.help, hints.suggestions)
+    }
+
+    /// Adds the line of source text that the error is blamed on, and puts whole names in place of shortened ones.
+    package mutating func addSource(from texts: SourceTexts) {
+        file = file.map(texts.fullName)
+        for index in trace.indices { trace[index].file = texts.fullName(trace[index].file) }
+        if let file, let line, let text = texts.line(line, of: file) { sourceLine = text }
+    }
+
+    /// Adds what the schema says about a name that does not exist.
+    package mutating func addSuggestion(from schema: SchemaNames) {
+        guard let suggestion = Suggestion(message: message, sql: sql, schema: schema) else { return }
+        help = suggestion.help
+        suggestions = suggestion.names
+    }
+}
+
+extension LuaError {
+    fileprivate func text(_ field: String) -> String? {
+        if case .string(let value) = fields[field] { value.description } else { nil }
+    }
+
+    fileprivate func integer(_ field: String) -> Int? {
+        if case .integer(let value) = fields[field] { Int(value) } else { nil }
+    }
+
+    /// The fields of a raised table, as Lua would write them.
+    fileprivate var fieldList: String {
+        let limit = 8
+        let shown = fields.sorted { $0.key < $1.key }.prefix(limit).map { "\($0.key) = \($0.value.literal)" }
+        return "{ " + shown.joined(separator: ", ") + (fields.count > limit ? ", ..." : "") + " }"
+    }
+}
+
+extension LuaScalar {
+    fileprivate var literal: String {
+        switch self {
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .string(let value): "\"\(value)\""
+        }
+    }
+}

@@ -1,0 +1,239 @@
+public import Foundation
+internal import PeriluneBindings
+public import PeriluneLua
+
+/// A plain value of a script, whatever it is: for results, arguments and parameters whose shape is not known before.
+///
+/// ```swift
+/// let report: ScriptValue = try await host.run(source: "return { total = 12.5, lines = { 'tea', 2 } }")
+/// let article = report["lines"]?[0]
+/// let copy: ScriptValue = try await host.run(source: "return ...", arguments: report)
+/// ```
+///
+/// It leaves its state as a copy, and can be sent anywhere. Tables with the keys 1, 2, 3, ... are lists, an empty table too; others are
+/// fields, records and rows among them. What is not plain data stays behind: ``other(_:)``.
+public enum ScriptValue: Sendable {
+    /// `nil`.
+    case none
+    /// `perilune.null`: NULL where a table could not hold `nil`.
+    case null
+    case boolean(Bool)
+    case integer(Int64)
+    case number(Double)
+    /// A string that is UTF-8.
+    case string(String)
+    /// A string that is not, or a blob. It becomes a string in Lua.
+    case bytes(Data)
+    /// A `perilune.date`.
+    case date(Date)
+    case list([ScriptValue])
+    case fields([String: ScriptValue])
+    /// What stays in Lua, by what it is: "a function". It cannot be given to a script.
+    case other(String)
+
+    /// The field of a name; `nil` if there is none, or these are no fields.
+    public subscript(name: String) -> ScriptValue? {
+        if case .fields(let fields) = self { fields[name] } else { nil }
+    }
+
+    /// The element at a position, from 0; `nil` if there is none, or this is no list.
+    public subscript(position: Int) -> ScriptValue? {
+        if case .list(let elements) = self, elements.indices.contains(position) { elements[position] } else { nil }
+    }
+}
+
+// MARK: - Lua
+
+extension ScriptValue: LuaCoded {
+    public static var luaTypeName: String { "a plain value" }
+
+    public static func fromLua(_ value: LuaValue) throws(LuaError) -> ScriptValue {
+        try copy(value, depth: 0)
+    }
+
+    /// As deep as values that are encoded may be nested; a table that holds itself is deeper.
+    private static let deepest = 100
+
+    private static func copy(_ value: LuaValue, depth: Int) throws(LuaError) -> ScriptValue {
+        switch value {
+        case .nil: return .none
+        case .boolean(let value): return .boolean(value)
+        case .integer(let value): return .integer(value)
+        case .number(let value): return .number(value)
+        case .string(let text): return String(validating: text.bytes, as: UTF8.self).map { .string($0) } ?? .bytes(Data(text.bytes))
+        case .table(let table):
+            guard depth < deepest else { throw LuaError(.conversion, "the value is nested too deeply: more than \(deepest) tables") }
+            return try copy(table, depth: depth + 1)
+        case .userdata:
+            if value.isNull { return .null }
+            if let date = try? Date.fromLua(value) { return .date(date) }
+            if let bytes = value.blobBytes { return .bytes(Data(bytes)) }
+            return .other(value.typeName)
+        default: return .other(value.typeName)
+        }
+    }
+
+    private static func copy(_ table: LuaTable, depth: Int) throws(LuaError) -> ScriptValue {
+        let pairs = try table.pairs()
+        if let elements = list(pairs) {
+            var copies: [ScriptValue] = []
+            for element in elements { copies.append(try copy(element, depth: depth)) }
+            return .list(copies)
+        }
+        var fields: [String: ScriptValue] = [:]
+        for (key, value) in pairs {
+            guard case .string(let name) = key, let name = String(validating: name.bytes, as: UTF8.self) else {
+                throw LuaError(.conversion, "expected a list, or a table whose keys are text, got one with the key \(key.keyText)")
+            }
+            fields[name] = try copy(value, depth: depth)
+        }
+        return .fields(fields)
+    }
+
+    /// The elements, if the keys are 1, 2, 3, ...
+    private static func list(_ pairs: [(key: LuaValue, value: LuaValue)]) -> [LuaValue]? {
+        var elements = [LuaValue](repeating: .nil, count: pairs.count)
+        for (key, value) in pairs {
+            guard case .integer(let position) = key, position >= 1, position <= pairs.count else { return nil }
+            elements[Int(position) - 1] = value
+        }
+        return elements
+    }
+
+    public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
+        switch self {
+        case .none: return .nil
+        case .null: return try state.makeNull()
+        case .boolean(let value): return .boolean(value)
+        case .integer(let value): return .integer(value)
+        case .number(let value): return .number(value)
+        case .string(let value): return .string(LuaString(value))
+        case .bytes(let value): return .string(LuaString(value))
+        case .date(let value): return try value.toLua(in: state)
+        case .list(let elements):
+            let table = try state.makeTable(arrayCount: elements.count)
+            for (index, element) in elements.enumerated() {
+                // A hole would end the list; what stands for NULL in a table does not.
+                if case .none = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil: use null") }
+                try table.rawSet(.integer(Int64(index + 1)), element.toLua(in: state))
+            }
+            return .table(table)
+        case .fields(let fields):
+            let table = try state.makeTable(fieldCount: fields.count)
+            for (name, value) in fields { try table.rawSet(.string(LuaString(name)), value.toLua(in: state)) }
+            return .table(table)
+        case .other(let name): throw LuaError(.conversion, "\(name) of a script cannot be given to one: it has stayed behind in Lua")
+        }
+    }
+}
+
+extension LuaValue {
+    /// A key for messages.
+    fileprivate var keyText: String {
+        switch self {
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .boolean(let value): "\(value)"
+        case .string: "that is not UTF-8"
+        default: typeName
+        }
+    }
+}
+
+// MARK: - Other formats
+
+extension ScriptValue {
+    /// From JSON and the like: dates and bytes are text there, as their types are coded.
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if let value = try? container.decode(Bool.self) {
+            self = .boolean(value)
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            self = .number(value)
+        } else if let value = try? container.decode([ScriptValue].self) {
+            self = .list(value)
+        } else if let value = try? container.decode([String: ScriptValue].self) {
+            self = .fields(value)
+        } else {
+            self = .none
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .none, .null: try container.encodeNil()
+        case .boolean(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .number(let value): try container.encode(value)
+        case .string(let value): try container.encode(value)
+        case .bytes(let value): try container.encode(value)
+        case .date(let value): try container.encode(value)
+        case .list(let value): try container.encode(value)
+        case .fields(let value): try container.encode(value)
+        case .other(let name):
+            throw EncodingError.invalidValue(
+                self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "\(name) is no plain data"))
+        }
+    }
+}
+
+// MARK: - Values in Swift
+
+extension ScriptValue: Equatable {
+    /// Numbers are equal as in Lua: 2 and 2.0 are one.
+    public static func == (left: ScriptValue, right: ScriptValue) -> Bool {
+        switch (left, right) {
+        case (.none, .none), (.null, .null): true
+        case (.boolean(let left), .boolean(let right)): left == right
+        case (.integer(let left), .integer(let right)): left == right
+        case (.number(let left), .number(let right)): left == right
+        case (.integer(let integer), .number(let number)), (.number(let number), .integer(let integer)):
+            Int64(exactly: number) == integer
+        case (.string(let left), .string(let right)): left == right
+        case (.bytes(let left), .bytes(let right)): left == right
+        case (.date(let left), .date(let right)): left == right
+        case (.list(let left), .list(let right)): left == right
+        case (.fields(let left), .fields(let right)): left == right
+        case (.other(let left), .other(let right)): left == right
+        default: false
+        }
+    }
+}
+
+extension ScriptValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+{
+    public init(nilLiteral: ()) { self = .none }
+    public init(booleanLiteral value: Bool) { self = .boolean(value) }
+    public init(integerLiteral value: Int64) { self = .integer(value) }
+    public init(floatLiteral value: Double) { self = .number(value) }
+    public init(stringLiteral value: String) { self = .string(value) }
+    public init(arrayLiteral elements: ScriptValue...) { self = .list(elements) }
+    public init(dictionaryLiteral elements: (String, ScriptValue)...) {
+        self = .fields(Dictionary(elements) { $1 })
+    }
+}
+
+extension ScriptValue: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .none: "nil"
+        case .null: "null"
+        case .boolean(let value): "\(value)"
+        case .integer(let value): "\(value)"
+        case .number(let value): "\(value)"
+        case .string(let value): "\"\(value)\""
+        case .bytes(let value): value.count == 1 ? "1 byte" : "\(value.count) bytes"
+        case .date(let value): "\(value)"
+        case .list(let values): "{\(values.map(\.description).joined(separator: ", "))}"
+        case .fields(let fields):
+            "{\(fields.sorted { $0.key < $1.key }.map { "\($0.key) = \($0.value)" }.joined(separator: ", "))}"
+        case .other(let name): name
+        }
+    }
+}

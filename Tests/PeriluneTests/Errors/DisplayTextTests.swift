@@ -1,0 +1,28 @@
+import Testing
+
+@testable import Perilune
+
+@Suite struct DisplayTextTests {
+    @Test(arguments: [
+        ("", 0), ("abc", 3), ("é", 1), ("e\u{301}", 1), ("日本語", 6), ("한", 2), ("ｱ", 1), ("Ａ", 2), ("👍", 2), ("👍🏽", 2),
+        ("🇵🇹", 2), ("👩‍💻", 2), ("❤", 1), ("❤️", 2), ("\u{301}", 0), ("ก็", 1), ("→", 1), ("─", 1),
+    ])
+    func `width counts columns of a terminal`(text: String, width: Int) {
+        #expect(DisplayText.width(text) == width)
+    }
+
+    @Test(
+        arguments: [
+            (Array("plain".utf8), "plain"), (Array("é日".utf8), "é日"), ([0xC0, 0x80], #"\xC0\x80"#),
+            ([0xED, 0xA0, 0x80], #"\xED\xA0\x80"#), ([0xF4, 0x90, 0x80, 0x80], #"\xF4\x90\x80\x80"#),
+            ([0xE2, 0x82], #"\xE2\x82"#), ([0xE0, 0x80, 0x80], #"\xE0\x80\x80"#), ([0xC2, 0x85], #"\u{85}"#),
+            ([0xF0, 0x9F, 0x91, 0x8D], "👍"), ([0x7F], #"\x7F"#), ([0xEF, 0xBB, 0xBF], #"\u{FEFF}"#),
+        ] as [([UInt8], String)])
+    func `only what is safe is shown as it is`(bytes: [UInt8], text: String) {
+        #expect(DisplayText.escaped(bytes) == text)
+    }
+
+    @Test func `line breaks may be kept`() {
+        #expect(DisplayText.escaped("a\nb\r", keepingLineBreaks: true) == "a\nb\\r")
+    }
+}

@@ -1,0 +1,64 @@
+import GRDB
+import Perilune
+import Testing
+
+/// What `LuaError.report` says of errors that a host has thrown.
+@Suite struct LuaErrorReportTests {
+    private func report(of source: String, in host: ScriptHost? = nil) async throws -> ErrorReport {
+        let host = try host ?? ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: source, named: "a.lua") }
+        return try #require(error).report
+    }
+
+    private let table = "db:execute('CREATE TABLE invoice (id INTEGER PRIMARY KEY, total_cents INTEGER)')"
+
+    @Test func `names that there are not get the nearest, as in the command`() async throws {
+        let report = try await report(of: "\(table)\ndb:fetch_all('SELECT totl_cents FROM invoice')")
+        #expect((report.kind, report.file, report.line) == ("sql", "a.lua", 2))
+        #expect(report.sourceLine == "db:fetch_all('SELECT totl_cents FROM invoice')")
+        #expect(report.suggestions == ["total_cents"])
+        #expect(report.text == """
+            error: no such column: totl_cents
+              at a.lua:2
+              2 | db:fetch_all('SELECT totl_cents FROM invoice')
+              SQL   SELECT totl_cents FROM invoice
+                           ^
+              help  did you mean `total_cents`?  invoice has: id, total_cents
+
+            """)
+        #expect(report.json.contains(#""suggestions":["total_cents"]"#))
+    }
+
+    @Test func `a function that was defined before is quoted, and calls are told`() async throws {
+        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        try await host.run(source: "function outer()\n  inner()\nend\nfunction inner()\n  error('no')\nend", named: "defined.lua")
+        let error = await #expect(throws: LuaError.self) { try await host.call("outer") }
+        let report = try #require(error).report
+        #expect((report.message, report.file, report.line, report.sourceLine) == ("no", "defined.lua", 5, "  error('no')"))
+        #expect(report.trace.map(\.line) == [5, 2])
+    }
+
+    @Test func `what is no error of SQL has no SQL, and what is not known is left out`() async throws {
+        let report = try await report(of: "perilune.quue()")
+        #expect(report.sql == nil)
+        #expect(report.help == "did you mean `queue`?")
+        let syntax = try await self.report(of: "x = = 1")
+        #expect(syntax.kind == "syntax")
+        #expect(syntax.text.hasPrefix("error: "))
+    }
+
+    @Test func `errors that no host has thrown are reported with what is in them`() throws {
+        let state = try LuaState()
+        let error = #expect(throws: LuaError.self) { try state.run("error('plain')") }
+        let report = try #require(error).report
+        #expect(report.message == "plain")
+        #expect(report.sourceLine == nil)
+    }
+
+    @Test func `the error itself is what it was`() async throws {
+        let host = try ScriptHost(standalone: ScriptHost.Configuration(database: .inMemory))
+        let error = await #expect(throws: LuaError.self) { try await host.run(source: "db:fetch_all('SELECT 1 FROM nowhere')") }
+        #expect(error?.message == "no such table: nowhere")
+        #expect(error?.fields["help"] == nil)
+    }
+}

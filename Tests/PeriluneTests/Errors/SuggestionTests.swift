@@ -1,0 +1,63 @@
+import Testing
+
+@testable import Perilune
+
+@Suite struct SuggestionTests {
+    private let schema = SchemaNames(
+        tables: [
+            SchemaNames.Table(name: "customer", columns: ["id", "name", "country"]),
+            SchemaNames.Table(name: "invoice", columns: ["id", "customer_id", "total_cents", "paid"]),
+        ],
+        functions: ["abs", "length", "lower"])
+
+    private func suggestion(_ message: String, _ sql: String? = nil) -> Suggestion? {
+        Suggestion(message: message, sql: sql, schema: schema)
+    }
+
+    @Test func `a column is looked for in the tables of the statement`() {
+        let found = suggestion("no such column: totl_cents", "SELECT totl_cents FROM invoice")
+        #expect(found?.help == "did you mean `total_cents`?  invoice has: id, customer_id, total_cents, paid")
+        #expect(found?.names == ["total_cents"])
+        #expect(suggestion("no such column: nmae", "SELECT nmae FROM invoice")?.names == [])
+    }
+
+    @Test func `a column may be written with a table or an alias`() {
+        let sql = "SELECT i.totl_cents FROM main.Invoice AS i JOIN customer"
+        #expect(suggestion("no such column: i.totl_cents", sql)?.names == ["total_cents"])
+    }
+
+    @Test func `a column that nothing is near to gets the list, if one table is meant`() {
+        #expect(
+            suggestion("no such column: weight", "SELECT weight FROM customer")?.help
+                == "customer has: id, name, country")
+        #expect(suggestion("no such column: weight", "SELECT weight FROM customer, invoice") == nil)
+    }
+
+    @Test func `a column of an insert is looked for in its table`() {
+        #expect(suggestion("table invoice has no column named piad")?.names == ["paid"])
+        #expect(suggestion("table main.invoice has no column named piad")?.names == ["paid"])
+    }
+
+    @Test func `a table is looked for, and the tables are listed`() {
+        #expect(suggestion("no such table: main.invoces")?.help == "did you mean `invoice`?  tables: customer, invoice")
+        #expect(suggestion("no such table: zzz")?.help == "tables: customer, invoice")
+        #expect(Suggestion(message: "no such table: zzz", sql: nil, schema: SchemaNames()) == nil)
+    }
+
+    @Test func `a function is looked for`() {
+        #expect(suggestion("no such function: lenght")?.help == "did you mean `length`?")
+        #expect(suggestion("no such function: frobnicate") == nil)
+    }
+
+    @Test func `text in double quotes is told about`() {
+        let sql = #"SELECT * FROM customer WHERE name = "Ana""#
+        #expect(suggestion("no such column: Ana", sql)?.help == "text stands in single quotes: 'Ana'")
+        let newer = #"no such column: "Ana" - should this be a string literal in single-quotes?"#
+        #expect(suggestion(newer, sql)?.help == "text stands in single quotes: 'Ana'")
+    }
+
+    @Test(arguments: ["", "no such table: ", "no such column: ", "UNIQUE constraint failed: customer.id", "table "])
+    func `other messages get no suggestion that is wrong`(message: String) {
+        #expect(suggestion(message)?.names ?? [] == [])
+    }
+}
