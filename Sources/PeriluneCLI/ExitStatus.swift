@@ -1,3 +1,5 @@
+internal import Perilune
+
 /// How the process ends.
 enum ExitStatus {
     static let success: Int32 = 0

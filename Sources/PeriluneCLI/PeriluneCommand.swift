@@ -57,7 +57,8 @@ enum Main {
         _ arguments: [String], of command: any ParsableCommand.Type = PeriluneCommand.self, named place: String = "perilune"
     ) throws {
         let subcommands = command.configuration.subcommands
-        guard !subcommands.isEmpty, let name = arguments.first, !name.hasPrefix("-"), name != "help" else { return }
+        guard !subcommands.isEmpty, let name = arguments.first, !name.hasPrefix("-") else { return }
+        if name == "help", place == "perilune" { return try requireKnownCommand(Array(arguments.dropFirst())) }
         if let subcommand = subcommands.first(where: { $0.configuration.commandName == name }) {
             return try requireKnownCommand(Array(arguments.dropFirst()), of: subcommand, named: "\(place) \(name)")
         }
@@ -110,16 +111,24 @@ struct ErrorEnding {
             finish(failure.status)
         }
         let status = PeriluneCommand.exitCode(for: error).rawValue
-        let text = PeriluneCommand.fullMessage(for: error)
+        let text = Self.withSuggestion(PeriluneCommand.fullMessage(for: error))
         if status == 0 {
             // Help and the like.
             try? StandardStreams.write(Array((text + "\n").utf8))
         } else if format == .json {
-            write(ErrorReport(PeriluneCommand.message(for: error), kind: "usage"))
+            write(ErrorReport(Self.withSuggestion(PeriluneCommand.message(for: error)), kind: "usage"))
         } else {
             StandardStreams.writeError(Self.withOurPrefix(text, colours) + "\n")
         }
         finish(status)
+    }
+
+    /// Adds the options that every command has, which the parser does not think of: `--help` for `--hlep`.
+    private static func withSuggestion(_ text: String) -> String {
+        guard let match = text.firstMatch(of: /Unknown option '(--[^']+)'(\. Did you mean '--[^']+'\?)?/),
+            let nearest = nearestName(to: String(match.1), among: ["--help", "--version"])
+        else { return text }
+        return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'. Did you mean '\(nearest)'?")
     }
 
     private func write(_ report: ErrorReport) {

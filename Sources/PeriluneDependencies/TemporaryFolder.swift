@@ -22,12 +22,38 @@ package enum TemporaryFolder {
 
     /// Made when it is first asked for, and removed when the process ends.
     private static let folder = Result<URL, any Error> {
-        let name = "perilune-\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString)"
+        removeAbandoned()
+        let name = "\(prefix)\(ProcessInfo.processInfo.processIdentifier)-\(UUID().uuidString)"
         let folder = FileManager.default.temporaryDirectory.appending(path: name)
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         atexit { TemporaryFolder.remove() }
+        // Held until the process ends, however it does. Whoever has no lock to give keeps the folder all the same.
+        let lock = open(folder.appending(path: lockName).path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
+        if lock >= 0 { flock(lock, LOCK_EX | LOCK_NB) }
         return folder
+    }
+
+    private static let prefix = "perilune-"
+    private static let lockName = ".lock"
+
+    /// Removes the folders of processes that were killed, which hold copies of databases perhaps.
+    package static func removeAbandoned() {
+        let place = FileManager.default.temporaryDirectory
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: place.path)) ?? []
+        for name in names where name.hasPrefix(prefix) {
+            let folder = place.appending(path: name)
+            let lock = open(folder.appending(path: lockName).path, O_RDWR | O_CLOEXEC)
+            guard lock >= 0 else { continue }
+            if flock(lock, LOCK_EX | LOCK_NB) == 0, isLongFree(lock) { try? FileManager.default.removeItem(at: folder) }
+            close(lock)
+        }
+    }
+
+    /// Whether a lock that is free has been so for longer than it takes a process to make the file and take it.
+    private static func isLongFree(_ lock: CInt) -> Bool {
+        var information = stat()
+        return fstat(lock, &information) == 0 && time(nil) - information.st_mtim.tv_sec > 2
     }
 
     private static func remove() {

@@ -146,9 +146,9 @@ struct CommandProcess {
         kill(id, SIGINT)
     }
 
-    /// Sends a signal by which programs are asked to end: "INT", "TERM" or "HUP".
+    /// Sends a signal by which programs are asked to end: "INT", "TERM" or "HUP"; or "KILL", which asks nobody.
     func send(_ signal: String) {
-        kill(id, ["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP][signal]!)
+        kill(id, ["INT": SIGINT, "TERM": SIGTERM, "HUP": SIGHUP, "KILL": SIGKILL][signal]!)
     }
 
     /// Waits for the end.

@@ -10,6 +10,9 @@ struct AutomationsCommand: ParsableCommand {
             on =, run = } for each. What they do is kept in the table
             perilune_automation_run of the database.
 
+            A run by hand, or in a preview, sees in context.value what the automation
+            observes now, as if it had changed.
+
             EXAMPLES:
               perilune automations list stock.lua --database shop.sqlite
               perilune automations run stock.lua --database shop.sqlite
@@ -21,7 +24,7 @@ struct AutomationsCommand: ParsableCommand {
 
     /// What the subcommands have in common.
     struct Options: ParsableArguments {
-        @Option(help: ArgumentHelp("The database; a file is made if there is none.", valueName: "path"))
+        @Option(help: ArgumentHelp("The database; a private one in memory, if not said.", valueName: "path"))
         var database: String?
 
         @Flag(help: "Take away io, os, modules in files and SQL that reaches files.")
@@ -50,7 +53,7 @@ struct AutomationsCommand: ParsableCommand {
         /// Runs a request, and ends the command if it says so.
         func run(_ request: ScriptRequest) async throws {
             let context = try CommandContext(common.context)
-            if request.preview == nil, let database = request.database {
+            if request.preview == nil, !request.usesCopy, let database = request.database {
                 try context.requireLive("automations", database: database)
             }
             let runner = ScriptRunner(request: request, colours: CommandOutput.errorColours(common.color))
@@ -61,7 +64,9 @@ struct AutomationsCommand: ParsableCommand {
     }
 
     struct List: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "list", abstract: "Show the automations of a file, and how each ran last.")
+        static let configuration = CommandConfiguration(
+            commandName: "list", abstract: "Show the automations of a file, and how each ran last.",
+            discussion: "The file runs on a private copy of the database, which is only read.")
 
         @Argument(help: "The file of automations.")
         var file: String
@@ -69,10 +74,13 @@ struct AutomationsCommand: ParsableCommand {
         @Option(help: "How the table is written.")
         var format: ResultFormat?
 
+        @OptionGroup var creating: CreateOption
         @OptionGroup var options: Options
 
         func run() async throws {
             var request = try options.makeRequest(file)
+            request.usesCopy = true
+            request.makesDatabase = creating.create
             let table = AutomationTable(format: format, colour: options.common.color)
             request.task = { [file] host in
                 try await host.loadAutomations(file: file, isLive: false)
@@ -142,6 +150,7 @@ struct AutomationsCommand: ParsableCommand {
         @Option(help: ArgumentHelp("How often to look whether another process has written: a time, or never.", valueName: "time"))
         var poll = "1s"
 
+        @OptionGroup var creating: CreateOption
         @OptionGroup var options: Options
 
         func validate() throws { _ = try pollingPeriod() }
@@ -153,6 +162,7 @@ struct AutomationsCommand: ParsableCommand {
         func run() async throws {
             let period = try pollingPeriod()
             var request = try options.makeRequest(file)
+            request.makesDatabase = creating.create
             // Ctrl-C is how a service ends; of one run it is the end before its time.
             request.statusOfStopping = name == nil ? ExitStatus.success : ExitStatus.interrupted
             let colours = CommandOutput.errorColours(options.common.color)
@@ -189,10 +199,12 @@ struct AutomationsCommand: ParsableCommand {
         @Option(help: "How the report is written.")
         var format: PreviewFormat?
 
+        @OptionGroup var creating: CreateOption
         @OptionGroup var options: Options
 
         func run() async throws {
             var request = try options.makeRequest(file)
+            request.makesDatabase = creating.create
             var preview = PreviewRequest(planPath: nil, isChecking: false, allowsEffects: false)
             if let format { preview.format = format }
             request.preview = preview

@@ -24,6 +24,12 @@ struct CommonOptions: ParsableArguments {
     var errorFormat = ErrorFormat.text
 }
 
+/// What commands have that else refuse a database which is not there: a path that is mistyped is no empty database.
+struct CreateOption: ParsableArguments {
+    @Flag(help: "Take an empty database if there is none at the path of --database.")
+    var create = false
+}
+
 /// How options are read.
 enum OptionValue {
     /// A time: `1.5` seconds, `500ms`, `2s`, `1m`, `1h`.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Perilune
 
 /// What commands say besides their data.
 enum CommandOutput {

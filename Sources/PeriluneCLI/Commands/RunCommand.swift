@@ -49,7 +49,8 @@ struct RunCommand: AsyncParsableCommand {
         help: ArgumentHelp("Run this text, before FILE; may be given several times.", valueName: "code"))
     var code: [String] = []
 
-    @Option(help: ArgumentHelp("The database; a file is made if there is none.", valueName: "path"))
+    @Option(
+        help: ArgumentHelp("The database; a file is made if there is none, but not for --preview.", valueName: "path"))
     var database: String?
 
     @Flag(help: "Open the database for reading only.")
@@ -98,6 +99,8 @@ struct RunCommand: AsyncParsableCommand {
     @Flag(help: "Let the previewed script change files and run programs.")
     var allowEffects = false
 
+    @OptionGroup var creating: CreateOption
+
     @OptionGroup var common: CommonOptions
 
     @Argument(help: "The script; - is standard input.")
@@ -116,7 +119,7 @@ struct RunCommand: AsyncParsableCommand {
         if !preview, (try? CommandContext(common.context))?.context != .preview {
             let options = [
                 ("--save", save != nil), ("--check", check), ("--format", format != nil), ("--rows", rows != nil),
-                ("--allow-effects", allowEffects),
+                ("--allow-effects", allowEffects), ("--create", creating.create),
             ]
             if let (name, _) = options.first(where: \.1) { throw ValidationError("\(name) is for --preview") }
         } else if readonly {
@@ -146,7 +149,7 @@ struct RunCommand: AsyncParsableCommand {
     func makeRequest(in context: CommandContext) throws -> ScriptRequest {
         var sources = code.enumerated().map { ScriptSource.code($1, number: $0 + 1) }
         if let file { sources.append(file == "-" ? .standardInput : .file(file)) }
-        var request = ScriptRequest(sources: sources, arguments: arguments)
+        var request = ScriptRequest(sources: sources, arguments: RawArguments.bytes(ofLast: arguments))
         request.database = try OptionValue.databasePath(database)
         request.isReadonly = readonly
         request.isSandboxed = sandbox
@@ -154,7 +157,10 @@ struct RunCommand: AsyncParsableCommand {
         request.memoryInBytes = memory
         request.trace = TraceRequest(detail: trace, showsValues: traceValues, slow: slow)
         request.colour = common.color
-        if preview || context.context == .preview { request.preview = previewRequest }
+        if preview || context.context == .preview {
+            request.preview = previewRequest
+            request.makesDatabase = creating.create
+        }
         if context.context == .test { request.database = nil }
         return request
     }

@@ -1,4 +1,7 @@
+internal import Foundation
 internal import Glibc
+internal import Perilune
+internal import PeriluneRecords
 
 /// The file of a database.
 enum DatabaseFile {
@@ -8,11 +11,46 @@ enum DatabaseFile {
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG
     }
 
+    /// Whether there is nothing at a path.
+    static func isMissing(_ path: String) -> Bool {
+        var information = stat()
+        return stat(path, &information) != 0 && errno == ENOENT
+    }
+
     /// Refuses a path at which there is no file.
-    static func requireExisting(_ path: String) throws {
+    ///
+    /// - Parameter option: The option that takes an empty database instead, for help; `nil`: there is none.
+    static func requireExisting(_ path: String, option: String? = nil) throws {
         var information = stat()
         guard stat(path, &information) != 0 else { return }
-        let reason = String(cString: strerror(errno))
-        throw CommandFailure(ErrorReport("cannot open the database \(path): \(reason)", kind: "cantopen"))
+        let code = errno
+        var report = ErrorReport("cannot open the database \(path): \(String(cString: strerror(code)))", kind: "cantopen")
+        if code == ENOENT, let nearest = nearestFile(to: path) {
+            report.help = "did you mean `\(nearest)`?"
+            report.suggestions = [nearest]
+        } else if code == ENOENT, let option {
+            report.help = option
+        }
+        throw CommandFailure(report)
+    }
+
+    /// The file beside a path whose name is most like its.
+    private static func nearestFile(to path: String) -> String? {
+        let slash = path.lastIndex(of: "/")
+        let folder = slash.map { String(path[...$0]) } ?? ""
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.isEmpty ? "." : folder)) ?? []
+        let databases = names.filter { isDatabase(folder + $0) }.sorted()
+        return nearestName(to: String(path.dropFirst(folder.count)), among: databases).map { folder + $0 }
+    }
+
+    private static func isDatabase(_ path: String) -> Bool {
+        guard isFile(path), let file = FileHandle(forReadingAtPath: path) else { return false }
+        defer { try? file.close() }
+        return (try? file.read(upToCount: 15)) == Data("SQLite format 3".utf8)
+    }
+
+    /// Removes a database with what SQLite keeps beside it.
+    static func remove(_ path: String) {
+        for suffix in ["", "-wal", "-shm", "-journal"] { try? FileManager.default.removeItem(atPath: path + suffix) }
     }
 }

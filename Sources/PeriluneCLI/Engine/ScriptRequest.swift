@@ -22,16 +22,21 @@ enum ScriptSource: Equatable, Sendable {
 struct ScriptRequest: Sendable {
     /// What to run, one after the other in one state.
     var sources: [ScriptSource]
-    var arguments: [String] = []
+    /// What scripts get as arguments, which need not be UTF-8.
+    var arguments: [[UInt8]] = []
     /// `nil` means a private database in memory.
     var database: String?
+    /// Whether a database that is not there is made, and that is told; else it is an error.
+    var makesDatabase = true
     var isReadonly = false
     var isSandboxed = false
     var timeout: Duration?
     var memoryInBytes: Int?
     var trace = TraceRequest()
-    /// `nil` means that the script runs on the database itself.
+    /// `nil` means that the script runs on the database itself, or on a copy without a report.
     var preview: PreviewRequest?
+    /// Whether it runs on a private copy that nobody looks at afterwards.
+    var usesCopy = false
     /// What is done with the host instead of running the sources.
     var task: (@Sendable (ScriptHost) async throws -> Void)?
     /// The exit status of a task that is interrupted while it runs automations, which end in their own way then; `nil`: it is like a

@@ -12,12 +12,15 @@ struct ScriptRunner {
     /// - Returns: The exit status that a script asked for by `os.exit`; else success.
     /// - Throws: ``CommandFailure``.
     func run() async throws -> Int32 {
-        if request.isReadonly, let path = request.database { try DatabaseFile.requireExisting(path) }
         var texts = SourceTexts(moduleFolder: request.isSandboxed ? nil : request.moduleFolder)
         // Before the database is opened, and perhaps made.
         let scripts = try request.sources.map { Script(name: $0.name, bytes: try read($0)) }
         for script in scripts { texts.add(script.bytes, named: script.name) }
+        // Of previews that were killed.
+        TemporaryFolder.removeAbandoned()
+        try checkDatabase()
         if let preview = request.preview { return try await self.preview(preview, scripts, texts) }
+        if request.usesCopy { return try await runOnCopy(scripts, texts) }
         let trace = makeTrace()
         let host: ScriptHost
         do {
@@ -39,6 +42,17 @@ struct ScriptRunner {
         return ending.status
     }
 
+    /// Tells of a database that is not there, and that the script gets an empty one; where it does not, fails.
+    private func checkDatabase() throws {
+        guard let path = request.database, DatabaseFile.isMissing(path) else { return }
+        if request.isReadonly || !request.makesDatabase {
+            let option = request.isReadonly ? nil : "--create takes an empty one"
+            return try DatabaseFile.requireExisting(path, option: option)
+        }
+        let isMade = request.preview == nil && !request.usesCopy
+        CommandOutput.note(isMade ? "made the database \(path)" : "there is no database \(path): the script sees an empty one", colours)
+    }
+
     /// A script with its text.
     struct Script {
         let name: String
@@ -58,7 +72,7 @@ struct ScriptRunner {
                 try await task(host)
             } else {
                 for script in scripts {
-                    try await host.run(bytes: script.bytes, named: script.name, commandLine: request.arguments)
+                    try await host.run(bytes: script.bytes, named: script.name, commandLineBytes: request.arguments)
                 }
             }
             stopping?.beginWaiting()
@@ -130,13 +144,6 @@ struct ScriptRunner {
             report.addHelpForEmptyDatabase(request.database, SchemaNames(names))
         }
         return report
-    }
-}
-
-extension SchemaNames {
-    init(_ names: ScriptHost.DatabaseNames) {
-        tables = names.tables.map { Table(name: $0.name, columns: $0.columns) }
-        functions = names.functions
     }
 }
 

@@ -24,6 +24,14 @@ extension ScriptRunner {
         return request.isChecking && report.hasChanges ? ExitStatus.pending : ExitStatus.success
     }
 
+    /// Runs the scripts on a copy of the database that nobody looks at afterwards.
+    func runOnCopy(_ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
+        let preview = try await openPreview(PreviewRequest(), nil)
+        let ending = await run(scripts, on: preview.host, texts)
+        if let failure = ending.failure { throw failure }
+        return ending.status
+    }
+
     private func openPreview(_ request: PreviewRequest, _ trace: TraceWriter?) async throws -> ScriptPreview {
         var options = ScriptPreview.Options()
         options.rowLimit = request.rowLimit

@@ -2,6 +2,7 @@ internal import Foundation
 internal import GRDB
 internal import GRDBSQLite
 internal import Perilune
+internal import PeriluneBindings
 internal import PeriluneRecords
 
 /// Runs one statement and writes its rows.
@@ -56,6 +57,7 @@ struct QueryRunner {
         configuration.busyMode = .timeout(5)
         // Else GRDB stops the process after a statement such as BEGIN. Closing the connection rolls back.
         configuration.allowsUnsafeTransactions = true
+        configuration.prepareDatabase { db in UnicodeCollation.install(on: db) }
         do {
             guard let database else { return try DatabaseQueue(configuration: configuration) }
             return try DatabaseQueue(path: database, configuration: configuration)

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Perilune
 
 /// What git sees as changed since the last commit, for `--only-changed`.
 enum ChangedFiles {

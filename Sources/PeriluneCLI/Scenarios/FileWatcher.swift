@@ -1,5 +1,6 @@
-@preconcurrency internal import Glibc
 internal import Foundation
+@preconcurrency internal import Glibc
+internal import Perilune
 
 /// Waits until a file in the current folder changes (inotify). Hidden folders and what the command writes itself are left out.
 final class FileWatcher {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Perilune
 internal import PeriluneScenarios
 
 /// How far the run is, in the last line of a terminal. Used by one thread at a time.

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Perilune
 internal import PeriluneScenarios
 internal import Synchronization
 

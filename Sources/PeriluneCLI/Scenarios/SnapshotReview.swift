@@ -1,4 +1,5 @@
 internal import Foundation
+internal import Perilune
 
 /// Shows the snapshots that are new or differ, one after the other, and asks what becomes of each.
 struct SnapshotReview {

@@ -17,7 +17,7 @@ import Testing
         """
 
     private static func makeFolder() throws -> TestFolder {
-        try TestFolder(["shop.lua": file])
+        try TestFolder(["shop.lua": file, "x.sqlite": ""])
     }
 
     @Test func `a file's automations are listed`() throws {
@@ -31,6 +31,79 @@ import Testing
             broken,event never,single,0,,,\r
 
             """)
+    }
+
+    @Test func `listing neither changes the database nor makes one`() throws {
+        let folder = try TestFolder([
+            "x.sqlite": "",
+            "a.lua": """
+                db:execute("CREATE TABLE made (id)")
+                perilune.automation{ name = "a", on = { event = "go" }, run = print }
+                """,
+        ])
+        _ = try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (id)')", "--database", "x.sqlite")
+        #expect(try folder.perilune("automations", "run", "a.lua", "a", "--database", "x.sqlite").status == 0)
+        #expect(try folder.perilune("run", "-e", "db:execute('DROP TABLE made')", "--database", "x.sqlite").status == 0)
+        let before = try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite"))
+        let result = try folder.perilune("automations", "list", "a.lua", "--database", "x.sqlite", "--format", "csv")
+        #expect((result.status, result.errors) == (0, ""))
+        // How it ran last is in the copy too.
+        #expect(result.output.contains("a,event go,single,1,2") && result.output.contains(",succeeded,"))
+        #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
+    }
+
+    @Test(arguments: [["list", "a.lua"], ["run", "a.lua"], ["run", "a.lua", "a"], ["preview", "a.lua", "a"]])
+    func `a database that is not there is none, unless --create says so`(arguments: [String]) throws {
+        let folder = try TestFolder([
+            "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } perilune.after(0.001, function() os.exit(0) end)"
+        ])
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (id)')", "--database", "shop.sqlite").status == 0)
+        var result = try CommandProcess(
+            TestFolder.binary, ["automations"] + arguments + ["--database", "elsewhere.sqlite"], in: folder).wait()
+        #expect(result.status == 74)
+        #expect(result.errors == """
+            error: cannot open the database elsewhere.sqlite: No such file or directory
+              help  --create takes an empty one
+
+            """)
+        result = try CommandProcess(TestFolder.binary, ["automations"] + arguments + ["--database", "shp.sqlite"], in: folder).wait()
+        #expect(result.errors.contains("help  did you mean `shop.sqlite`?"))
+        #expect(!folder.exists("elsewhere.sqlite") && !folder.exists("shp.sqlite"))
+        result = try CommandProcess(
+            TestFolder.binary, ["automations"] + arguments + ["--database", "new.sqlite", "--create"], in: folder).wait()
+        #expect(result.status == 0)
+        let isMade = arguments[0] == "run"
+        #expect(folder.exists("new.sqlite") == isMade)
+        #expect(result.errors.hasPrefix(
+            isMade ? "made the database new.sqlite\n" : "there is no database new.sqlite: the script sees an empty one\n"))
+    }
+
+    @Test func `one that is run by hand, or previewed, sees what it observes`() throws {
+        let folder = try TestFolder([
+            "a.lua": """
+                local Product = perilune.record("product")
+                local function order(context)
+                  for _, product in ipairs(context.value) do context.db:execute("UPDATE product SET stock = 50 WHERE id = ?", product.id) end
+                end
+                local function is_low(context) return #context.value > 0 end
+                perilune.automation{ name = "low", on = { change = Product:filter(Product.c.stock:lt(10)) }, when = is_low, run = order }
+                perilune.automation{ name = "count", on = { change = function(db)
+                  return db:fetch_value("SELECT count(*) FROM product"), "second"
+                end }, run = function(context) print(context.value, context.values[2], context.trigger.kind) end }
+                """
+        ])
+        _ = try folder.perilune(
+            "run", "-e", "db:execute('CREATE TABLE product (id INTEGER PRIMARY KEY, stock INTEGER); INSERT INTO product VALUES (1, 3), (2, 30)')",
+            "--database", "x.sqlite")
+        var result = try folder.perilune("automations", "preview", "a.lua", "low", "--database", "x.sqlite")
+        #expect((result.status, result.errors) == (0, "low: succeeded\n"))
+        #expect(result.output.contains("3 → 50"), "\(result.output)")
+        result = try folder.perilune("automations", "run", "a.lua", "low", "--database", "x.sqlite")
+        #expect((result.status, result.errors) == (0, "low: succeeded\n"))
+        result = try folder.perilune("automations", "run", "a.lua", "low", "--database", "x.sqlite")
+        #expect((result.status, result.errors) == (0, "low: skipped (guard)\n"))
+        result = try folder.perilune("automations", "run", "a.lua", "count", "--database", "x.sqlite")
+        #expect(result.output == "2\tsecond\tmanual\n")
     }
 
     @Test func `one can be run now`() throws {
@@ -95,7 +168,7 @@ import Testing
 
     @Test(arguments: ["INT", "TERM", "HUP"])
     func `a service that is asked to end keeps how each run has ended`(signal: String) throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             local function define(name, f, more)
               local options = { name = name, on = { event = "go" }, run = f }
               for key, value in pairs(more or {}) do options[key] = value end
@@ -132,7 +205,7 @@ import Testing
     }
 
     @Test func `what only waits for another attempt is kept when the service ends`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "tries again", on = { event = "go" }, retry = { times = 5, wait = "1h" }, run = function()
               perilune.after("10ms", function() print("ready") io.stdout:flush() end)
               error("no")
@@ -149,7 +222,7 @@ import Testing
     }
 
     @Test func `a run that loops is cancelled when the service is asked to end`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "loops", on = { event = "go" }, run = function() print("ready") io.stdout:flush() while true do end end }
             perilune.after("10ms", function() perilune.emit("go") end)
             """])
@@ -163,7 +236,7 @@ import Testing
     }
 
     @Test func `one run that is interrupted is kept, and is no success`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "waits", on = { event = "go" }, run = function() print("ready") io.stdout:flush() perilune.sleep("1h") end }
             """])
         let process = try CommandProcess(
@@ -185,6 +258,7 @@ import Testing
 
     @Test func `a file runs on a database in one process only`() throws {
         let folder = try TestFolder([
+            "x.sqlite": "",
             "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } print('ready') io.stdout:flush()"
         ])
         let arguments = ["automations", "run", "a.lua", "--database", "x.sqlite"]
@@ -283,7 +357,7 @@ import Testing
     }
 
     @Test func `a changed file is loaded again; if it fails the former automations go on`() throws {
-        let folder = try TestFolder(["a.lua": """
+        let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "one", on = { every = "20ms" }, run = function() print("one") io.stdout:flush() end }
             """])
         let process = try CommandProcess(TestFolder.binary, ["automations", "run", "a.lua"], in: folder, isOutputRead: true)

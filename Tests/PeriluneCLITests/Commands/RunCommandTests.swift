@@ -1,5 +1,7 @@
+import Foundation
 import Testing
 
+@testable import Perilune
 @testable import PeriluneCLI
 
 @Suite(.timeLimit(.minutes(15))) struct RunCommandTests {
@@ -35,7 +37,7 @@ import Testing
     @Test func `options may stand right behind the file`() throws {
         let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE IF NOT EXISTS t (a)') print(...)"])
         let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "--readonly")
-        #expect((result.status, result.output, result.errors) == (0, "y\t--readonly\n", ""))
+        #expect((result.status, result.output, result.errors) == (0, "y\t--readonly\n", "made the database x.sqlite\n"))
         #expect(folder.exists("x.sqlite"))
     }
 
@@ -114,7 +116,6 @@ import Testing
         func quoted(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
         let folder = try TestFolder([
             "a.lua": """
-            for _, n in ipairs{ \(quoted(ScriptNames.database)) } do if not db[n] then print(n) end end
             for _, n in ipairs{ \(quoted(ScriptNames.perilune)) } do if not perilune[n] then print(n) end end
             local known = { \(quoted(ScriptNames.perilune)) }
             for _, n in ipairs(known) do known[n] = true end
@@ -201,7 +202,7 @@ import Testing
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t AS SELECT 5 AS a')")
-        #expect((made.status, made.errors) == (0, ""))
+        #expect((made.status, made.errors) == (0, "made the database x.sqlite\n"))
         let read = try folder.perilune(
             "run", "--database", "x.sqlite", "-e", "print(db:fetch_value('SELECT a FROM t'))")
         #expect((read.status, read.output) == (0, "5\n"))
@@ -258,7 +259,7 @@ import Testing
     @Test func `the path is said on request`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-v", "-e", "").errors == "database: private, in memory\n")
-        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite\n")
+        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite\nmade the database x.sqlite\n")
     }
 
     @Test func `statements are traced on request, without bound values`() throws {
@@ -499,5 +500,98 @@ import Testing
         #expect((result.status, result.errors) == (0, ""))
         #expect(result.output.contains(#/^perilune \d+\.\d+\.\d+\nLua 5\.4\.\d+\n/#))
         #expect(result.output.contains(#/\nSQLite 3\.\d+\.\d+\nSwift \d/#))
+    }
+
+    // MARK: - Databases and arguments
+
+    @Test func `a database that is made is told, but not in a preview, which makes none`() throws {
+        let folder = try TestFolder()
+        var result = try folder.perilune("run", "-e", "print(db)", "--database", "new.sqlite")
+        #expect(result.status == 0)
+        #expect(result.errors == "made the database new.sqlite\n")
+        #expect(result.output.hasPrefix("database (") && result.output.hasSuffix("new.sqlite)\n"))
+        result = try folder.perilune("run", "-e", "print(1)", "--database", "new.sqlite")
+        #expect(result.errors == "")
+        result = try folder.perilune("run", "--preview", "-e", "print(1)", "--database", "nwe.sqlite")
+        #expect(result.status == 74)
+        #expect(result.errors == "error: cannot open the database nwe.sqlite: No such file or directory\n  help  --create takes an empty one\n")
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "new.sqlite").status == 0)
+        result = try folder.perilune("run", "--preview", "-e", "print(1)", "--database", "nwe.sqlite")
+        #expect(result.errors.contains("help  did you mean `new.sqlite`?"))
+        result = try folder.perilune("run", "--preview", "--create", "-e", "print(1)", "--database", "none.sqlite")
+        #expect(result.status == 0)
+        #expect(result.errors == "there is no database none.sqlite: the script sees an empty one\n")
+        #expect(!folder.exists("none.sqlite") && !folder.exists("nwe.sqlite"))
+        #expect(try folder.perilune("run", "--create", "-e", "print(1)").errors.contains("--create is for --preview"))
+    }
+
+    @Test func `arguments that are not UTF-8 stay bytes`() throws {
+        let folder = try TestFolder(["a.lua": "print((...):byte(1, -1)) print(arg[1] == ..., select('#', ...), select(2, ...))"])
+        let result = try folder.shell(#""$PERILUNE" run a.lua --database :memory: "$(printf '\\377a\\303')" é"#)
+        #expect(result.output == "255\t97\t195\ntrue\t2\té\n")
+    }
+
+    @Test func `what a program has left half written is told to who only reads`() throws {
+        let folder = try TestFolder()
+        #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "x.sqlite").status == 0)
+        let process = try CommandProcess(
+            TestFolder.binary,
+            [
+                "run", "--database", "x.sqlite", "-e",
+                """
+                db:execute("PRAGMA cache_size = 5")
+                db:write(function(db)
+                  for i = 1, 500 do db:execute("INSERT INTO t VALUES (zeroblob(2000))") end
+                  print("ready") io.stdout:flush()
+                  while true do end
+                end)
+                """,
+            ], in: folder, isOutputRead: true)
+        #expect(try process.readLine() == "ready")
+        process.send("KILL")
+        _ = try process.wait()
+        try #require(folder.exists("x.sqlite-journal"))
+        let reason = "a program ended while it was writing to the database, and what it left half done cannot be taken back by who only reads: open it once for writing"
+        var result = try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) FROM t")
+        #expect(result.errors.contains(reason), "\(result.errors)")
+        result = try folder.perilune("run", "--readonly", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")
+        #expect(result.errors.contains(reason), "\(result.errors)")
+        result = try folder.perilune("run", "--preview", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")
+        #expect(result.errors.contains(reason), "\(result.errors)")
+        result = try folder.perilune("run", "--database", "x.sqlite", "-e", "print(db:fetch_value('SELECT count(*) FROM t'))")
+        #expect(result.output == "0\n")
+    }
+
+    @Test func `what a killed process has left in the temporary folder is removed by the next run`() throws {
+        let folder = try TestFolder([
+            "tmp/perilune-1-killed/.lock": "", "tmp/perilune-1-killed/1-preview/copy.sqlite": "x", "tmp/perilune-2-live/.lock": "",
+            "tmp/perilune-3-young/.lock": "", "tmp/perilune-4-other/x": "", "tmp/other/.lock": "",
+        ])
+        let past = [FileAttributeKey.modificationDate: Date(timeIntervalSinceNow: -60)]
+        for name in ["perilune-1-killed", "perilune-2-live", "other"] {
+            try FileManager.default.setAttributes(past, ofItemAtPath: "\(folder.path)/tmp/\(name)/.lock")
+        }
+        let lock = open(folder.path + "/tmp/perilune-2-live/.lock", O_RDWR | O_CLOEXEC)
+        defer { close(lock) }
+        try #require(flock(lock, LOCK_EX) == 0)
+        #expect(try folder.perilune("run", "-e", "print(1)", environment: ["TMPDIR": folder.path + "/tmp"]).status == 0)
+        let left = try FileManager.default.contentsOfDirectory(atPath: folder.path + "/tmp").sorted()
+        #expect(left == ["other", "perilune-2-live", "perilune-3-young", "perilune-4-other"])
+    }
+
+    @Test func `help for a command that there is not is wrong usage, and misspelt help gets the nearest`() throws {
+        let folder = try TestFolder()
+        var result = try folder.perilune("help", "nonsense")
+        #expect((result.status, result.output) == (64, ""))
+        #expect(result.errors.contains("there is no command nonsense"))
+        #expect(try folder.perilune("help", "rnu").errors.contains("did you mean `run`?"))
+        #expect(try folder.perilune("help", "run").status == 0)
+        #expect(try folder.perilune("help").status == 0)
+        #expect(try folder.perilune("help", "automations", "list").output.contains("private copy"))
+        for arguments in [["--hlep"], ["run", "--hlep"], ["run", "--hlep", "a.lua"], ["automations", "list", "--hlep"], ["query", "--hepl"]] {
+            result = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
+            #expect(result.status == 64)
+            #expect(result.errors.contains("Did you mean '--help'?"), "\(arguments): \(result.errors)")
+        }
     }
 }

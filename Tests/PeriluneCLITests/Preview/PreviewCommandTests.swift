@@ -159,7 +159,7 @@ import Testing
     @Test func `a database that does not exist is not made`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune(
-            "run", "--database", "new.sqlite", "--preview", "-e", "db:execute('CREATE TABLE t (a)')")
+            "run", "--database", "new.sqlite", "--preview", "--create", "-e", "db:execute('CREATE TABLE t (a)')")
         #expect(result.output == "Would change in new.sqlite: 1 object of the schema\n\nschema\n  + table t\n")
         #expect(!folder.exists("new.sqlite"))
     }
