@@ -4,7 +4,7 @@ local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local raise = errors.raise
 local expression = require "perilune.expressions.operators"
-local binary, unary, list_operation = expression.binary, expression.unary, expression.list_operation
+local as_column, binary, unary, list_operation = expression.as_column, expression.binary, expression.unary, expression.list_operation
 
 local check_string = expression.check_string
 
@@ -36,7 +36,8 @@ function methods:is_null() return unary(self, "is null") end
 function methods:is_not_null() return unary(self, "is not null") end
 
 function methods:between(low, high)
-  return list_operation("between", nil, { self, low, high, n = 3 }, "column:between")
+  local shape = self.shape
+  return list_operation("between", nil, { self, as_column(shape, low), as_column(shape, high), n = 3 }, "column:between")
 end
 
 local function define_pattern(name, op)
@@ -78,7 +79,11 @@ function methods:is_not_in(list) return ~self:is_in(list) end
 --- Compared and ordered as a collation says: "nocase", "rtrim", "localized_case_insensitive" (as people read it), or one that was
 -- added.
 function methods:collating(name)
-  return unary(self, "collate", require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation")))
+  local collation = require("perilune.runtime.collations").name(check_string("column:collating", name, "a collation"))
+  local collated = unary(self, "collate", collation)
+  -- What it is compared with is written as the column has it.
+  collated.shape.convert, collated.shape.is_json = self.shape.convert, self.shape.is_json
+  return collated
 end
 
 function methods:as(name) return unary(self, "as", check_string("column:as", name, "a name")) end

@@ -80,20 +80,51 @@ end
 local comparisons = { ["="] = true, ["<>"] = true, ["<"] = true, ["<="] = true, [">"] = true, [">="] = true, is = true,
   ["is not"] = true }
 
---- An operator between an expression and anything. Values that are compared are written to the database as the column on the left
--- has them.
+--- A parameter whose value is to be written as a column has it.
+local function typed_parameter(column, parameter)
+  local known = column.typed_parameters
+  if not known then
+    known = {}
+    column.typed_parameters = known
+  end
+  local name = parameter.shape.detail
+  if not known[name] then
+    local shape = shapes.new_shape("parameter", {}, name)
+    shape.convert = column.convert
+    known[name] = setmetatable({ shape = shape }, metatable)
+  end
+  return known[name]
+end
+
+--- A value that is compared with a column, or assigned to it, as the column has it in the database. This is the one place that
+-- decides it: comparisons, lists, bounds, assignments and parameters of prepared requests all come here.
+local function as_column(shape, value)
+  local convert = shape.convert
+  if not convert or value == nil then return value end
+  if getmetatable(value) == mark then
+    local is_plain_parameter = value.shape.op == "parameter" and not value.shape.convert
+    return is_plain_parameter and typed_parameter(shape, value) or value
+  end
+  if marks.is_request(value) then return value end
+  return convert(value)
+end
+
+--- An operator between an expression and anything. Values that are compared are written to the database as the column on the other
+-- side has them.
 local function binary(left, op, right, place)
   local shape = left.shape
+  if shape.convert then
+    if comparisons[op] then right = as_column(shape, right) end
+  elseif shape == slot and comparisons[op] and getmetatable(right) == mark then
+    left = of_value(as_column(right.shape, left[1]))
+  end
   local kind = type(right)
   if kind == "string" or kind == "number" or kind == "boolean" then
-    if shape.count == 0 and not (shape.convert and comparisons[op]) then
+    if shape.count == 0 then
       return setmetatable({ shape = shape.with_value[op] or shape_with_value(shape, op), right }, metatable)
     end
   elseif kind == "table" and getmetatable(right) == mark then
     return join(shape_with_shape(shape, op, right.shape), left, right)
-  end
-  if shape.convert and comparisons[op] and right ~= nil and not marks.is_request(right) then
-    right = shape.convert(right)
   end
   right = operand(right, place)
   if right.shape == slot then return join(shape_with_value(shape, op), left, right) end
@@ -213,6 +244,6 @@ metatable.__tostring = marks.inline_sql
 return {
   metatable = metatable, join = join, join_all = join_all, collect = collect, of_value = of_value, is_storable = is_storable,
   operand = operand, binary = binary, unary = unary, list_operation = list_operation, check_string = check_string,
-  new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
+  as_column = as_column, new_shape = shapes.new_shape, slot = slot, shape_of_list = shape_of_list, shape_with_value = shape_with_value,
   shape_with_shape = shape_with_shape,
 }

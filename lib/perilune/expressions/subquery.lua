@@ -100,8 +100,9 @@ local function read_list(column, list, place)
   for index = 1, count do
     local value = list[index]
     check_element(value, index, place, convert)
-    if marks.is_expression(value) then is_plain = false
-    elseif convert then value = convert(value)
+    if marks.is_expression(value) then
+      value, is_plain = expression.as_column(column.shape, value), false
+    elseif convert then value = expression.as_column(column.shape, value)
     elseif type(value) == "table" or type(value) == "userdata" then value = native_values.plain(value) end
     values[index + 1] = value
   end

@@ -6,6 +6,7 @@
 local errors = require "perilune.native.errors"
 local sql_requests = require "perilune.native.requests"
 local native_values = require "perilune.native.values"
+local parameters = require "perilune.expressions.parameters"
 local sql = require "perilune.native.expressions"
 
 local builders = {}
@@ -31,7 +32,7 @@ function builders.slot(_, context)
 end
 
 --- Names of parameters are never those of values, which are numbers.
-function builders.parameter(shape) return sql.parameter(":" .. shape.detail) end
+function builders.parameter(shape) return sql.parameter(parameters.slot(shape)) end
 
 function builders.column(shape, context)
   if not context.db then return sql.name(shape.detail) end

@@ -6,6 +6,7 @@ local native_values = require "perilune.native.values"
 local raise = errors.raise
 local records = require "perilune.native.records"
 local schema_generation, default_database = records.schema_generation, records.default_database
+local parameters = require "perilune.expressions.parameters"
 local request = require "perilune.requests.request"
 local building = require "perilune.requests.swift_bridge"
 local unpack = table.unpack
@@ -72,15 +73,20 @@ local function raise_parameter(name)
   raise("argument", "the request has the parameter `" .. name .. "`: write request:prepare():fetch_all{ " .. name .. " = ... }")
 end
 
+--- The value of a parameter, as the column that it is compared with has it.
+local function named_value(slot, named)
+  local name, convert = parameters.read(slot)
+  local value = named and named[name]
+  if value == nil then raise_parameter(name) end
+  return convert and convert(value) or value
+end
+
 --- The values of a plan's parameters in their order, as a list with a field n.
 local function listed(request, plan, named)
   local list = { n = plan.count }
   for index, slot in ipairs(plan.slots) do
     local value
-    if type(slot) == "string" then
-      local name = slot:gsub("^:", "")
-      value = named and named[name]
-      if value == nil then raise_parameter(name) end
+    if type(slot) == "string" then value = named_value(slot, named)
     elseif slot == 0 then value = plan.constants[index]
     else value = request[slot] end
     list[index] = value
@@ -93,11 +99,7 @@ request_plans.listed = listed
 --- The value for a slot of a plan that belongs to the request: by number, or by the name of a parameter.
 function request_plans.value(request, slot)
   if math.type(slot) == "integer" then return request[slot] end
-  local name = slot:gsub("^:", "")
-  local named = rawget(request, "named")
-  local value = named and named[name]
-  if value == nil then raise_parameter(name) end
-  return value
+  return named_value(slot, rawget(request, "named"))
 end
 
 --- The arguments for a verb of a database.
@@ -121,12 +123,13 @@ end
 --- The SQL with its values written out, for people.
 function request_plans.text(request)
   local plan = request_plans.plan_of(request, default_database(), "rows")
-  local list = listed(request, plan, setmetatable({}, { __index = function(_, name) return name end }))
   local index = 0
   return (plan.sql:gsub("%?%d*", function()
     index = index + 1
     local slot = plan.slots[index]
-    return type(slot) == "string" and ":" .. slot:gsub("^:", "") or literal(list[index])
+    if type(slot) == "string" then return ":" .. parameters.read(slot) end
+    if slot == 0 then return literal(plan.constants[index]) end
+    return literal(request[slot])
   end))
 end
 

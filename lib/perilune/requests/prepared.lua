@@ -6,6 +6,7 @@
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local raise = errors.raise
+local parameters = require "perilune.expressions.parameters"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local verbs = request.verbs
@@ -23,7 +24,7 @@ local prepared_metatable = {
 --- The names of the parameters of a plan and of those for what it prefetches.
 local function add_names(plan, names)
   for _, slot in ipairs(plan.slots) do
-    if type(slot) == "string" and slot ~= "keys" then names[slot:gsub("^:", "")] = true end
+    if type(slot) == "string" and slot ~= "keys" then names[parameters.read(slot)] = true end
   end
   for _, prefetch in ipairs(plan.prefetches) do add_names(prefetch.plan, names) end
   return names
