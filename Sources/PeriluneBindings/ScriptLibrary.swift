@@ -58,7 +58,7 @@ final class ScriptLibrary {
         try defineConversions(in: makeNative("values"))
         let rows = try makeNative("rows")
         try set("methods", in: rows, pdb_push_row_methods)
-        try set(["columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row], in: rows)
+        try set(["blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row], in: rows)
         let databases = try makeNative("databases")
         try set("methods", in: databases, pdb_push_database_methods)
         try set(["define": pdb_define, "guarded": pdb_call_guarded], in: databases)
@@ -66,7 +66,7 @@ final class ScriptLibrary {
         try set(
             [
                 "add": pdb_add_observer, "is_calling": pdb_is_calling_observer, "fingerprint": pdb_fingerprint,
-                "take_notification": pdb_take_notification,
+                "set_failure": pdb_set_callback_failure, "take_notification": pdb_take_notification,
             ], in: makeNative("observers"))
         try SchemaBinding.install(in: makeNative("schema"), of: state)
         prec_push_record_functions(state.core.L)

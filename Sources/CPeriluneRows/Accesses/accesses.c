@@ -93,6 +93,69 @@ static int run_reading(pdb_access_request *entry) {
     return run_in(entry, &access);
 }
 
+/* MARK: - Connections that a script prepares */
+
+static const char prepared_databases_key; /* in the registry: address of a database -> its object, weakly */
+
+/* Pushes that table. [-0, +1, m] */
+static void push_prepared_databases(lua_State *L) {
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &prepared_databases_key) == LUA_TTABLE) return;
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_createtable(L, 0, 1);
+    lua_pushliteral(L, "v");
+    lua_setfield(L, -2, "__mode");
+    lua_setmetatable(L, -2);
+    lua_pushvalue(L, -1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &prepared_databases_key);
+}
+
+void pdb_set_preparation(lua_State *L) {
+    int object = lua_gettop(L) - 1;
+    pdb_handle *handle = lua_touserdata(L, object);
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    lua_setiuservalue(L, object, PDB_DATABASE_PREPARATION);
+    push_prepared_databases(L);
+    lua_pushvalue(L, object);
+    lua_rawsetp(L, -2, handle->database);
+    handle->database->has_preparation = true;
+    lua_settop(L, object - 1);
+}
+
+bool pdb_is_prepared(pdb_database *database, sqlite3 *handle) {
+    return !database->has_preparation || pdb_connection_for(database, handle)->is_prepared;
+}
+
+/* Runs in the access. */
+static int run_preparation(lua_State *L) {
+    pdb_access *access = pdb_state_of(L)->access;
+    push_prepared_databases(L);
+    if (lua_rawgetp(L, -1, access->database) != LUA_TUSERDATA) return 0;
+    lua_getiuservalue(L, -1, PDB_DATABASE_PREPARATION);
+    pdb_push_handle(L, access);
+    lua_call(L, 1, 0);
+    if (sqlite3_get_autocommit(access->connection->handle)) return 0;
+    sqlite3_exec(access->connection->handle, "ROLLBACK", NULL, NULL, NULL);
+    return plua_raise(L, "open_transaction", "prepare has left a transaction open; it has been rolled back");
+}
+
+int pdb_prepare_connection(pdb_access_request *entry, sqlite3 *handle, void *grdb) {
+    lua_State *L = entry->L;
+    pdb_connection *connection = pdb_begin_connection(L, entry->database, handle, grdb);
+    int top = lua_gettop(L);
+    pdb_access_request preparation = {.L = L, .database = entry->database, .mode = PDB_WITHOUT_TRANSACTION, .connection = connection};
+    pdb_access access = {.database = entry->database, .connection = connection, .mode = PDB_WITHOUT_TRANSACTION};
+    connection->is_prepared = true;
+    lua_pushcfunction(L, run_preparation);
+    entry->status = run_in(&preparation, &access);
+    if (entry->status == LUA_OK) lua_settop(L, top);
+    else connection->is_prepared = false;
+    connection->grdb = NULL;
+    return entry->status;
+}
+
+/* MARK: - Reading */
+
 int pdb_begin_read(sqlite3 *handle) {
     return sqlite3_exec(handle, "BEGIN DEFERRED TRANSACTION", NULL, NULL, NULL);
 }

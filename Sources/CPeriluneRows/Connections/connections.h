@@ -33,6 +33,7 @@ struct pdb_connection {
     struct pdb_connection_observers *hub; /* owned; NULL if nobody observes it */
     unsigned hub_generation;
     int savepoints; /* blocks that are open on it, each with a savepoint */
+    bool is_prepared; /* by the script, if it prepares connections */
     int definition_count; /* so many of the database's functions and collations are defined on it */
     pdb_release_list released;
 };
@@ -46,10 +47,14 @@ struct pdb_database {
     unsigned flags;
     bool wants_writer; /* there are temporary tables, which readers do not see */
     bool has_collations; /* of scripts, which may fail */
+    bool has_preparation; /* a script prepares each connection */
     int definitions, definition_count; /* reference to the list of functions and collations; 0 for none */
     pdb_connection *connections;
     pdb_release_list *leftover;
 };
+
+/* User values of a database object. */
+enum { PDB_DATABASE_PREPARATION = 2, PDB_DATABASE_VALUES = PDB_DATABASE_PREPARATION };
 
 /* The userdata of a database object (token 0), which the database itself follows, and of a handle, whose user value 1 is the
 ** database object. The first word is what the collector hands to Swift. */
@@ -93,6 +98,8 @@ typedef struct pdb_connection_hooks {
     void (*did_end_savepoint)(pdb_connection *connection, size_t mark, bool is_kept);
     /* A statement that begins or ends transactions or savepoints has run. May keep a pending error. */
     void (*did_control)(pdb_connection *connection, const char *sql);
+    /* A statement that went through GRDB has ended as it should. */
+    void (*did_end_statement)(pdb_connection *connection);
     /* A statement that went through GRDB has failed; before did_fail. */
     void (*did_fail_statement)(pdb_connection *connection);
     /* What may have ended a transaction is over, as it should, and nothing of SQLite's or Swift's is on the stack. May raise. */
@@ -112,6 +119,7 @@ void pdb_will_begin(lua_State *L, pdb_connection *connection);
 void pdb_will_begin_savepoint(pdb_connection *connection, size_t marks[pdb_most_hooks]);
 void pdb_did_end_savepoint(pdb_connection *connection, const size_t marks[pdb_most_hooks], bool is_kept);
 void pdb_did_control(pdb_connection *connection, const char *sql);
+void pdb_did_end_statement(pdb_connection *connection);
 void pdb_did_fail_statement(pdb_connection *connection);
 void pdb_did_end(lua_State *L, pdb_connection *connection);
 void pdb_did_fail(lua_State *L, pdb_connection *connection);

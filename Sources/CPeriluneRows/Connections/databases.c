@@ -94,7 +94,7 @@ int pdb_release_add(pdb_release_list *list, void *object) {
 void pdb_push_database(lua_State *L, void *owner, pdb_release_list *leftover, unsigned flags, const char *path) {
     pdb_state *rows = pdb_state_of(L);
     size_t length = strlen(path) + 1;
-    pdb_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(pdb_database) + length, 1);
+    pdb_handle *handle = lua_newuserdatauv(L, sizeof *handle + sizeof(pdb_database) + length, PDB_DATABASE_VALUES);
     pdb_database *database = (pdb_database *)(handle + 1);
     *database = (pdb_database){.rows = rows, .id = ++rows->last_database, .owner = owner, .flags = flags, .leftover = leftover};
     database->path = memcpy((char *)(database + 1), path, length);

@@ -31,6 +31,10 @@ void pdb_did_control(pdb_connection *connection, const char *sql) {
     CALL_ALL(connection->database->rows, did_control, connection, sql);
 }
 
+void pdb_did_end_statement(pdb_connection *connection) {
+    CALL_ALL(connection->database->rows, did_end_statement, connection);
+}
+
 void pdb_did_fail_statement(pdb_connection *connection) {
     CALL_ALL(connection->database->rows, did_fail_statement, connection);
 }

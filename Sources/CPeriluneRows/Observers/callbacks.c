@@ -6,6 +6,9 @@
 */
 #include "CPeriluneRows/Observers/observers.h"
 
+/* In the registry: what is done with errors of did_commit and did_rollback. */
+static const char pdb_callback_failure_key;
+
 /* Ends of transactions that an observer's own transactions may bring about, one in the other. */
 enum { deepest_settling = 16 };
 
@@ -180,27 +183,68 @@ static bool push_settlement(lua_State *L, settlement taken) {
     return is_called;
 }
 
-/* Runs in an access. All are called; raises what the first that failed has raised. */
+/* Warns of the error on top of the stack. Raises nothing. [-0, +0] */
+static void warn(lua_State *L) {
+    int top = lua_gettop(L);
+    if (plua_is_error(L, -1)) {
+        plua_push_error_fields(L, -1);
+        lua_pushliteral(L, "message");
+        lua_rawget(L, -2);
+    }
+    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : plua_type_name(L, top);
+    lua_warning(L, "an observer has failed after the end of a transaction: ", 1);
+    lua_warning(L, message, 0);
+    lua_settop(L, top);
+}
+
+/* Hands the error on top of the stack to the Lua part, where errors of callbacks go: the transaction has ended, and the one that
+** wrote has done what it was asked for. [-1, +0] */
+static void report_failure(lua_State *L) {
+    int error = lua_gettop(L);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &pdb_callback_failure_key);
+    lua_pushvalue(L, error);
+    if (plua_pcall(L, 1, 0) != LUA_OK) {
+        lua_settop(L, error);
+        warn(L);
+    }
+    lua_settop(L, error - 1);
+}
+
+int pdb_set_callback_failure(lua_State *L) {
+    luaL_checktype(L, 1, LUA_TFUNCTION);
+    lua_settop(L, 1);
+    lua_rawsetp(L, LUA_REGISTRYINDEX, &pdb_callback_failure_key);
+    return 0;
+}
+
+static int raise_loop(lua_State *L) {
+    return plua_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
+                          "%d transactions, one after the end of the other", deepest_settling);
+}
+
+/* Runs in an access. All are called, whichever of them fail. */
 static int settle(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_deferred_callbacks *settlements = rows->deferred_callbacks;
     lua_settop(L, 0);
     if (settlements->depth >= deepest_settling) {
         while (settlements->count > 0) pdb_release_observer(take_first(settlements).observer);
-        return plua_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
-                              "%d transactions, one after the end of the other", deepest_settling);
+        lua_pushcfunction(L, raise_loop);
+        plua_pcall(L, 0, 0);
+        report_failure(L);
+        return 0;
     }
     settlements->depth++;
     while (settlements->count > 0) {
-        int top = lua_gettop(L);
         if (!push_settlement(L, take_first(settlements))) continue;
         pdb_push_handle(L, rows->access);
-        if (plua_pcall(L, 1, 0) != LUA_OK && top > 0) lua_settop(L, top);
+        if (plua_pcall(L, 1, 0) == LUA_OK) continue;
         if (pdb_is_cancelled(rows)) break;
+        report_failure(L);
     }
     settlements->depth--;
     if (pdb_is_cancelled(rows)) return plua_raise_cancellation(L);
-    return lua_gettop(L) > 0 ? lua_error(L) : 0;
+    return 0;
 }
 
 /* [-0, +(0|1)] */
@@ -221,26 +265,11 @@ void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection) {
     if (run_settling(L, connection) != LUA_OK) lua_error(L);
 }
 
-/* Warns of the error on top of the stack. Raises nothing. [-0, +0] */
-static void warn(lua_State *L) {
-    int top = lua_gettop(L);
-    if (plua_is_error(L, -1)) {
-        plua_push_error_fields(L, -1);
-        lua_pushliteral(L, "message");
-        lua_rawget(L, -2);
-    }
-    const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : plua_type_name(L, top);
-    lua_warning(L, "an observer has failed in did_rollback: ", 1);
-    lua_warning(L, message, 0);
-    lua_settop(L, top);
-}
-
 void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection) {
     pdb_state *rows = pdb_state_of(L);
     bool is_pending = pdb_take_pending_error(L);
     if (run_settling(L, connection) != LUA_OK) {
-        /* What the transaction has failed with counts. */
-        warn(L);
+        /* The run is cancelled: what the transaction has failed with counts. */
         lua_pop(L, 1);
     }
     if (is_pending && !rows->has_pending_error) pdb_keep_pending_error(L);

@@ -245,6 +245,10 @@ static void did_control(pdb_connection *connection, const char *sql) {
     if (connection->hub) pdb_observers_take_control(connection->hub, sql);
 }
 
+static void did_end_statement(pdb_connection *connection) {
+    if (connection->hub) pdb_observers_statement_ended(connection->hub);
+}
+
 static void did_fail_statement(pdb_connection *connection) {
     if (connection->hub) pdb_observers_statement_failed(connection->hub);
 }
@@ -264,7 +268,8 @@ static void will_drop(pdb_connection *connection) {
 void pdb_open_observers(lua_State *L) {
     static const pdb_connection_hooks hooks = {
         .will_begin = will_begin, .will_begin_savepoint = will_begin_savepoint, .did_end_savepoint = did_end_savepoint,
-        .did_control = did_control, .did_fail_statement = did_fail_statement, .did_end = did_end, .did_fail = did_fail,
+        .did_control = did_control, .did_end_statement = did_end_statement, .did_fail_statement = did_fail_statement,
+        .did_end = did_end, .did_fail = did_fail,
         .will_detach = remove_observers, .will_drop = will_drop};
     static const luaL_Reg metamethods[] = {{"__gc", collect}, {"__close", close_observer}, {"__tostring", to_string}, {NULL, NULL}};
     static const luaL_Reg methods[] = {{"remove", remove_observer}, {"is_active", observer_is_active}, {NULL, NULL}};

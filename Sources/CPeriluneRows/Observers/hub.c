@@ -298,5 +298,7 @@ void pdb_observers_did_end(pdb_connection_observers *hub, bool is_commit) {
 
 void pdb_observers_statement_failed(pdb_connection_observers *hub) {
     /* GRDB does not tell of the end of a transaction that one failed statement was. */
-    if (hub->is_changed && sqlite3_get_autocommit(hub->handle)) pdb_observers_did_end(hub, false);
+    if (!hub->is_changed) return;
+    if (sqlite3_get_autocommit(hub->handle)) pdb_observers_did_end(hub, false);
+    else pdb_drop_statement(hub);
 }

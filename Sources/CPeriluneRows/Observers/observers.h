@@ -100,9 +100,10 @@ struct pdb_connection_observers {
     bool is_deferring; /* GRDB tells of changes, in savepoints of Swift's, when they are released */
     unsigned data_version;
     int calling; /* so many calls of observers are going on */
-    /* What was changed inside of savepoints, which may be rolled back. */
+    /* What was changed by the statement that runs and inside of savepoints, which may be undone. */
     pdb_change *changes;
     size_t change_count, change_capacity, changed_bytes;
+    size_t statement_start; /* how many of them were there before the statement that runs */
     pdb_observed_savepoint *savepoints;
     size_t savepoint_count, savepoint_capacity;
 };
@@ -126,13 +127,19 @@ void pdb_observers_end_savepoint(pdb_connection_observers *hub, size_t depth, bo
 /* A statement of a script that begins or ends savepoints has been run. */
 void pdb_observers_take_control(pdb_connection_observers *hub, const char *sql);
 
+/* A statement has succeeded: observers are told what it has changed. */
+void pdb_observers_statement_ended(pdb_connection_observers *hub);
+
 /* A statement has failed. */
 void pdb_observers_statement_failed(pdb_connection_observers *hub);
 
 /* Adds an observer, which the hub retains. */
 void pdb_observers_add(pdb_connection_observers *hub, pdb_observer *observer);
 
-/* Tells of a change: now, or when the savepoints that are open have been released. */
+/* The statement that runs has failed inside of a transaction, which goes on: forgets what SQLite has undone. */
+void pdb_drop_statement(pdb_connection_observers *hub);
+
+/* Tells of a change when the statement has succeeded, and the savepoints that are open have been released. */
 void pdb_observers_tell(pdb_connection_observers *hub, const pdb_change *change);
 
 /* Tells of what was changed inside of savepoints, which are there no more. */

@@ -1,6 +1,6 @@
 /*
-** What is changed inside of savepoints: as in GRDB, it is told when the outermost one is released, and not at all if it is rolled
-** back. Savepoints are opened by blocks of scripts and by SQL that scripts run.
+** What is changed by statements and inside of savepoints. It is told when the statement has succeeded and the outermost savepoint is
+** released, and not at all if it is undone. Savepoints are opened by blocks of scripts and by SQL that scripts run.
 */
 #include "CPeriluneRows/Observers/observers.h"
 
@@ -28,6 +28,7 @@ void pdb_free_change(pdb_change *change) {
 static void drop_changes(pdb_connection_observers *hub, size_t count) {
     while (hub->change_count > count) pdb_free_change(&hub->changes[--hub->change_count]);
     if (count == 0) hub->changed_bytes = 0;
+    if (hub->statement_start > count) hub->statement_start = count;
 }
 
 /* Makes room for one more in a list. Returns false without memory. */
@@ -56,8 +57,9 @@ static void keep_change(pdb_connection_observers *hub, const pdb_change *change)
     if (context && context->limit && hub->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
+/* The statement may still fail, and be undone. Where no script runs, nobody is told before the commit anyway. */
 void pdb_observers_tell(pdb_connection_observers *hub, const pdb_change *change) {
-    if (hub->savepoint_count == 0) pdb_call_observers(hub, change);
+    if (hub->savepoint_count == 0 && plua_running_context() == NULL) pdb_call_observers(hub, change);
     else keep_change(hub, change);
 }
 
@@ -66,12 +68,23 @@ static void flush(pdb_connection_observers *hub) {
     pdb_change *changes = hub->changes;
     size_t count = hub->change_count;
     hub->changes = NULL;
-    hub->change_count = hub->change_capacity = hub->changed_bytes = 0;
+    hub->change_count = hub->change_capacity = hub->changed_bytes = hub->statement_start = 0;
     for (size_t i = 0; i < count; i++) {
         pdb_call_observers(hub, &changes[i]);
         pdb_free_change(&changes[i]);
     }
     free(changes);
+}
+
+void pdb_observers_statement_ended(pdb_connection_observers *hub) {
+    if (hub->savepoint_count == 0) flush(hub);
+    else hub->statement_start = hub->change_count;
+}
+
+void pdb_drop_statement(pdb_connection_observers *hub) {
+    /* SQLite counts none where it has undone them; of OR FAIL, and of RAISE(FAIL), those before the failure stay. */
+    if (sqlite3_changes64(hub->handle) == 0) drop_changes(hub, hub->statement_start);
+    pdb_observers_statement_ended(hub);
 }
 
 static void forget_savepoints(pdb_connection_observers *hub, size_t count) {

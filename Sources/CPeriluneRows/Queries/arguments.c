@@ -53,14 +53,28 @@ static bool is_record(lua_State *L, int index) {
     return is_record;
 }
 
+/* Raises the message on top of the stack, with the SQL that the arguments are for behind it. */
+static int fail_for_sql(lua_State *L, const pdb_arguments *arguments) {
+    enum { longest = 200 };
+    const char *sql = arguments->statement ? sqlite3_sql(arguments->statement->handle) : NULL;
+    if (sql == NULL) return fail(L, arguments, "%s", lua_tostring(L, -1));
+    size_t length = strnlen(sql, longest + 1);
+    bool is_long = length > longest;
+    if (is_long) length = longest;
+    while (is_long && length > 0 && ((unsigned char)sql[length] & 0xC0) == 0x80) length--; /* no character is cut */
+    lua_pushlstring(L, sql, length);
+    return fail(L, arguments, "%s: %s%s", lua_tostring(L, -2), lua_tostring(L, -1), is_long ? "..." : "");
+}
+
 static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer expected) {
     const char *hint = "";
     if (arguments->table && is_record(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
     else if (arguments->table && arguments->list_count < expected) {
         hint = " (a nil ends a list: write perilune.null, or give the list a field n)";
     }
-    return fail(L, arguments, "%s: expected %I argument%s for the statement, got %I%s", arguments->verb, expected,
-                expected == 1 ? "" : "s", arguments->list_count, hint);
+    lua_pushfstring(L, "%s: expected %I argument%s for the statement, got %I%s", arguments->verb, expected,
+                    expected == 1 ? "" : "s", arguments->list_count, hint);
+    return fail_for_sql(L, arguments);
 }
 
 static int fail_value(lua_State *L, const pdb_arguments *arguments, lua_Integer position, const char *expected,
@@ -110,8 +124,9 @@ static int raise_missing(lua_State *L, pdb_statement *statement, const pdb_argum
         luaL_addstring(&names, name + 1);
     }
     luaL_pushresult(&names);
-    return fail(L, arguments, "%s: missing argument%s: %s (write perilune.null for NULL)", arguments->verb,
-                count == 1 ? "" : "s", lua_tostring(L, -1));
+    lua_pushfstring(L, "%s: missing argument%s: %s (write perilune.null for NULL)", arguments->verb,
+                    count == 1 ? "" : "s", lua_tostring(L, -1));
+    return fail_for_sql(L, arguments);
 }
 
 /* Binds from the name on top of the stack, in a table. Leaves the value. `parameters` is the index of the list of names. */

@@ -95,6 +95,7 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.run(call->statement->object, run);
     pdb_end_host_call(rows, may_refuse);
+    if (result == 0) pdb_did_end_statement(call->access->connection);
     if (result == 0 && !rows->has_pending_error) return;
     pdb_did_fail_statement(call->access->connection);
     pdb_did_fail(L, call->access->connection);

@@ -5,9 +5,12 @@
 enum { rows_before_pause = 100 };
 
 int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row) {
+    const char *column = sqlite3_column_name(call->statement->handle, 0);
+    lua_pushstring(L, column ? column : "");
     pdb_end_run(call->statement);
-    return plua_raise(L, "null", "%s: the value of row %I is NULL: leave such rows out in SQL, or use "
-                          "fetch_optional_values, which gives perilune.null for them", call->arguments.verb, row);
+    return plua_raise(L, "null", "%s: the value of `%s` in row %I is NULL: leave such rows out in SQL, or use "
+                          "fetch_optional_values, which gives perilune.null for them", call->arguments.verb,
+                          lua_tostring(L, -1), row);
 }
 
 typedef struct {

@@ -26,14 +26,18 @@ static void begin_rows(lua_State *L, pdb_row_loop *loop) {
 static bool push_next_row(lua_State *L, pdb_row_loop *loop) {
     pdb_statement *statement = loop->call->statement;
     int count = statement->column_count, first_key = loop->first + 1;
+    bool has_blobs = false;
     lua_createtable(L, 0, count);
     for (int i = 0; i < count; i++) {
-        if (sqlite3_column_type(statement->handle, i) == SQLITE_NULL) continue;
+        int type = sqlite3_column_type(statement->handle, i);
+        if (type == SQLITE_NULL) continue;
+        has_blobs = has_blobs || type == SQLITE_BLOB;
         lua_pushvalue(L, first_key + i);
         pdb_push_value(L, statement, i);
         lua_rawset(L, -3);
     }
-    lua_pushvalue(L, loop->first);
+    if (has_blobs) pdb_push_blob_metatable(L, statement, loop->source);
+    else lua_pushvalue(L, loop->first);
     lua_setmetatable(L, -2);
     return true;
 }

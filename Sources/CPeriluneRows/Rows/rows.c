@@ -4,23 +4,71 @@
 /*
 ** The shape of a statement's rows is a list of keys: a column's name; for a name that an earlier column has too, the position.
 ** At 0 it has the metatable of rows, at -1 the list of names.
-** The metatable has, by address: the keys; the lookup, lower-case name -> position; the exact names, name -> true.
+** The metatable has, by address: the keys; the lookup, lower-case name -> position; the exact names, name -> true. To Lua a BLOB and a
+** TEXT are strings: rows with BLOBs have a copy of the metatable, which also says in which columns they are.
 */
-static const char keys_key, lookup_key, exact_key;
+static const char keys_key, lookup_key, exact_key, blobs_key;
 static const char methods_key; /* of the registry */
 
 /* MARK: - Rows */
 
+/* Pushes the metatable of rows that have BLOBs in the columns which the string on top of the stack marks, and pops the string.
+** [-1, +1, m] */
+static void push_blob_metatable(lua_State *L, int keys) {
+    int mask = lua_gettop(L), metatable = mask + 1;
+    lua_pushvalue(L, mask);
+    if (lua_rawget(L, keys) != LUA_TTABLE) {
+        lua_pop(L, 1);
+        lua_createtable(L, 0, 16);
+        lua_rawgeti(L, keys, 0);
+        for (lua_pushnil(L); lua_next(L, metatable + 1);) {
+            lua_pushvalue(L, -2);
+            lua_insert(L, -2);
+            lua_rawset(L, metatable);
+        }
+        lua_pop(L, 1);
+        lua_pushvalue(L, mask);
+        lua_rawsetp(L, metatable, &blobs_key);
+        lua_pushvalue(L, mask);
+        lua_pushvalue(L, metatable);
+        lua_rawset(L, keys);
+    }
+    lua_replace(L, mask);
+}
+
+/* Pushes a string with a byte for each column of the row that the statement stands on: whether it holds a BLOB. [-0, +1, m] */
+static void push_mask(lua_State *L, pdb_statement *statement) {
+    luaL_Buffer buffer;
+    luaL_buffinit(L, &buffer);
+    for (int i = 0; i < statement->column_count; i++) {
+        luaL_addchar(&buffer, sqlite3_column_type(statement->handle, i) == SQLITE_BLOB ? 'b' : '-');
+    }
+    luaL_pushresult(&buffer);
+}
+
+void pdb_push_blob_metatable(lua_State *L, pdb_statement *statement, int keys) {
+    keys = lua_absindex(L, keys);
+    push_mask(L, statement);
+    push_blob_metatable(L, keys);
+}
+
 void pdb_push_row(lua_State *L, pdb_statement *statement, int keys) {
     int count = statement->column_count;
+    bool has_blobs = false;
     lua_createtable(L, 0, count);
     for (int i = 0; i < count; i++) {
-        if (sqlite3_column_type(statement->handle, i) == SQLITE_NULL) continue;
+        int type = sqlite3_column_type(statement->handle, i);
+        if (type == SQLITE_NULL) continue;
+        has_blobs = has_blobs || type == SQLITE_BLOB;
         lua_rawgeti(L, keys, i + 1);
         pdb_push_value(L, statement, i);
         lua_rawset(L, -3);
     }
-    lua_rawgeti(L, keys, 0);
+    if (has_blobs) {
+        pdb_push_blob_metatable(L, statement, keys);
+    } else {
+        lua_rawgeti(L, keys, 0);
+    }
     lua_setmetatable(L, -2);
 }
 
@@ -116,6 +164,15 @@ static void push_column_names(lua_State *L, int row) {
 int pdb_row_columns(lua_State *L) {
     check_row(L);
     push_column_names(L, 1);
+    return 1;
+}
+
+/* row_blobs(row): a string with "b" for each column that was fetched as a BLOB; nothing if there is none. */
+int pdb_row_blobs(lua_State *L) {
+    lua_settop(L, 1);
+    check_row(L);
+    lua_getmetatable(L, 1);
+    lua_rawgetp(L, -1, &blobs_key);
     return 1;
 }
 
@@ -270,12 +327,12 @@ void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index) 
     statement->has_shape = true;
 }
 
-/* Arguments: a list of names, a table with their values. Returns a row. */
+/* Arguments: a list of names, a table with their values, a string that marks BLOBs as `row_blobs` gives it or nil. Returns a row. */
 int pdb_make_row(lua_State *L) {
-    enum { names = 1, values = 2, keys = 3, row = 4 };
+    enum { names = 1, values, blobs, keys, row };
     luaL_checktype(L, names, LUA_TTABLE);
     luaL_checktype(L, values, LUA_TTABLE);
-    lua_settop(L, values);
+    lua_settop(L, blobs);
     lua_pushvalue(L, names);
     push_shape_of_names(L);
     lua_newtable(L);
@@ -286,7 +343,12 @@ int pdb_make_row(lua_State *L) {
         lua_rawset(L, row);
     }
     lua_settop(L, row);
-    lua_rawgeti(L, keys, 0);
+    if (lua_type(L, blobs) == LUA_TSTRING) {
+        lua_pushvalue(L, blobs);
+        push_blob_metatable(L, keys);
+    } else {
+        lua_rawgeti(L, keys, 0);
+    }
     lua_setmetatable(L, row);
     return 1;
 }

@@ -17,6 +17,9 @@ void pdb_push_keys(lua_State *L, pdb_statement *statement, int statement_index);
 /* Pushes the row that the statement stands on. `keys` is the stack index of the list of keys. [-0, +1, m] */
 void pdb_push_row(lua_State *L, pdb_statement *statement, int keys);
 
+/* Pushes the metatable of such a row that has BLOBs, which knows where they are. [-0, +1, m] */
+void pdb_push_blob_metatable(lua_State *L, pdb_statement *statement, int keys);
+
 /* Whether the value is a row with a column of that name, be it NULL. Never fails. */
 bool pdb_row_has(lua_State *L, int row, int name);
 

@@ -28,6 +28,16 @@ struct pdb_access_request {
 ** `grdb` is GRDB's connection object, kept for the time of the access. Returns the Lua status, also found in the entry. */
 int pdb_run_access(pdb_access_request *entry, sqlite3 *handle, void *grdb);
 
+/* Has a function be called with a handle of each connection of a database before a script uses it first. The database object and the
+** function are on top of the stack. [-2, +0, m] */
+void pdb_set_preparation(lua_State *L);
+
+/* Whether that was done for a connection, or need not be. */
+bool pdb_is_prepared(pdb_database *database, sqlite3 *handle);
+
+/* Does it, outside of transactions, for an access that is being opened. Returns the Lua status; the error is on top of the stack. */
+int pdb_prepare_connection(pdb_access_request *entry, sqlite3 *handle, void *grdb);
+
 /* Runs the body of an entry for a transaction or savepoint inside an open access. */
 int pdb_run_nested_access(pdb_access_request *entry);
 

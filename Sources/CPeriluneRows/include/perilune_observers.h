@@ -57,6 +57,9 @@ int pdb_add_observer(lua_State *L);
 /* For observers that wait to be told of transactions of others: () returns a function and its argument, or nothing. */
 int pdb_take_notification(lua_State *L);
 
+/* set_callback_failure(function): what is called with an error of did_commit or did_rollback. */
+int pdb_set_callback_failure(lua_State *L);
+
 /* Whether an observer of the database is being called inside SQLite. */
 int pdb_is_calling_observer(lua_State *L);
 

@@ -12,9 +12,10 @@ void pdb_push_row_methods(lua_State *L);
 bool pdb_is_row(lua_State *L, int index);
 
 /* For the library: Lua functions. row -> list of its column names, not to be changed; row -> its metatable; list of names, table
-** of values -> row. */
+** of values, where its BLOBs are -> row; row -> where its BLOBs are. */
 int pdb_row_columns(lua_State *L);
 int pdb_row_metatable(lua_State *L);
 int pdb_make_row(lua_State *L);
+int pdb_row_blobs(lua_State *L);
 
 #endif

@@ -20,12 +20,22 @@ struct AccessRunner {
 
     private func open() throws {
         switch entry.pointee.mode {
-        case PDB_READ_STATEMENT: try readStatement { db in try runInAutocommit(db) }
-        case PDB_READ: try writer.unsafeRead { db in try runReading(db) }
+        case PDB_READ_STATEMENT: try readStatement { db in try preparing(db) { try runInAutocommit(db) } }
+        case PDB_READ: try writer.unsafeRead { db in try preparing(db) { try runReading(db) } }
         case PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION:
-            try writer.writeWithoutTransaction { db in try settling(db) { try runInAutocommit(db) } }
-        default: try writer.writeWithoutTransaction { db in try settling(db) { try runInTransaction(db) } }
+            try writer.writeWithoutTransaction { db in try settling(db) { try preparing(db) { try runInAutocommit(db) } } }
+        default:
+            try writer.writeWithoutTransaction { db in try settling(db) { try preparing(db) { try runInTransaction(db) } } }
         }
+    }
+
+    /// Has the script prepare the connection if it has never used it: now, on the thread of its state, and in no transaction.
+    private func preparing(_ db: Database, _ body: () throws -> Void) throws {
+        if !pdb_is_prepared(entry.pointee.database, try db.openHandle()) {
+            let status = pdb_prepare_connection(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+            if status != 0 { throw BodyFailure() }
+        }
+        try body()
     }
 
     private func readStatement(_ body: (Database) throws -> Void) throws {
@@ -119,6 +129,11 @@ struct AccessRunner {
 }
 
 extension Database {
+    fileprivate func openHandle() throws -> OpaquePointer {
+        try requireOpen()
+        return sqliteConnection!
+    }
+
     /// Throws if the program has closed the connection: GRDB gives it out still, and SQLite would not survive it.
     func requireOpen() throws {
         guard sqliteConnection != nil else { throw BindingError("closed", "the database is closed: the program has closed it") }

@@ -1,3 +1,4 @@
+internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
@@ -52,9 +53,25 @@ final class DatabaseOpener {
             throw OpeningError(path: path ?? ":memory:", error: error)
         }
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: true, isPreview: isPreview)
-        let value = try ScriptDatabase.makeValue(for: writer, rights: rights, in: state).value
+        let (database, value) = try ScriptDatabase.makeValue(for: writer, rights: rights, in: state)
+        if let preparation = options.preparation { try prepare(database, value, preparation, in: state) }
         if !options.observer.isNil { try observe(value, options.observer, in: state) }
         return value
+    }
+
+    /// Prepares the connection that writes, and has others be prepared when the script first uses them.
+    private func prepare(
+        _ database: ScriptDatabase, _ value: LuaValue, _ preparation: LuaFunction, in state: LuaState
+    ) throws {
+        try state.core.push(contentsOf: [value, .function(preparation)])
+        pdb_set_preparation(state.core.L)
+        do {
+            try state.loadLibrary("local db = ... db:write_without_transaction(function() end)", named: "perilune/opening")
+                .call([value])
+        } catch {
+            try? database.close()
+            throw error
+        }
     }
 
     private func observe(_ database: LuaValue, _ observer: LuaValue, in state: LuaState) throws {

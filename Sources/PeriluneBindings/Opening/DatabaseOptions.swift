@@ -8,9 +8,11 @@ struct DatabaseOptions {
     var configuration = Configuration()
     /// What `observe_transactions` is given as soon as the database is open.
     var observer = LuaValue.nil
+    /// What is called with a handle of each connection before the script uses it first.
+    var preparation: LuaFunction?
 
     /// The options that scripts can give, with what they do.
-    static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "observer", "reader_count", "readonly", "trace"]
+    static let names = ["busy_timeout", "foreign_keys", "journal_mode", "label", "observer", "prepare", "reader_count", "readonly", "trace"]
 
     /// Reads the table of options; checks everything that would stop the process in GRDB.
     ///
@@ -39,6 +41,7 @@ struct DatabaseOptions {
         case "label": configuration.label = try String.fromLua(value)
         case "reader_count": configuration.maximumReaderCount = try Self.readerCount(Int.fromLua(value))
         case "observer": observer = value
+        case "prepare": preparation = try LuaFunction.fromLua(value)
         case "trace": try Trace(value, in: state).install(in: &configuration)
         default: throw BindingError.unknown("option", name, among: Self.names)
         }

@@ -100,6 +100,12 @@ package final class LuaCore: @unchecked Sendable {
         plua_free(objects)
     }
 
+    /// Releases what collected userdata have left, if any has: wherever a script comes to Swift, so that what it has dropped does not
+    /// stay until its run ends.
+    package func drainCollected() {
+        if context.pointee.garbage_count > 0 { drain() }
+    }
+
     // MARK: - Calling
 
     /// Calls the function below its arguments on the stack, and takes both and the results off it.

@@ -12,6 +12,9 @@ local function taken()
   return result
 end
 
+--- Has what was put off run.
+local function settle() perilune.spawn(function() end):wait() end
+
 --- An observer that notes all that it is told.
 local function recorder(options)
   local observed = { on_change = note }
@@ -303,24 +306,58 @@ test("an observer whose did_commit writes without end is stopped", function()
     count = count + 1
     db:execute("INSERT INTO author (name) VALUES ('x')")
   end }
-  fails("observation_loop", db.execute, db, "INSERT INTO author (name) VALUES ('a')")
+  local kinds = {}
+  perilune.on_error(function(err) kinds[#kinds + 1] = err.kind end)
+  db:execute("INSERT INTO author (name) VALUES ('a')")
   equal(count, 16)
   count = 0
-  fails("observation_loop", db.write, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") end)
+  db:write(function(db) db:execute("INSERT INTO author (name) VALUES ('a')") end)
   equal(count, 16)
+  settle()
+  equal(kinds, { "observation_loop", "observation_loop" })
 end)
 
-test("what did_commit raises reaches the writer, and the others are told all the same", function()
+test("what did_commit raises goes to perilune.on_error: the write has succeeded, and the others are told", function()
   library()
+  local errors = {}
+  perilune.on_error(function(err) errors[#errors + 1] = err end)
   db:observe_transactions{ did_commit = function() error("first", 0) end }
   db:observe_transactions{ did_commit = function() error("second", 0) end }
   db:observe_transactions(recorder())
-  local is_done, err = pcall(db.write, db, function(db) db:execute("INSERT INTO author (name) VALUES ('a')") return 1 end)
-  equal(err, "first")
+  equal(db:write(function(db) db:execute("INSERT INTO author (name) VALUES ('a')") return 1 end), 1)
   equal(taken(), "insert author 1, will_commit, did_commit")
-  is_done, err = pcall(db.execute, db, "INSERT INTO author (name) VALUES ('a')")
-  equal(err, "first")
-  equal(db:fetch_value("SELECT COUNT(*) FROM author"), 2)
+  equal(db:execute("INSERT INTO author (name) VALUES ('a')").inserted_rowid, 2)
+  local Author = perilune.record "author"
+  local author = Author{ name = "x" }:insert()
+  equal({ author.id, author:has_changes() }, { 3, false })
+  author.name = "y"
+  author:save()
+  equal(author:has_changes(), false)
+  equal(#Author:insert_all{ { name = "z" } }, 1)
+  equal(Author:fetch_count(), 4)
+  settle()
+  equal({ #errors, errors[1], errors[2] }, { 10, "first", "second" })
+end)
+
+test("what did_rollback raises goes there too, where the script has asked for the rollback", function()
+  library()
+  local errors = {}
+  perilune.on_error(function(err) errors[#errors + 1] = err end)
+  db:observe_transactions{ did_rollback = function() error("no", 0) end }
+  db:in_transaction(function(db)
+    db:execute("INSERT INTO author (name) VALUES ('a')")
+    return "rollback"
+  end)
+  settle()
+  equal(errors, { "no" })
+end)
+
+test("an error of did_commit that nobody takes ends the script when it waits", function()
+  library()
+  db:observe_transactions{ did_commit = function() error("unhandled", 0) end }
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  perilune.on_error(function(err) equal(err, "unhandled") perilune.on_error(nil) end)
+  settle()
 end)
 
 test("what did_rollback raises is not what the transaction has failed with", function()
@@ -333,6 +370,8 @@ test("what did_rollback raises is not what the transaction has failed with", fun
   end)
   equal(err, "first")
   equal(told, 1)
+  perilune.on_error(function(err) equal(err, "second") end)
+  settle()
 end)
 
 test("what on_change raises is the error of the statement, and outside of a transaction undoes it", function()
@@ -354,12 +393,77 @@ test("what on_change raises is the error of the statement, and outside of a tran
   equal(taken(), "insert author 1, will_commit, did_commit")
 end)
 
+test("what a failed statement has undone is not told, whatever the transaction comes to", function()
+  db:execute[[
+    CREATE TABLE t (id INTEGER PRIMARY KEY, name TEXT UNIQUE);
+    CREATE TABLE log (text TEXT);
+    CREATE TRIGGER t_logged BEFORE INSERT ON t BEGIN
+      INSERT INTO log VALUES (NEW.name);
+      SELECT RAISE(ABORT, 'aborted') WHERE NEW.name = 'abort';
+      SELECT RAISE(FAIL, 'failed') WHERE NEW.name = 'fail';
+      SELECT RAISE(IGNORE) WHERE NEW.name = 'ignore';
+      SELECT RAISE(ROLLBACK, 'rolled back') WHERE NEW.name = 'rollback';
+    END;
+    INSERT INTO t VALUES (1, 'there')]]
+  db:observe_transactions(recorder())
+  local function told(...)
+    taken()
+    local statements = { ... }
+    db:in_transaction(function(db)
+      for _, sql in ipairs(statements) do pcall(db.execute, db, sql) end
+      return "commit"
+    end)
+    return taken()
+  end
+  local one = "insert log 2, insert t 2"
+  equal(told "INSERT INTO t (name) VALUES ('a'), ('there')", "will_commit, did_commit")
+  equal(told "INSERT OR ABORT INTO t (name) VALUES ('a'), ('abort')", "will_commit, did_commit")
+  equal(told("INSERT INTO t (name) VALUES ('a')", "INSERT INTO t (name) VALUES ('b'), ('there')"), one .. ", will_commit, did_commit")
+  db:execute "DELETE FROM t WHERE id > 1; DELETE FROM log WHERE rowid > 1"
+  equal(told "INSERT OR FAIL INTO t (name) VALUES ('a'), ('there')", one .. ", insert log 3, will_commit, did_commit")
+  db:execute "DELETE FROM t WHERE id > 1; DELETE FROM log WHERE rowid > 1"
+  equal(told "INSERT INTO t (name) VALUES ('a'), ('fail')", one .. ", insert log 3, will_commit, did_commit")
+  db:execute "DELETE FROM t WHERE id > 1; DELETE FROM log WHERE rowid > 1"
+  equal(told "INSERT INTO t (name) VALUES ('a'), ('ignore')", one .. ", insert log 3, will_commit, did_commit")
+  db:execute "DELETE FROM t WHERE id > 1; DELETE FROM log WHERE rowid > 1"
+  equal(told "INSERT OR IGNORE INTO t (name) VALUES ('a'), ('there')", one .. ", insert log 3, will_commit, did_commit")
+  for _, sql in ipairs{ "INSERT OR ROLLBACK INTO t (name) VALUES ('b'), ('there')", "INSERT INTO t (name) VALUES ('b'), ('rollback')" } do
+    taken()
+    fails(nil, db.in_transaction, db, function(db)
+      db:execute(sql)
+      return "commit"
+    end)
+    equal(taken(), "did_rollback")
+  end
+end)
+
+test("a failed statement inside of a savepoint takes its own changes with it, and a savepoint its", function()
+  library()
+  db:execute("INSERT INTO book (title) VALUES ('there')")
+  db:observe_transactions(recorder())
+  db:write(function(db)
+    db:execute("INSERT INTO author (name) VALUES ('a')")
+    db:in_savepoint(function(db)
+      db:execute("INSERT INTO author (name) VALUES ('b')")
+      pcall(db.execute, db, "INSERT INTO book (title) VALUES ('x'), ('there')")
+      db:execute("INSERT INTO author (name) VALUES ('c')")
+      db:in_savepoint(function(db)
+        db:execute("INSERT INTO author (name) VALUES ('d')")
+        return "rollback"
+      end)
+      return "commit"
+    end)
+    pcall(db.execute, db, "INSERT INTO book (title) VALUES ('x'), ('there')")
+  end)
+  equal(taken(), "insert author 1, insert author 2, insert author 3, will_commit, did_commit")
+end)
+
 test("a statement that fails in its middle is told as rolled back", function()
   library()
   db:execute("INSERT INTO book (title) VALUES ('b')")
   db:observe_transactions(recorder())
   fails("constraint_unique", db.execute, db, "INSERT INTO book (title) VALUES ('a'), ('b')")
-  equal(taken(), "insert book 2, did_rollback")
+  equal(taken(), "did_rollback")
   db:execute("INSERT INTO book (title) VALUES ('c')")
   equal(taken(), "insert book 2, will_commit, did_commit")
 end)

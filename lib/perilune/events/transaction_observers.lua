@@ -80,6 +80,12 @@ local function read_mail()
   end
 end
 
+--- An error of did_commit or did_rollback is none of the writer, whose transaction has ended: it goes where errors of timers and
+-- tasks go.
+observers.set_failure(function(err)
+  native_loop.start(function() error(err, 0) end)
+end)
+
 --- Has the loop read letters, unless it does already.
 local function open_mail()
   if not native_observation.signal_mail() then native_observation.open_mail(read_mail) end
@@ -124,9 +130,10 @@ end
 --     }
 --     observer:remove()
 --
--- `on_change` is told of each row before it changes, `will_commit` may raise, which rolls back and is the error of whoever commits.
--- Both run inside of SQLite: they must not use the database. `did_commit` and `did_rollback` get a handle, with which they may.
--- What is changed inside of savepoints is told when the outermost has ended, and never if it was rolled back.
+-- `on_change` is told of each row that a statement has changed, once the statement has succeeded, `will_commit` may raise, which rolls back and is the error of the one that commits.
+-- Both must not use the database. `did_commit` and `did_rollback` get a handle, with which they may. What is changed inside of
+-- savepoints is told when the outermost has ended. What was undone is never told: by a savepoint, or by the failure of a statement.
+-- What `did_commit` and `did_rollback` raise goes to `perilune.on_error`, or ends the script when it waits: the transaction has ended.
 --
 -- Transactions of other scripts and of Swift are told once they are committed, when the script waits or has come to its end: nobody is
 -- asked before, and rollbacks are not told. Of more than 100,000 changes that wait, the event `{ kind = "many" }` is told instead of

@@ -21,4 +21,8 @@ function observers.fingerprint(...) end
 --- The next notification that waits for the loop; nothing if none does.
 function observers.take_notification() end
 
+--- Has a function be called with what did_commit and did_rollback raise.
+---@param f fun(err: any)
+function observers.set_failure(f) end
+
 return observers

@@ -18,7 +18,13 @@ function native_rows.metatable(columns) end
 --- A row with these columns and values.
 ---@param columns string[] it is kept
 ---@param values table<string, any>
+---@param blobs? string marks columns that hold BLOBs, as `blobs` gives it
 ---@return table
-function native_rows.make(columns, values) end
+function native_rows.make(columns, values, blobs) end
+
+--- A string with "b" for each column of a row that was fetched as a BLOB; nil if there is none.
+---@param row table
+---@return string?
+function native_rows.blobs(row) end
 
 return native_rows

@@ -14,7 +14,7 @@ local row = {}
 local function stored(name, value)
   local plain = native_values.plain(value)
   if plain == null then return nil end
-  if native_values.is_blob(plain) then return tostring(plain) end
+  if native_values.is_blob(plain) then return tostring(plain), true end
   local kind = type(plain)
   if kind == "string" or kind == "boolean" or (kind == "number" and plain == plain) then return plain end
   errors.raise("conversion", "column `" .. name .. "`: expected a value that SQLite can store, got "
@@ -43,14 +43,16 @@ function row.new(values, names)
   if names ~= nil and type(names) ~= "table" then
     errors.raise("argument", "row.new: argument 2: expected a list of names, got " .. errors.describe(names))
   end
-  local plain, columns = {}, {}
+  local plain, columns, blobs, has_blobs = {}, {}, {}, false
   for index, name in ipairs(names or sorted_names(values)) do
     if type(name) ~= "string" or values[name] == nil then
       errors.raise("argument", "row.new: no value for column " .. errors.describe(name))
     end
-    columns[index], plain[name] = name, stored(name, values[name])
+    local is_blob
+    columns[index], plain[name], is_blob = name, stored(name, values[name])
+    blobs[index], has_blobs = is_blob and "b" or "-", has_blobs or is_blob
   end
-  return native_rows.make(columns, plain)
+  return native_rows.make(columns, plain, has_blobs and table.concat(blobs) or nil)
 end
 
 --- The position of a column: the leftmost of that name, in any case.
@@ -105,8 +107,17 @@ function row:julian_date(name)
   return value and native_values.julian_date(value)
 end
 
---- Calls a function with the bytes of a column, and returns what it returns; does nothing if there is no such column or
--- its value is NULL.
+--- What SQLite has stored for a column, which must exist: "null", "integer", "real", "text" or "blob". A text and a blob are both
+-- strings of the script; this tells them apart.
+function row:storage_class(name)
+  local index = require_column(self, name)
+  local value, blobs = self[index], native_rows.blobs(self)
+  if type(value) == "string" and blobs and blobs:sub(index, index) == "b" then return "blob" end
+  return types.storage_class(value)
+end
+
+--- Calls a function with the bytes of a column, and returns what it returns; does nothing if there is no such column or its value
+-- is NULL. The bytes are a string, which was made when the row was fetched: nothing is saved over `row.column`.
 function row:with_blob(name, f)
   local index = find(self, name)
   local value = index and self[index]

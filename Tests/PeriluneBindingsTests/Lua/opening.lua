@@ -1,0 +1,93 @@
+--- Databases that scripts open: what prepares their connections, and what is closed.
+
+--- A table with what was written into it by connections, which count themselves.
+local function file()
+  local path = temporary_path "prepared.sqlite"
+  local db = perilune.queue(path)
+  db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, n); INSERT INTO t VALUES (1, 2)"
+  db:close()
+  return path
+end
+
+test("prepare is called with the connection of a queue, as soon as it is open", function()
+  local calls = 0
+  local db = perilune.queue(file(), { prepare = function(db)
+    calls = calls + 1
+    db:execute "PRAGMA cache_size = 123"
+    db:execute "CREATE TEMP TABLE mine (a); INSERT INTO mine VALUES (7)"
+  end })
+  equal(calls, 1)
+  equal(db:fetch_value "PRAGMA cache_size", 123)
+  db:write(function(db) equal(db:fetch_value "SELECT a FROM mine", 7) end)
+  db:read(function(db) equal(db:fetch_value "SELECT a FROM mine", 7) end)
+  equal(calls, 1)
+end)
+
+test("prepare is called with each connection of a pool before the script uses it first, outside of transactions", function()
+  local calls = 0
+  local db = perilune.pool(file(), { prepare = function(db)
+    calls = calls + 1
+    equal(db:is_inside_transaction(), false)
+    db:execute "PRAGMA cache_size = 123"
+    db:add_function("own", function() return 1 end)
+  end })
+  equal(calls, 1)
+  db:read(function(db) equal(db:fetch_value "PRAGMA cache_size", 123) end)
+  local after_reading = calls
+  equal(after_reading > 1, true)
+  db:read(function(db) equal(db:fetch_value "PRAGMA cache_size", 123) end)
+  equal(calls, after_reading)
+  equal(db:fetch_value "SELECT n FROM t", 2)
+  equal(db:fetch_value "PRAGMA cache_size", 123)
+  db:write(function(db) equal(db:fetch_value "PRAGMA cache_size", 123) end)
+end)
+
+test("what prepare raises is the error of opening, or of the first use", function()
+  local path = file()
+  local err = { kind = "mine" }
+  local is_done, raised = pcall(perilune.queue, path, { prepare = function() error(err) end })
+  equal({ is_done, rawequal(raised, err) }, { false, true })
+  local fails_now = false
+  local db = perilune.pool(path, { prepare = function() if fails_now then error("not now", 0) end end })
+  fails_now = true
+  local _, message = pcall(db.read, db, function(db) return db:fetch_value "SELECT 1" end)
+  equal(message, "not now")
+  fails_now = false
+  equal(db:read(function(db) return db:fetch_value "SELECT n FROM t" end), 2)
+end)
+
+test("prepare leaves no transaction open, opens no access of its own, and does not wait", function()
+  local path = file()
+  matches(fails(nil, perilune.queue, path, { prepare = function(db) db:execute "BEGIN" end }), "transaction")
+  local db
+  local is_done = pcall(function()
+    db = perilune.queue(path, { prepare = function(handle) if db then db:write(function() end) end end })
+  end)
+  equal(is_done, true)
+  fails(nil, perilune.queue, path, { prepare = function() coroutine.yield() end })
+  matches(fails("argument", perilune.queue, path, { prepare = 5 }), "option prepare")
+  equal(perilune.queue(path):fetch_value "SELECT n FROM t", 2)
+end)
+
+test("the handle of prepare is dead afterwards", function()
+  local kept
+  perilune.queue(nil, { prepare = function(db) kept = db end })
+  fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
+end)
+
+test("a queue that was dropped and collected releases its file while the script runs", function()
+  local path = file()
+  local function open_files()
+    local process = io.open("/proc/self/stat"):read("n")
+    return io.popen("ls -l /proc/" .. process .. "/fd | grep -c " .. path):read("n")
+  end
+  local other = perilune.queue(path)
+  local Item = perilune.record "t"
+  equal(Item:fetch_one(other, 1).n, 2)
+  equal(open_files() > 0, true)
+  other = nil
+  collectgarbage()
+  collectgarbage()
+  db:fetch_value "SELECT 1"
+  equal(open_files(), 0)
+end)

@@ -1,0 +1,52 @@
+--- Rows: what is known of their values.
+
+test("a row tells a BLOB from a TEXT, and what else SQLite has stored", function()
+  db:execute[[
+    CREATE TABLE t (a, b, c);
+    INSERT INTO t VALUES (x'6162', 'ab', 1), ('ab', x'', 1.5), (NULL, 'x', 9), (x'00', x'01', x'02')]]
+  local function classes(row) return { row:storage_class("a"), row:storage_class("B"), row:storage_class(3) } end
+  local expected = {
+    { "blob", "text", "integer" }, { "text", "blob", "real" }, { "null", "text", "integer" }, { "blob", "blob", "blob" },
+  }
+  for index, row in ipairs(db:fetch_all "SELECT a, b, c FROM t") do equal(classes(row), expected[index]) end
+  local index = 0
+  for row in db:rows "SELECT a, b, c FROM t" do
+    index = index + 1
+    equal(classes(row), expected[index])
+    equal(classes(row:copy()), expected[index])
+  end
+  equal(db:fetch_one("SELECT a, b, c FROM t").a, "ab")
+  equal(db:fetch_one "SELECT x'01' AS a" == db:fetch_one "SELECT char(1) AS a", true)
+end)
+
+test("the storage class of a column that there is not is an error; a boolean is an integer", function()
+  db:execute "CREATE TABLE t (a BOOLEAN); INSERT INTO t VALUES (1)"
+  local row = db:fetch_one "SELECT a FROM t"
+  equal(row:storage_class("a"), "integer")
+  fails("unknown_column", row.storage_class, row, "b")
+  row.a = "x"
+  equal(row:storage_class("a"), "text")
+end)
+
+test("a row that a script makes knows its blobs", function()
+  local row = perilune.row.new({ a = perilune.blob "x", b = "x", c = perilune.null }, { "a", "b", "c" })
+  equal({ row:storage_class("a"), row:storage_class("b"), row:storage_class("c") }, { "blob", "text", "null" })
+  equal(row.a, "x")
+end)
+
+test("wrong arguments are told with the SQL, cut where that is long", function()
+  db:execute "CREATE TABLE t (a)"
+  local sql = "SELECT a FROM t WHERE a = ?"
+  matches(fails("argument", db.fetch_all, db, sql, 1, 2).message, "expected 1 argument for the statement, got 2: " .. sql)
+  matches(fails("argument", db.execute, db, "DELETE FROM t WHERE a = :a", {}).message, "for NULL): DELETE FROM t")
+  local long = fails("argument", db.fetch_all, db, sql .. " AND a <> '" .. ("é"):rep(500) .. "'").message
+  equal({ #long < 300, long:sub(-3), utf8.len(long) ~= nil }, { true, "...", true })
+end)
+
+test("fetch_values and fetch_set name the column that is NULL", function()
+  db:execute "CREATE TABLE t (id INTEGER PRIMARY KEY, age); INSERT INTO t VALUES (1, 2), (2, NULL)"
+  for _, verb in ipairs{ "fetch_values", "fetch_set" } do
+    matches(fails("null", db[verb], db, "SELECT age FROM t ORDER BY id").message, "the value of `age` in row 2 is NULL")
+  end
+  matches(fails("null", db.fetch_values, db, "UPDATE t SET age = NULL RETURNING age").message, "`age` in row 1")
+end)
