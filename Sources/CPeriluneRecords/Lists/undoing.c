@@ -24,6 +24,7 @@ void prec_save_element(lua_State *L, lua_Integer position, int record) {
         lua_insert(L, -2);
         lua_rawset(L, -4);
     }
+    prec_copy_nulls(L, record, -1);
     lua_pushinteger(L, position);
     lua_rawseti(L, SAVED, count + SAVED_POSITION);
     lua_pushvalue(L, record);
@@ -51,7 +52,10 @@ static void put_back_saved(lua_State *L, lua_Integer count) {
         lua_rawset(L, record);
     }
     lua_settop(L, metatable);
-    if (lua_istable(L, metatable)) lua_setmetatable(L, record);
+    if (lua_istable(L, metatable)) {
+        prec_copy_nulls(L, copy, record);
+        lua_setmetatable(L, record);
+    }
     lua_settop(L, top);
 }
 

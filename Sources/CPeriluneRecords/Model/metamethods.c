@@ -89,6 +89,12 @@ int prec_assign_field(lua_State *L) {
         lua_settop(L, 3);
         if (!may_assign) return 0;
     }
+    /* A record reads nil for NULL. A field that has a value is assigned without this function: it becomes nil when it is written. */
+    if (pdb_is_null(L, 3)) {
+        lua_settop(L, 2);
+        prec_note_null(L, 1);
+        return 0;
+    }
     lua_rawset(L, 1);
     return 0;
 }

@@ -32,6 +32,7 @@ typedef struct {
     /* Metatables by address: a userdata is one of ours if its metatable is. */
     const void *model_metatable, *plan_metatable, *shape_metatable, *layout_metatable, *write_metatable;
     prec_pending_write written;
+    bool has_nulls;         /* some record has been given perilune.null */
     bool has_type_mismatch; /* a record was made with a value that its column's type does not allow */
 } prec_state;
 
@@ -180,6 +181,25 @@ int prec_missing_field(lua_State *L);
 int prec_assign_field(lua_State *L);
 
 extern const luaL_Reg prec_record_metamethods[], prec_shape_functions[];
+
+/* MARK: - Fields that are to be NULL */
+
+/* Notes that the field whose name is on top of the stack is to be written as NULL, though it is nil. [-1, +0, m] */
+void prec_note_null(lua_State *L, int record);
+
+/* Pushes the set of the names that were noted. Returns false, and pushes nothing, if there are none. [-0, +(0|1), -] */
+bool prec_push_nulls(lua_State *L, int record);
+
+/* Whether the name at `name` is in the set at `nulls`. [-0, +0, -] */
+bool prec_is_noted(lua_State *L, int nulls, int name);
+
+/* Gives a record what was noted for another one. [-0, +0, m] */
+void prec_copy_nulls(lua_State *L, int record, int copy);
+
+/* The row of the record holds what was noted. [-0, +0, m] */
+void prec_forget_nulls(lua_State *L, int record);
+
+extern const luaL_Reg prec_null_functions[];
 
 /* Keys of the registry. */
 extern const char prec_plan_metatable_key, prec_shape_metatable_key, prec_layout_metatable_key,

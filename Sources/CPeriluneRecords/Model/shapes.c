@@ -158,7 +158,12 @@ static int new_record(lua_State *L) {
             lua_pop(L, 1);
             lua_pushvalue(L, -2);
             lua_insert(L, -2);
-            lua_rawset(L, record);
+            if (pdb_is_null(L, -1)) {
+                lua_pop(L, 1);
+                prec_note_null(L, record);
+            } else {
+                lua_rawset(L, record);
+            }
         }
     }
     lua_getiuservalue(L, plan, PLAN_SHAPE);

@@ -196,6 +196,32 @@ bool prec_mark_changed(lua_State *L, int record, const prec_shape *shape, int pl
     return true;
 }
 
+/* Whether a value of the key, which is on top of the stack, is the packed one. Without a value there is no key. */
+static bool is_same_key(lua_State *L, const char *at, int chunk) {
+    return lua_isnil(L, -1) || pdb_is_null(L, -1) || compare(L, at, chunk) == IS_SAME;
+}
+
+bool prec_keeps_key(lua_State *L, int record, int values, const prec_shape *shape, const prec_plan *plan, int plan_index) {
+    int top = lua_gettop(L), chunk = top + 1, names = top + 2, left = plan->key_count;
+    luaL_checkstack(L, LUA_MINSTACK, NULL);
+    prec_snapshot_entry *entry = find_entry(L, record);
+    bool is_same = entry == NULL || shape->plan == plan;
+    if (entry && is_same) {
+        const char *at = ((prec_chunk *)lua_touserdata(L, chunk))->bytes + entry->start;
+        lua_getiuservalue(L, plan_index, PLAN_NAMES);
+        for (int i = 0; i < shape->count && left > 0 && is_same; i++, at += packed_size(at)) {
+            if (!plan->columns[shape->order[i]].is_key) continue;
+            lua_rawgeti(L, names, shape->order[i] + 1);
+            lua_rawget(L, values);
+            is_same = is_same_key(L, at, chunk);
+            lua_settop(L, names);
+            left--;
+        }
+    }
+    lua_settop(L, top);
+    return is_same;
+}
+
 bool prec_apply_patch(lua_State *L, const prec_patch *patch) {
     if (!patch->is_whole || patch->size > patch->entry->size) return false;
     prec_chunk *chunk = lua_touserdata(L, patch->chunk);
@@ -275,6 +301,7 @@ static int copy_record(lua_State *L) {
     lua_getiuservalue(L, 2, SHAPE_METATABLE);
     lua_setmetatable(L, 3);
     prec_copy_snapshot(L, 2, 1, 3);
+    prec_copy_nulls(L, 1, 3);
     lua_settop(L, 3);
     return 1;
 }
@@ -289,6 +316,7 @@ static int adopt_shape(lua_State *L) {
     lua_getiuservalue(L, shape, SHAPE_METATABLE);
     lua_setmetatable(L, record);
     prec_copy_snapshot(L, shape, other, record);
+    prec_copy_nulls(L, other, record);
     return 0;
 }
 

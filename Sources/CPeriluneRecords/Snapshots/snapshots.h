@@ -165,6 +165,10 @@ typedef struct {
 ** needs more than a comparison, or the record does not know its row. [-0, +n, m] */
 bool prec_mark_changed(lua_State *L, int record, const prec_shape *shape, int plan_index, prec_mask *mask, prec_patch *patch);
 
+/* Whether the values at `values` have the key of the row that the record stands for, if it knows one, or none at all. False also where
+** that cannot be told at once. `plan_index` is where the plan `plan` is on the stack. [-0, +0, -] */
+bool prec_keeps_key(lua_State *L, int record, int values, const prec_shape *shape, const prec_plan *plan, int plan_index);
+
 /* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room. */
 bool prec_apply_patch(lua_State *L, const prec_patch *patch);
 

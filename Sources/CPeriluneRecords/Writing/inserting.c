@@ -42,14 +42,24 @@ static inline void pack_present(lua_State *L, const prec_plan *plan, int column,
     if (is_filled || !prec_pack_value(L, &packing->packer, type)) drop_packing(packing);
 }
 
-/* Pushes the values that the record has, and marks their columns. */
-static void push_present(lua_State *L, prec_record_write *work, int names, prec_mask *mask, insertion_packing *packing) {
+/* Pushes the value of a column, whose name is on top of the stack and is replaced by it: perilune.null, if that was noted. */
+static int push_value(lua_State *L, prec_record_write *work, int nulls) {
+    bool is_noted = nulls && prec_is_noted(L, nulls, lua_gettop(L));
+    int type = lua_rawget(L, work->values);
+    if (type != LUA_TNIL || !is_noted) return type;
+    lua_pop(L, 1);
+    pdb_push_null(L);
+    return LUA_TUSERDATA;
+}
+
+/* Pushes the values that the record has, and marks their columns. `nulls` is the stack index of what was noted for it, or 0. */
+static void push_present(lua_State *L, prec_record_write *work, int names, int nulls, prec_mask *mask, insertion_packing *packing) {
     prec_plan *plan = work->block;
     luaL_checkstack(L, plan->column_count * 2 + LUA_MINSTACK, "too many columns");
     prec_begin_mask(mask, plan->column_count);
     for (int i = 0; i < plan->column_count; i++) {
         lua_rawgeti(L, names, i + 1);
-        int type = plan->columns[i].is_generated ? LUA_TNIL : lua_rawget(L, work->values);
+        int type = plan->columns[i].is_generated ? LUA_TNIL : push_value(L, work, nulls);
         pack_present(L, plan, i, type, packing);
         if (type == LUA_TNIL) {
             lua_pop(L, 1);
@@ -100,12 +110,13 @@ static void take_inserted(lua_State *L, prec_record_write *work, int names, cons
 /* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
 lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict) {
     prec_check_fields(L, work);
+    int nulls = work->values == work->record && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;
     int names = lua_gettop(L) + 1, slot = names + 1, first_value = slot + 3;
     prec_mask mask;
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     lua_pushnil(L);
     insertion_packing packing = begin_packing(L, work);
-    push_present(L, work, names, &mask, &packing);
+    push_present(L, work, names, nulls, &mask, &packing);
     prec_write *write = prec_push_write(L, work, &mask, "i", conflict, PLAN_LAST_INSERT, 1);
     lua_replace(L, slot);
     pdb_statement *statement = prec_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);

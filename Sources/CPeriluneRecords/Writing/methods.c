@@ -67,16 +67,19 @@ static int run_insert(lua_State *L, prec_record_write *work) {
 }
 
 static int run_update(lua_State *L, prec_record_write *work) {
+    prec_check_key(L, work);
     bool is_written = prec_update_row(L, work, 0, 0);
     if (!is_written && !prec_row_exists(L, work)) prec_raise_row_not_found(L, work);
     return push_written(L, is_written);
 }
 
 static int run_save(lua_State *L, prec_record_write *work) {
+    prec_check_key(L, work);
     return push_written(L, prec_save_row(L, work));
 }
 
 static int run_delete(lua_State *L, prec_record_write *work) {
+    prec_check_key(L, work);
     lua_pushboolean(L, prec_delete_row(L, work));
     prec_forget_row(L, work);
     return 1;
@@ -91,7 +94,7 @@ static int run_exists(lua_State *L, prec_record_write *work) {
 static int run_write_changes(lua_State *L, prec_record_write *work) {
     prec_mask mask;
     prec_patch patch;
-    if (!prec_mark_changed(L, work->record, work->shape_block, work->plan, &mask, &patch)) {
+    if (!prec_mark_changed(L, work->record, work->shape_block, work->plan, &mask, &patch) || prec_has_key(work, &mask)) {
         lua_settop(L, 1);
         return call_in_lua(L, PREC_CALL_write_changes);
     }
@@ -101,11 +104,13 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
         if (!is_written && !prec_row_exists(L, work)) prec_raise_row_not_found(L, work);
         if (is_written && (work->has_rows || !prec_apply_patch(L, &patch))) prec_keep_snapshot(L, work, false);
     }
+    prec_forget_nulls(L, 1);
     lua_pushboolean(L, is_written);
     return 1;
 }
 
-/* MARK: - One write, for the Lua part. Arguments: record, database or nil, values or nil, clause or nil, columns or nil. */
+/* MARK: - One write, for the Lua part. Arguments: record, database or nil, values or nil, clause or nil, columns
+** or nil, the values of the key by which the row is found or nil: those of the record. */
 
 typedef struct {
     const char *name;
@@ -113,17 +118,18 @@ typedef struct {
     bool is_read;
 } raw_verb;
 
-/* Stack: the five arguments, shape. */
+/* Stack: the six arguments, shape. */
 static int run_raw_verb(lua_State *L, pdb_access *access, void *context) {
     const raw_verb *verb = context;
     if (access->mode == PDB_GUARD) access->is_taken = true;
     prec_record_write work = prec_begin_work(L, access->database, access, verb->name, 1);
     if (lua_istable(L, 3)) work.values = 3;
+    if (lua_istable(L, 6)) work.key_values = 6;
     return verb->run(L, &work, lua_type(L, 4) == LUA_TSTRING ? 4 : 0, lua_istable(L, 5) ? 5 : 0);
 }
 
 static int call_raw_verb(lua_State *L, const raw_verb *verb) {
-    lua_settop(L, 5);
+    lua_settop(L, 6);
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, 2, verb->name, &access);
     if (prec_push_shape_of(L, 1) == NULL) return plua_argument_error(L, verb->name, 1, "a record", 1);
@@ -137,12 +143,14 @@ static int run_raw_insert(lua_State *L, prec_record_write *work, int conflict, i
 }
 
 static int run_raw_update(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    if (work->key_values == 0) prec_check_key(L, work);
     lua_pushboolean(L, prec_update_row(L, work, columns, conflict));
     return 1;
 }
 
 static int run_raw_delete(lua_State *L, prec_record_write *work, int conflict, int columns) {
     (void)conflict, (void)columns;
+    prec_check_key(L, work);
     lua_pushboolean(L, prec_delete_row(L, work));
     return 1;
 }
@@ -188,6 +196,12 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
     if (is_there) {
         prec_check_types(L, work.call.rows);
         return 1;
+    }
+    if (lua_type(L, 3) == LUA_TSTRING && work.block->columns[work.block->keys[0]].is_date) {
+        /* The row may have the date in another form. */
+        lua_settop(L, 3);
+        if (lua_isnil(L, 2)) lua_remove(L, 2);
+        return call_in_lua(L, ((const find_verb *)context)->callback);
     }
     if (lua_type(L, 3) == LUA_TSTRING) {
         prec_push_callback(L, PREC_CALL_check_key);
@@ -269,6 +283,8 @@ static void set_fields(lua_State *L) {
         if (pdb_is_null(L, -1)) {
             lua_pop(L, 1);
             lua_pushnil(L);
+            lua_pushvalue(L, -2);
+            prec_note_null(L, 1);
         }
         lua_rawset(L, 1);
     }

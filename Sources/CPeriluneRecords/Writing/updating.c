@@ -33,16 +33,19 @@ static void mark_columns(lua_State *L, prec_record_write *work, int names, int c
         }
         lua_pop(L, 3);
     }
+    int nulls = !has_all && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;
     for (int i = 0; i < plan->column_count; i++) {
         if (plan->columns[i].is_generated || plan->columns[i].is_key || prec_is_in_mask(mask, i)) continue;
         if (!has_all) {
             lua_rawgeti(L, names, i + 1);
-            bool is_set = lua_rawget(L, work->values) != LUA_TNIL;
+            bool is_set = nulls && prec_is_noted(L, nulls, lua_gettop(L));
+            is_set = lua_rawget(L, work->values) != LUA_TNIL || is_set;
             lua_pop(L, 1);
             if (!is_set) continue;
         }
         prec_add_to_mask(mask, i);
     }
+    if (nulls) lua_remove(L, nulls);
 }
 
 /* Takes what the database has put into the row that was updated: the columns of RETURNING, whose list is on top of the stack. */

@@ -51,13 +51,29 @@ bool prec_push_key_of(lua_State *L, prec_record_write *work) {
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     for (int i = 0; i < work->block->key_count; i++) {
         lua_rawgeti(L, top + 1, work->block->keys[i] + 1);
-        lua_rawget(L, work->values);
+        lua_rawget(L, work->key_values ? work->key_values : work->values);
         if (!lua_isnil(L, -1) && !pdb_is_null(L, -1)) continue;
         lua_settop(L, top);
         return false;
     }
     lua_remove(L, top + 1);
     return true;
+}
+
+void prec_check_key(lua_State *L, prec_record_write *work) {
+    if (prec_keeps_key(L, work->record, work->values, work->shape_block, work->block, work->plan)) return;
+    /* It may be the same in another form: the Lua part knows the types of columns. */
+    prec_push_callback(L, PREC_CALL_check_kept_key);
+    lua_pushstring(L, work->verb);
+    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_pushvalue(L, work->record);
+    lua_call(L, 3, 0);
+}
+
+bool prec_has_key(const prec_record_write *work, const prec_mask *mask) {
+    bool has_key = false;
+    for (int i = 0; i < work->block->key_count; i++) has_key = has_key || prec_is_in_mask(mask, work->block->keys[i]);
+    return has_key;
 }
 
 int prec_raise_no_key(lua_State *L, prec_record_write *work) {
@@ -80,6 +96,7 @@ int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
 /* The record now is what its row is. After an insert, it has all columns; after an update, those that it had and that were written,
 ** which the Lua part finds out where they are not all. */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
+    prec_forget_nulls(L, work->record);
     bool is_whole = work->shape_block->plan == work->block && work->shape_block->count == work->block->column_count;
     int top = lua_gettop(L), shape = work->shape;
     if (!is_whole && !has_all) {

@@ -10,6 +10,7 @@ typedef struct {
     pdb_call call;
     const char *verb;
     int record, values; /* on the stack: the record, and the table that its values are taken from */
+    int key_values;     /* on the stack: the table that the values of the key are taken from, or 0 for that of all values */
     int shape, plan;    /* on the stack */
     prec_plan *block;
     prec_shape *shape_block; /* NULL for a key */
@@ -56,6 +57,12 @@ void prec_check_fields(lua_State *L, prec_record_write *work);
 
 /* Pushes the values of the key; returns false, and pushes nothing, if one of them is nil or null. */
 bool prec_push_key_of(lua_State *L, prec_record_write *work);
+
+/* Raises if the key of the record is another one than that of the row that it stands for: it would write another row. */
+void prec_check_key(lua_State *L, prec_record_write *work);
+
+/* Whether a column of the key is in the mask. */
+bool prec_has_key(const prec_record_write *work, const prec_mask *mask);
 
 /* Raises that the table has no key, or that the record has none. */
 int prec_raise_no_key(lua_State *L, prec_record_write *work);

@@ -202,6 +202,23 @@ test("a conversion that raises or returns something odd is an error that names t
   matches(fails("conversion", function() Item{ a = {} }:insert() end), "to_database returned")
 end)
 
+test("an error object that to_database raises comes through as it is", function()
+  db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, a)"
+  local mistake = { kind = "mine" }
+  local wrong = { from_database = function(v) return v end, to_database = function() error(mistake) end }
+  local Item = perilune.record("item", { types = { a = wrong } })
+  for _, write in ipairs{
+    function() Item{ a = 1 }:insert() end,
+    function() Item:insert_all{ { a = 1 } } end,
+    function() Item:upsert{ id = 1, a = 1 } end,
+    function() Item:filter{ a = 1 } end,
+    function() Item:update_all{ a = 1 } end,
+  } do
+    local is_done, err = pcall(write)
+    equal({ is_done, rawequal(err, mistake) }, { false, true })
+  end
+end)
+
 test("a type that is none, or for no column, is refused", function()
   db:execute "CREATE TABLE item (id INTEGER PRIMARY KEY, at DATETIME)"
   matches(fails("argument", function() perilune.record("item", { types = { at = "dat" } }):fetch_all() end), "column `at`: expected a type")

@@ -133,3 +133,37 @@ test("a block that reads keeps the table that it began with", function()
   end)
   equal(tostring(Person:find(ours, 1)), 'person{id = 1, name = "Ada", age = 36, email = NULL}')
 end)
+
+test("a column that another connection has added is known at once, wherever it is named", function()
+  for _, use in ipairs{
+    function(Person) equal(Person:filter{ email = "none" }:fetch_count(), 2) end,
+    function(Person) equal(Person:filter(Person.c.email:eq("none")):fetch_count(), 2) end,
+    function(Person) equal(Person:order("email"):fetch_one().email, "none") end,
+    function(Person) equal(Person:select("email"):fetch_values(), { "none", "none" }) end,
+    function(Person) equal(Person:filter_key(1):update_all{ email = "x" }.changed_rows, 1) end,
+    function(Person) equal(Person:insert(Person.draft{ email = "x" }).email, "x") end,
+    function(Person)
+      local draft = Person.draft()
+      draft.email = "x"
+      equal(Person:insert(draft).email, "x")
+    end,
+    function(Person) equal(Person.draft().email, nil) end,
+    function(Person) equal(Person{ email = "x" }:insert().email, "x") end,
+    function(Person) equal(Person:insert({ name = "C" }, { returning = "email" }), "none") end,
+    function(Person) equal(Person:upsert({ id = 1 }, { update = { email = "x" } }).email, "x") end,
+    function(Person) equal(Person:find{ id = 1 }.email, "none") end,
+  } do
+    local path = temporary_path "shared.sqlite"
+    local theirs, ours = perilune.queue(path), perilune.queue(path)
+    theirs:execute[[
+      CREATE TABLE person (id INTEGER PRIMARY KEY, name TEXT, age INTEGER);
+      INSERT INTO person VALUES (1, 'Ada', 36), (2, 'Bob', 40)]]
+    local Person = perilune.record "person"
+    perilune.with({ database = ours }, function()
+      equal(Person:filter{ name = "Ada" }:fetch_count(), 1)
+      equal(Person.draft{ name = "x" }.name, "x")
+      theirs:execute "ALTER TABLE person ADD COLUMN email TEXT DEFAULT 'none'"
+      use(Person)
+    end)
+  end
+end)

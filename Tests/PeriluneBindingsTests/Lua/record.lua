@@ -323,3 +323,26 @@ test("a verb of a class that extends another takes SQL, statements and keys as t
   equal(Sub:exists(2), true)
   equal(Sub:delete_all(), 2)
 end)
+
+test("fetch_one takes SQL with its arguments; SQL alone could be a key, and is refused", function()
+  local Author = library()
+  Author:insert_all{ { name = "a" }, { name = "b" } }
+  local sql = "SELECT * FROM author WHERE name = ?"
+  equal(Author:fetch_one(db, sql, "b").id, 2)
+  equal(Author:fetch_one(sql, "b").id, 2)
+  equal(Author:fetch_one(sql, "c"), nil)
+  equal(Author:fetch_one("SELECT * FROM author WHERE name = :name", { name = "a" }).id, 1)
+  matches(fails("argument", Author.fetch_one, Author, db, "SELECT * FROM author"), "Class:from_sql(sql, ...):fetch_one()")
+  equal(Author:from_sql("SELECT * FROM author ORDER BY id DESC"):fetch_one().id, 2)
+end)
+
+test("two classes of one table are told apart, with what to share", function()
+  local Author = library()
+  local Twin = perilune.record("author")
+  function Author:label() return self.name end
+  local twin = Twin{ name = "a" }
+  local cure = "each call of perilune.record(\"author\") makes one"
+  matches(fails("argument", Author.insert, Author, twin), cure)
+  matches(fails("unknown_column", function() twin:label() end), cure)
+  matches(fails("argument", Author.delete, Author, Twin{ id = 1, name = "x" }), "`require`")
+end)

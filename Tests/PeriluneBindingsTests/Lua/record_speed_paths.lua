@@ -206,7 +206,10 @@ test("update_changes compares as the database does", function()
   equal(record:update_changes{ d = false, a = 5 }, true)
   equal(T:find(1).a, "5")
   record.id = 9
-  equal(fails("record_not_found", record.update_changes, record, { a = "x" }).key, 9)
+  equal(fails("changed_key", record.update_changes, record, { a = "x" }).key, 1)
+  record.id = 1
+  db:execute "DELETE FROM t"
+  equal(fails("record_not_found", record.update_changes, record, { a = "x" }).key, 1)
 end)
 
 test("update_changes that fails tells the truth later", function()

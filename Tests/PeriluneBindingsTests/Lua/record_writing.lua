@@ -442,7 +442,7 @@ test("records of a list that fails are what they were", function()
   list[250].name = nil
   fails("constraint_not_null", Author.insert_all, Author, list)
   equal({ rawget(list[1], "id"), rawget(list[1], "born"), rawget(list[200], "id") }, {})
-  equal(list[1].country, perilune.null)
+  equal(list[1].country, nil)
   equal(list[1]:has_changes(), true)
   equal(count("author"), 0)
   list[250].name = "n"

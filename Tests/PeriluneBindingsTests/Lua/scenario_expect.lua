@@ -165,7 +165,7 @@ test("expect_error returns the error and asks for its kind, table and column", f
   local found = failure('expect_error(function() t.db.a:insert { name = "x" } end, { code = "constraint_check", column = "a.nam" })')
   equal(found.details, {
     'expected an error of kind "constraint_check", got "constraint_unique"', "expected an error of column a.nam, got one of a.name",
-    "the error is  UNIQUE constraint failed: a.name",
+    "the error is  UNIQUE constraint failed: a.name (a row of `a`)",
   })
 end)
 

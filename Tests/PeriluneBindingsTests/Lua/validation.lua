@@ -93,6 +93,27 @@ test("an error of a constraint names table, columns and key", function()
   equal({ err.table, err.columns, err.key }, { "member", { "name" }, 5 })
 end)
 
+test("the message of an error of a constraint names table and key, also where many rows are written", function()
+  local Member = make_member()
+  Member{ id = 5, name = "Ann", email = "a@x" }:insert()
+  local twin = Member{ id = 6, name = "Bob", email = "a@x" }
+  matches(fails("constraint_unique", twin.insert, twin).message, "member.email (the row of `member` with `id` 6)")
+  matches(fails("constraint_unique", Member.insert_all, Member, { { name = "Bob", email = "a@x" } }).message, "(a row of `member`)")
+  for _, write in ipairs{
+    function() Member:update_all{ age = 3 } end,
+    function() Member:update_all({ age = 3 }, { returning = true }) end,
+    function() Member:update_all({ age = 3 }, { returning = "id" }) end,
+  } do
+    local err = fails("constraint_check", write)
+    equal(err.table, "member")
+    matches(err.message, "(a row of `member`)")
+  end
+  db:execute "CREATE TABLE pass (member_id INTEGER REFERENCES member); INSERT INTO pass VALUES (5)"
+  for _, delete in ipairs{ function() Member:delete_all() end, function() Member:filter_key(5):delete_all() end } do
+    equal(fails("constraint_foreign_key", delete).table, "member")
+  end
+end)
+
 test("an error of a check names the constraint, and its columns where the schema tells them", function()
   local Member = make_member()
   local err = fails("constraint_check", function() Member{ name = "Kid", age = 3 }:insert() end)
@@ -103,13 +124,13 @@ test("an error of a foreign key names the tables whose rows are missing", functi
   local Member = make_member()
   local err = fails("constraint_foreign_key", function() Member{ name = "Ann", club_id = 9 }:insert() end)
   equal({ err.table, err.columns, err.referenced_table }, { "member", { "club_id" }, "club" })
-  equal(err.message, "FOREIGN KEY constraint failed: `club` has no row for club_id")
+  equal(err.message, "FOREIGN KEY constraint failed: `club` has no row for club_id (a row of `member`)")
   local Club = perilune.record "club"
   local club = Club{ id = 1 }:insert()
   Member{ name = "Bob", club_id = club.id }:insert()
   err = fails("constraint_foreign_key", club.delete, club)
   equal(err.referring_table, "member")
-  equal(err.message, "FOREIGN KEY constraint failed: rows of `member` refer to this one of `club`")
+  equal(err.message, "FOREIGN KEY constraint failed: rows of `member` refer to this one of `club` (the row of `club` with `id` 1)")
 end)
 
 test("a value of the wrong type in a strict table names the column", function()

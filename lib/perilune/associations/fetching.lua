@@ -25,8 +25,8 @@ local function plain_names(segment, class)
   local names = {}
   if not segment.whole then return names end
   local column_types = require "perilune.records.column_types"
-  local info = record_class.info(class)
-  local converters = column_types.of(record_class.description(class).schema, info.options.types)
+  local types = require("perilune.records.info").types_of(record_class.info(class))
+  local converters = column_types.of(record_class.description(class).schema, types)
   for index, name in ipairs(segment.names) do
     local converter = name and converters[name]
     if name and (not converter or converter.name == "blob" or not converter.read) then names[segment.first + index - 1] = name end

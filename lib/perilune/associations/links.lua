@@ -1,5 +1,6 @@
 --- Links of a record through a pivot table: `playlist:tracks():add(track)`.
 
+local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local record_class = require "perilune.records.class"
@@ -27,9 +28,10 @@ local function pivot_of(self, method)
   }
 end
 
+--- Puts what the row of a record has stored into fields of the table in between, which stores the same.
 local function set(fields, columns, source_columns, record, method)
   for index, column in ipairs(columns) do
-    local value = record[source_columns[index]]
+    local value = association_records.stored_field(record, source_columns[index])
     if value == nil then
       raise("argument", method .. ": a record without a `" .. source_columns[index] .. "` cannot be linked; insert it first")
     end
@@ -37,7 +39,13 @@ local function set(fields, columns, source_columns, record, method)
   end
 end
 
---- The columns of the link to a record, which may be given by its key.
+--- What the table of a class has stored for a value of a column.
+local function stored(class, column, value)
+  local info = require("perilune.records.info").of_class(class)
+  return require("perilune.records.values").store(info, nil, column, value)
+end
+
+--- The columns of the link to a record, which may be given by its key, with what they store.
 local function link_fields(pivot, linked, method)
   local fields = {}
   set(fields, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, method)
@@ -45,13 +53,13 @@ local function link_fields(pivot, linked, method)
   if info then
     if not pivot.target:is(linked) then
       raise("argument", method .. ": expected a record of `" .. classes.table(pivot.target) .. "`, got "
-        .. classes.name_of(linked))
+        .. classes.name_beside(linked, pivot.target))
     end
     set(fields, pivot.pivot_target_columns, pivot.target_columns, linked, method)
   elseif linked == nil or type(linked) == "table" or #pivot.pivot_target_columns > 1 then
     raise("argument", method .. ": expected a record or its key, got " .. classes.name_of(linked))
   else
-    fields[pivot.pivot_target_columns[1]] = linked
+    fields[pivot.pivot_target_columns[1]] = stored(pivot.target, pivot.target_columns[1], linked)
   end
   return fields
 end
@@ -63,8 +71,16 @@ local function arguments(method, first, ...)
   return records.default_database(), given
 end
 
-local function exists(pivot, db, fields)
-  return pivot.class:unscoped():filter(fields):exists(db)
+--- The links that have some fields, which are compared as they are stored.
+local function links(pivot, fields)
+  local values = {}
+  for column, value in pairs(fields) do values[column] = perilune.value(value) end
+  return pivot.class:unscoped():filter(values)
+end
+
+--- Makes a link, unless it is there.
+local function link(pivot, fields)
+  if not links(pivot, fields):exists() then pivot.class.from_row(fields):insert() end
 end
 
 --- Links records, given as such or by their keys; those that are linked already stay as they are.
@@ -73,8 +89,7 @@ function verbs:add(...)
   local db, given = arguments("add", ...)
   records.with_access(db, "guard", function()
     for index = 1, given.n do
-      local fields = link_fields(pivot, given[index], "add")
-      if not exists(pivot, nil, fields) then pivot.class(fields):insert() end
+      link(pivot, link_fields(pivot, given[index], "add"))
     end
   end)
 end
@@ -86,7 +101,7 @@ function verbs:remove(...)
   local count = 0
   records.with_access(db, "guard", function()
     for index = 1, given.n do
-      count = count + pivot.class:unscoped():filter(link_fields(pivot, given[index], "remove")):delete_all().changed_rows
+      count = count + links(pivot, link_fields(pivot, given[index], "remove")):delete_all().changed_rows
     end
   end)
   return count
@@ -101,11 +116,8 @@ function verbs:replace(list, db)
   records.with_access(db or records.default_database(), "guard", function()
     local own = {}
     set(own, pivot.pivot_owner_columns, pivot.owner_columns, pivot.record, "replace")
-    pivot.class:unscoped():filter(own):delete_all()
-    for _, linked in ipairs(list) do
-      local fields = link_fields(pivot, linked, "replace")
-      if not exists(pivot, nil, fields) then pivot.class(fields):insert() end
-    end
+    links(pivot, own):delete_all()
+    for _, linked in ipairs(list) do link(pivot, link_fields(pivot, linked, "replace")) end
   end)
 end
 

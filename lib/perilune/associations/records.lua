@@ -3,6 +3,7 @@
 local association = require "perilune.associations.association"
 local sql_associations = require "perilune.native.associations"
 local errors = require "perilune.native.errors"
+local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local record_class = require "perilune.records.class"
@@ -72,7 +73,7 @@ local function check_record(root, record)
     if ancestor.class == root.owner then return end
   end
   raise("argument", ("`%s`: expected a record of `%s`, got %s; write record:%s()"):format(root.name or "association",
-    root.owner_source.table, classes.name_of(record), root.name or "association"))
+    root.owner_source.table, classes.name_beside(record, root.owner), root.name or "association"))
 end
 
 --- The node of the request for what belongs to one record, through other tables.
@@ -88,13 +89,22 @@ local function node_through(node, key_count)
   return found
 end
 
+--- What the row of a record has stored in a column that refers to other rows, or that they refer to; nil for NULL.
+local function stored_field(record, name)
+  local value = rawget(record, name)
+  if value == nil or value == null then return nil end
+  return require("perilune.records.values").stored(require("perilune.records.info").of_record(record), record, name)
+end
+
+association_records.stored_field = stored_field
+
 local function through(self, record, owner_columns)
   local node = node_through(self.node, #owner_columns)
   local result = { node = node, link = { root = self.node.root, record = record } }
   local count = self.node.count
   for index = 1, count do result[index] = self[index] end
   for index, name in ipairs(owner_columns) do
-    local value = rawget(record, name)
+    local value = stored_field(record, name)
     if value == nil then return sources.class_request(self.node.root.target):none() end
     result[count + index] = value
   end
@@ -111,11 +121,14 @@ function association_records.request_of(self, record, db)
   if root.options.through then return through(self, record, owner_columns) end
   local rows, source = request_for_node(self.node, self, association.identity(self.node)), root.source
   for index, name in ipairs(owner_columns) do
-    local value = rawget(record, name)
+    local value = stored_field(record, name)
     if value == nil then return rows:none() end
+    local column = source:column(target_columns[index])
     -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
     if root.compares_texts_as_numbers and type(value) == "number" then value = perilune.value(value):cast("numeric") end
-    rows = rows:filter(source:column(target_columns[index]):eq(value))
+    -- What is stored on the one side is compared with what is stored on the other.
+    if column.shape.convert and not marks.is_expression(value) then value = perilune.value(value) end
+    rows = rows:filter(column:eq(value))
   end
   return rows
 end

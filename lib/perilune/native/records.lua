@@ -192,6 +192,18 @@ function records.changed_columns(record, values) end
 ---@param values? table<string, any>
 function records.set_snapshot(record, values) end
 
+-- Fields that are to be NULL
+
+--- A field; perilune.null where it is nil and is to be written as NULL.
+---@param record table
+---@param name string
+---@return any
+function records.stored_field(record, name) end
+
+--- Makes fields nil that hold perilune.null; they are to be written as NULL.
+---@param record table
+function records.take_nulls(record) end
+
 -- Verbs of scripts: C does what is usual by itself, and calls the function of the same name in Lua for anything else.
 
 ---@return any ...

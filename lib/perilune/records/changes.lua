@@ -20,7 +20,7 @@ local function add_unseen(info, target, suspects)
   local seen, all = {}, table.move(suspects, 1, #suspects, 1, {})
   for _, name in ipairs(names) do seen[name] = true end
   for _, column in ipairs(info.columns) do
-    if not seen[column] and rawget(target, column) ~= nil then all[#all + 1] = column end
+    if not seen[column] and record_values.field(target, column) ~= nil then all[#all + 1] = column end
   end
   return all
 end
@@ -33,10 +33,14 @@ function record_changes.columns(info, target)
   if suspects == nil then return nil end
   local current = current_info(info, target)
   suspects = add_unseen(current, target, suspects)
-  local old, changed = records.snapshot(target), {}
+  local old, names = records.snapshot(target)
+  local seen, changed = {}, {}
+  for _, name in ipairs(names) do seen[name] = true end
   for _, column in ipairs(suspects) do
     local info = current.affinities[column] and current or info
-    if not info.generated[column] and record_values.differs(info, column, old[column], rawget(target, column)) then
+    -- What an unseen column holds is not known.
+    local is_noted = records.stored_field(target, column) == null and not seen[column]
+    if not info.generated[column] and (is_noted or record_values.differs(info, column, old[column], rawget(target, column))) then
       changed[#changed + 1] = column
     end
   end
@@ -98,7 +102,9 @@ end
 
 local function set_fields(target, fields)
   for key, value in pairs(fields) do
-    if value == null then value = nil end
+    if value == null then
+      target[key] = nil
+    end
     target[key] = value
   end
 end

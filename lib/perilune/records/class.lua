@@ -25,6 +25,8 @@ local record = {
   creators = {},
   --- Functions that are told of every new description: `describer(info, description)`.
   describers = {},
+  --- By name: verbs of records that the Lua part must know of where a class defines its own.
+  overridable = {},
   --- What classes have, and what records have.
   class_verbs = {},
   instance_verbs = {},
@@ -172,6 +174,13 @@ function record.name(class)
   return infos[class].name
 end
 
+--- What messages call a class where another one is expected. Each call of `perilune.record` makes a class.
+function record.other_name(found, expected)
+  if found.table:lower() ~= expected.table:lower() then return found.name end
+  return ("another class of the same table: each call of perilune.record(%q) makes one; make it in one file, return it there, and "
+    .. "`require` that file wherever it is used"):format(found.table)
+end
+
 --- The value of a field that a record does not have: nil for a column that it could have.
 function record.missing(class, name)
   local info = infos[class]
@@ -182,6 +191,14 @@ function record.missing(class, name)
     end
   end
   if type(name) == "string" and (not can_tell_columns(info) or info.known[name]) then return nil end
+  for other in pairs(infos) do
+    local twin = infos[other]
+    local is_there = rawget(twin.members, name) ~= nil or twin.associations and twin.associations[name] ~= nil
+    if is_there and twin ~= info and twin.table == info.table then
+      raise("unknown_column", ("no column `%s` in `%s`, nor has its class a method or association of that name, but %s"):format(name,
+        info.table, record.other_name(twin, info)), { name = name, table = info.table })
+    end
+  end
   local names, methods = known_names(info), {}
   for ancestor in record.ancestors(info) do
     for member in pairs(ancestor.members) do methods[#methods + 1] = member end
@@ -265,7 +282,7 @@ local function define(class, name, value)
   end
   if value ~= nil then check_hook(name) end
   rawset(info.members, name, value)
-  rawset(info.lookup, name, value)
+  rawset(info.lookup, name, record.overridable[name] and may_be_called(value) and record.override(info, name, value) or value)
   forget_found(info)
   forget_in_derived(info, name)
   if record.hooks[name] and value ~= nil then records.set_model(info.model, true) end

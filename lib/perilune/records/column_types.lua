@@ -90,6 +90,27 @@ named.date = {
   write = writer_of_dates("a date (perilune.date(...)) or its text", date.is, native_values.read_date),
 }
 
+--- Forms in which the same time is written, from the one that records write.
+-- @param value a date, or what stands for one; anything else stands for itself
+function column_types.forms_of_date(value)
+  local forms, known = {}, {}
+  local function add(form)
+    if form ~= nil and not known[form] then forms[#forms + 1], known[form] = form, true end
+  end
+  if type(value) == "string" then add(value) end
+  local date = type(value) ~= "number" and named.date.write(value)
+  if not date then return { value } end
+  add(date)
+  local seconds = date:match("^(.*)%.000$")
+  add(seconds)
+  add(seconds and seconds:match("^(.*):00$"))
+  add(seconds and seconds:match("^(.*) 00:00:00$"))
+  for index = 1, #forms do
+    if forms[index]:find(" ", 1, true) then add((forms[index]:gsub(" ", "T", 1))) end
+  end
+  return forms
+end
+
 --- The row path makes dates of texts in the usual forms by itself.
 column_types.date = named.date
 
@@ -151,13 +172,22 @@ local function unwrap(wanted, value)
   return value
 end
 
+--- The same for a conversion of what a script writes: an error object that it raises is for those that write, as it is.
+local function attempt_writing(name, f, ...)
+  local is_done, converted, message = pcall(f, ...)
+  if is_done and converted == nil then return nil, message and tostring(message) or (name .. " has no such value") end
+  if is_done then return converted end
+  if type(converted) == "table" or type(converted) == "userdata" then error(converted, 0) end
+  return nil, text_of(converted)
+end
+
 --- From a pair of functions. Both may return nil and a message.
 local function custom_type(wanted, name, from_database, to_database)
   return {
     name = name,
     read = function(value) return attempt(name, from_database, value) end,
     write = function(value)
-      local plain, message = attempt(name, to_database, unwrap(wanted, value))
+      local plain, message = attempt_writing(name, to_database, unwrap(wanted, value))
       plain = native_values.plain(plain)
       if plain == nil or plain == null then return nil, message or (name .. " has no such value") end
       if not is_storable(plain) then return nil, name .. ": to_database returned " .. errors.describe(plain) end

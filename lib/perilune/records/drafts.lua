@@ -8,6 +8,7 @@
 -- a key, and updates the row of one that has it. Methods of the class that do not write can be called on drafts.
 
 local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
 local writing = require "perilune.records.writing"
 local record = require "perilune.records.class"
 local record_info = require "perilune.records.info"
@@ -40,6 +41,15 @@ local unknown = { affinities = setmetatable({}, { __index = function() return "B
 
 local function info_of(class)
   return record_info.of_any(class) or unknown
+end
+
+--- The same, after reading the schema again if it has no such column: another connection may have added it.
+local function info_with(class, column)
+  local info = info_of(class)
+  if info.affinities[column] or type(column) ~= "string" then return info end
+  local has_one, db = pcall(records.default_database)
+  if has_one then records.touch_schema(db) end
+  return info_of(class)
 end
 
 --- The names of the columns that a draft or record may have.
@@ -87,12 +97,13 @@ local function index(self, key)
   if verbs[key] then raise_verb(class, key) end
   local method = record.method(record.info(class), key)
   if method ~= nil or not info.columns then return method end
-  raise_unknown(class, key, info)
+  info = info_with(class, key)
+  if not info.affinities[key] then raise_unknown(class, key, info) end
 end
 
 local function assign(self, key, value)
   local class = classes[self]
-  local info = info_of(class)
+  local info = info_with(class, key)
   if not info.affinities[key] then raise_unknown(class, key, info) end
   rawset(self, key, value)
 end
@@ -127,6 +138,7 @@ function draft.new(class, values)
   end
   local info, is_record = info_of(class), record.info_of(values) ~= nil
   for key in next, values or {} do
+    if not info.affinities[key] and not is_record then info = info_with(class, key) end
     if type(key) ~= "string" or not (info.affinities[key] or is_record) then raise_unknown(class, key, info) end
   end
   local result = copy_of_fields(info, values or {})

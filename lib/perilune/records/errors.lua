@@ -4,6 +4,7 @@
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
+local failures = require "perilune.records.failures"
 local record_values = require "perilune.records.values"
 local name = require("perilune.runtime.sql_text").name
 
@@ -66,7 +67,7 @@ local function stored_list(info, record, columns)
   for index, column in ipairs(columns) do
     local value = rawget(record, column)
     if value == nil or value == null then return nil end
-    values[index] = record_values.store(info, record, column, value)
+    values[index] = record_values.stored(info, record, column)
   end
   return values
 end
@@ -109,6 +110,17 @@ function explanations.constraint_foreign_key(info, record, db, message)
   return found
 end
 
+--- Which row an error is about, for people.
+local function row_text(info, key)
+  local parts = {}
+  for index, column in ipairs(info.schema.primary_key.columns) do
+    local value = type(key) == "table" and key[column] or #info.schema.primary_key.columns == 1 and key or nil
+    if value == nil then return ("a row of `%s`"):format(info.schema.name) end
+    parts[index] = ("`%s` %s"):format(column, failures.show(value))
+  end
+  return ("the row of `%s`%s"):format(info.schema.name, #parts > 0 and " with " .. table.concat(parts, ", ") or "")
+end
+
 --- Adds to an error of a constraint what is known of it: `table`, `key`, `columns`, `constraint`, `referenced_table`,
 -- `referring_table`. Returns the error.
 function record_errors.explain(err, info, record, db)
@@ -120,7 +132,15 @@ function record_errors.explain(err, info, record, db)
   local explain = explanations[kind]
   local found = explain and explain(info, record, db, err.message) or {}
   for key, value in pairs(found) do fields[key] = value end
+  fields.message = ("%s (%s)"):format(fields.message or err.message, row_text(info, fields.key))
   return errors.add_fields(err, fields)
+end
+
+--- The same for a statement that writes many rows of a table.
+function record_errors.explain_many(err, table_name)
+  local kind = type(err) == "userdata" and err.kind
+  if type(kind) ~= "string" or not kind:find("^constraint") or err.table ~= nil then return err end
+  return errors.add_fields(err, { table = table_name, message = ("%s (a row of `%s`)"):format(err.message, table_name) })
 end
 
 return record_errors

@@ -1,12 +1,13 @@
 --- Reading records: find, fetch_one, fetch_all, rows, fetch_count, exists; and values made from rows by a function.
 
-local perilune = require "perilune"
 local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local record = require "perilune.records.class"
 local failures = require "perilune.records.failures"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 local sql_text = require "perilune.runtime.sql_text"
 
@@ -179,11 +180,10 @@ local function key_condition(verb, class, db, values)
     raise("argument", ("%s: the columns given are no unique key of `%s`, whose unique keys are: %s")
       :format(verb, description.table, list_keys(description)))
   end
+  local info = record_info.of(description)
   for position, column in ipairs(description.columns) do
     if given[position] ~= nil then
-      parts[#parts + 1] = sql_text.name(column.name) .. " IS ?"
-      local is_bytes = column.is_blob and type(given[position]) == "string"
-      arguments[#arguments + 1] = is_bytes and perilune.blob(given[position]) or given[position]
+      parts[#parts + 1] = record_values.condition(info, column.name, given[position], arguments)
     end
   end
   return description, table.concat(parts, " AND "), arguments
@@ -198,16 +198,15 @@ function fetching.check_key(verb, key)
   if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
   local text = key:lower()
   if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
-    raise("argument", verb .. ": expected a key, got SQL: Class:from_sql(sql, ...):fetch_one() fetches by SQL")
+    raise("argument", verb .. ": expected a key, got SQL: Class:from_sql(sql, ...):fetch_one() fetches by SQL (alone it could be a key "
+      .. "that somebody has typed)")
   end
 end
 
---- The column that a key of one value is for, which may be the row id; and the SQL that fetches by it.
+--- The column that a key of one value is for, which may be the row id.
 local function column_of_key(verb, description)
-  if #description.key == 1 then return description.columns[description.keys[1]], description.find end
-  if description.row_id then
-    return { name = description.row_id }, ("%s WHERE %s = ?"):format(description.select, description.row_id)
-  end
+  if #description.key == 1 then return description.key[1] end
+  if description.row_id then return description.row_id end
   raise("argument", #description.key == 0 and ("%s: `%s` has no primary key"):format(verb, description.table)
     or ("%s: the key of `%s` has several columns: give a table with %s"):format(verb, description.table,
       table.concat(description.key, ", ")))
@@ -225,14 +224,31 @@ function fetching.fetch_by_key(verb, class, db, key)
   end
   if plain_key(key) then
     local description = record.description(class, db)
-    local column, sql = column_of_key(verb, description)
-    if column.is_blob and type(key) == "string" then key = perilune.blob(key) end
-    local found = awaken_one(info, records.fetch_record(db, sql, class, key))
+    local column, arguments = column_of_key(verb, description), {}
+    local where = record_values.condition(record_info.of(description), column, key, arguments)
+    local found = awaken_one(info, records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
     if found == nil then fetching.check_key(verb, key) end
     return found
   end
   local description, where, arguments = key_condition(verb, class, db, key)
   return awaken_one(info, records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
+end
+
+--- Fetches the row that a record stands for, as another record. Raises if there is none.
+function fetching.fetch_row_of(verb, class, db, target)
+  local description = record.description(class, db)
+  local info, parts, arguments = record_info.of(description), {}, {}
+  for index, name in ipairs(description.key) do
+    if records.knows_row(target) then
+      parts[index] = sql_text.name(name) .. " = ?"
+      arguments[index] = record_values.stored(info, target, name)
+    else
+      parts[index] = record_values.condition(info, name, rawget(target, name), arguments)
+    end
+  end
+  local found = records.fetch_record(db, description.select .. " WHERE " .. table.concat(parts, " AND "), class, arguments)
+  if found == nil then failures.raise_not_found(description, target) end
+  return awaken_one(record.info(class), found)
 end
 
 local function raise_none(class, db, key)
@@ -286,7 +302,11 @@ function fetching.fetch_one(class, ...)
   if records.is_statement(key) then
     return awaken_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
-  if count > 1 then raise("argument", "fetch_one: expected a key, got " .. count .. " arguments: use from_sql for SQL") end
+  -- A key stands alone. SQL that stands alone is refused: it could be the key that somebody has typed.
+  if count > 1 and type(key) == "string" then
+    return awaken_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
+  end
+  if count > 1 then raise("argument", "fetch_one: expected a key, or SQL with its arguments, got " .. count .. " arguments") end
   return fetching.fetch_by_key("fetch_one", class, db, key)
 end
 

@@ -97,7 +97,7 @@ end
 local function columns_of(write)
   local options = write.options
   if not (options and options.changed_columns) then
-    return with_names(steps.columns_of(write.info, write.target, write.db)), options
+    return with_names(steps.columns_of(write.info, write.target, write.db, options and options.key)), options
   end
   local columns, with_columns = options.changed_columns(), {}
   for key, value in pairs(options) do with_columns[key] = value end
@@ -181,6 +181,8 @@ function hooks.perform(verb, info, target, db, options)
   if not has_hooks(info) then return steps[verb](info, target, db, options) end
   db = db or records.default_database()
   check_depth(info, db)
+  -- Hooks read nil for NULL, as everybody does.
+  records.take_nulls(target)
   local write = { info = info, target = target, options = options }
   local is_done, result = pcall(databases.guarded, db, run, write, bodies[verb])
   if is_done then return result end

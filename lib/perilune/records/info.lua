@@ -12,7 +12,7 @@ local record_info = {}
 local known = setmetatable({}, { __mode = "k" })
 
 --- The types that a class gives to columns; those of the classes that it extends are its own, unless it gives others.
-local function types_of(info)
+function record_info.types_of(info)
   local types, is_empty = {}, true
   for ancestor in record.ancestors(info) do
     for column, wanted in pairs(ancestor.types or {}) do
@@ -47,7 +47,7 @@ local function make(description)
   return {
     schema = schema, description = description, columns = columns, affinities = affinities, generated = generated,
     not_null = not_null,
-    converters = column_types.of(schema, not description.is_unbound and types_of(class_info) or nil),
+    converters = column_types.of(schema, not description.is_unbound and record_info.types_of(class_info) or nil),
     chosen_keys = chosen_keys(description),
   }
 end
@@ -65,6 +65,15 @@ end
 --- The column info of a class in a database; the innermost access or the default one without it.
 function record_info.of_class(class, db)
   return record_info.of(record.description(class, db))
+end
+
+--- The same, after reading the schema again if the table has no such column: another connection may have added it.
+function record_info.with_column(class, db, column)
+  local info = record_info.of_class(class, db)
+  if info.affinities[column] or type(column) ~= "string" then return info end
+  db = db or records.default_database()
+  records.touch_schema(db)
+  return record_info.of_class(class, db)
 end
 
 --- The column info of a class wherever its table is: in the default database, or in the one that was used last. Nil if the class

@@ -5,6 +5,7 @@ local record = require "perilune.records.class"
 local columns = require "perilune.records.columns"
 local failures = require "perilune.records.failures"
 local fetching = require "perilune.records.fetching"
+local keys = require "perilune.records.keys"
 local types = require "perilune.records.types"
 local writing = require "perilune.records.writing"
 
@@ -86,6 +87,10 @@ callbacks.raise_key_not_found = failures.raise_key_not_found
 --- Raises that a record has no key, or its table.
 ---@type fun(verb: string, description: table)
 callbacks.raise_no_key = failures.raise_no_key
+
+--- Raises if the key of a record is another one than that of its row.
+---@type fun(verb: string, description: table, record: table)
+callbacks.check_kept_key = keys.check_kept
 
 -- Verbs that C leaves to Lua, for anything but the usual call. Their arguments are those of the script.
 

@@ -15,9 +15,22 @@ local record_options = {
   },
 }
 
+--- What verbs give each other in place of options that a script has written: an empty table -> what it says.
+local carried = setmetatable({}, { __mode = "k" })
+
+--- Options that have been read, as a verb of a class can be given them.
+function record_options.carry(options)
+  if options == nil then return nil end
+  local carrier, content = setmetatable({}, { __name = "options", __metatable = false }), { is_carried = true }
+  for name, value in pairs(options) do content[name] = value end
+  carried[carrier] = content
+  return carrier
+end
+
 --- What the options of a call say; nil without options.
 function record_options.read(verb, options)
   if options == nil then return nil end
+  if carried[options] then return carried[options] end
   if type(options) ~= "table" or records.class_of(options) then
     errors.raise("argument", ("%s: expected a table of options, got %s"):format(verb, errors.describe(options)))
   end
@@ -86,6 +99,16 @@ function record_options.clause(info, options, kind)
   return clause ~= "" and clause or nil
 end
 
+--- key: whether a changed key of the record is written too, in the row that has the former one.
+for _, verb in ipairs{ "update", "update_changes" } do
+  record_options.by_verb[verb].key = function(value, parsed)
+    if type(value) ~= "boolean" then
+      errors.raise("argument", verb .. ": option key: expected true or false, got " .. errors.describe(value))
+    end
+    parsed.key = value
+  end
+end
+
 -- What is returned
 
 local function note_returning(value, parsed, verb)
@@ -113,8 +136,13 @@ end
 
 --- The columns that the options ask for; nil for none. Raises for one that there is not.
 function record_options.columns(class_info, options, db)
-  if not (options and options.returning) then return nil end
-  return returned_columns(record_info.of_class(class_info.class, db), options.returning)
+  local returning = options and options.returning
+  if not returning then return nil end
+  local info = record_info.of_class(class_info.class, db)
+  for _, column in ipairs(returning ~= "all" and (type(returning) == "table" and returning or { returning }) or {}) do
+    if not info.affinities[column] then info = record_info.with_column(class_info.class, db, column) end
+  end
+  return returned_columns(info, returning)
 end
 
 --- Raises if the options ask for columns that there are not.

@@ -67,7 +67,7 @@ end
 
 --- What is bound for a field. Raises if that cannot be stored.
 local function bound_value(columns, target, column)
-  local value = record_values.bind(columns, target, column.name, rawget(target, column.name))
+  local value = record_values.bound(columns, target, column.name)
   if column.is_blob and type(value) == "string" then value = perilune.blob(value) end
   return value
 end

@@ -34,6 +34,7 @@ function record_unbound.make(info, values)
   local plan = records.make_plan(info.model, nil, describe(info, names))
   local made = records.record_from(plan, names, values or {})
   records.set_snapshot(made, nil)
+  records.take_nulls(made)
   return made
 end
 

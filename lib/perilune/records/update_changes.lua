@@ -9,6 +9,7 @@ local record = require "perilune.records.class"
 local writing = require "perilune.records.writing"
 local record_changes = require "perilune.records.changes"
 local record_info = require "perilune.records.info"
+local record_keys = require "perilune.records.keys"
 local record_options = require "perilune.records.options"
 
 local update_changes = {}
@@ -46,9 +47,11 @@ end
 local function write_changes(class_info, info, target, db, memory, options)
   local columns = record_changes.to_be_written(info, target, memory)
   if #columns == 0 then return false end
-  return writing.perform("update", class_info, target, db, {
+  if not (options and options.key) then record_keys.check_kept("update_changes", info.description, target) end
+  return writing.call("update", class_info, target, db, {
     on_conflict = options and options.on_conflict,
     returning = options and options.returning,
+    key = options and options.key,
     columns = columns,
     knows_row = not memory.stored,
     changed_columns = function() return record_changes.to_be_written(info, target, memory) end,

@@ -6,20 +6,26 @@
 -- that are not; `set`, SQL by column; `where`, a condition for updating: SQL, or a list of SQL and its arguments. In SQL,
 -- `excluded` is the row that was to be inserted.
 
+local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
 local record_info = require "perilune.records.info"
+local record_keys = require "perilune.records.keys"
 local record_values = require "perilune.records.values"
 local steps = require "perilune.records.steps"
 local upsert_sql = require "perilune.records.upsert_sql"
 
+local record_upsert = {}
+
 --- Columns that the record has a value for, and these values.
-local function given_values(info, target)
-  local given, arguments = {}, {}
+local function given_values(info, target, db)
+  local given, arguments, values = {}, {}, {}
+  for _, column in ipairs(info.columns) do values[column] = record_values.bound(info, target, column) end
+  values = steps.in_form_of_row(info, target, db, values)
   for _, column in ipairs(info.columns) do
-    local value = rawget(target, column)
+    local value = values[column]
     if value ~= nil and not info.generated[column] then
       given[#given + 1] = column
-      arguments[#arguments + 1] = record_values.bind(info, target, column, value)
+      arguments[#arguments + 1] = value
     end
   end
   return given, arguments
@@ -36,10 +42,15 @@ local function take_row(class_info, info, target, db, row)
   steps.note_row(class_info, target, db, stored, true)
 end
 
-local function upsert(class_info, target, db, options)
+--- Inserts the record, or updates the row that is in its way.
+function record_upsert.run(class_info, target, db, options)
   db = db or records.default_database()
   local info = record_info.of_class(class_info.class, db)
-  local given, arguments = given_values(info, target)
+  record_keys.check_kept("upsert", info.description, target)
+  local given, arguments = given_values(info, target, db)
+  for column in pairs(type(options and options.update) == "table" and options.update or options and options.set or {}) do
+    if not info.affinities[column] then info = record_info.with_column(class_info.class, db, column) end
+  end
   local sql, bound = upsert_sql.make(info, given, options or {})
   if not sql then return steps.insert(class_info, target, db, options) end
   arguments.n = #given
@@ -55,4 +66,19 @@ local function upsert(class_info, target, db, options)
   return true
 end
 
-return upsert
+--- Whether there is a row that the record would update.
+function record_upsert.has_row(class_info, target, db, options)
+  local info = record_info.of_class(class_info.class, db)
+  local columns, arguments, parts = options and options.target or info.schema.primary_key.columns, {}, {}
+  if type(columns) == "string" then columns = { columns } end
+  for index, column in ipairs(type(columns) == "table" and columns or {}) do
+    local value = rawget(target, column)
+    if value == nil or value == null or not info.affinities[column] then return false end
+    parts[index] = record_values.condition(info, column, value, arguments)
+  end
+  if #parts == 0 then return false end
+  local sql = ("SELECT 1 FROM %s WHERE %s"):format(info.description.source, table.concat(parts, " AND "))
+  return db:fetch_value(sql, arguments) ~= nil
+end
+
+return record_upsert

@@ -62,7 +62,8 @@ local function read_target(info, target, condition)
     if #key > 0 and is_same_set(key, columns) then return columns end
   end
   local message = schema.kind == "view" and "a view has no keys: insert or update instead, or write SQL"
-    or #texts == 0 and "the table has no unique key"
+    or #texts == 0 and "the table has no unique key, so that no row can be in the way: insert instead, or give it one "
+      .. "(t:primary_key, or db:create_index with unique = true)"
     or ("(%s) is no unique key; there are: %s. A partial index counts with `target_where`, its condition")
       :format(table.concat(columns, ", "), table.concat(texts, ", "))
   errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })

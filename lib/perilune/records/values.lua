@@ -2,7 +2,9 @@
 
 local null = require("perilune.native.values").null
 local native_values = require "perilune.native.values"
+local records = require "perilune.native.records"
 local column_types = require "perilune.records.column_types"
+local marks = require "perilune.runtime.marks"
 local sql_text = require "perilune.runtime.sql_text"
 local stored_values = require "perilune.runtime.stored_values"
 
@@ -46,13 +48,60 @@ function record_values.store(info, record, column, value, old)
   if not converter or is_absent(value) then return value end
   if old ~= nil and not record_values.differs(info, column, old, value) then return old end
   local stored, message = converter.write(value)
-  if stored == nil then column_types.fail(info.schema, column, message, record_values.key(info.schema, record)) end
+  if stored == nil then
+    column_types.fail(info.schema, column, message, record and record_values.key(info.schema, record))
+  end
   return stored
 end
 
---- What is bound for a field, which may be nil. Raises if it does not convert or cannot be stored.
-function record_values.bind(info, record, column, value)
-  local stored = record_values.store(info, record, column, value)
+--- A field as the script has it; perilune.null for one that is to be written as NULL.
+function record_values.field(record, column)
+  local value = rawget(record, column)
+  if value == nil then return records.stored_field(record, column) end
+  return value
+end
+
+--- What is stored for a field of a record: what its row holds, if the record knows its row and the field means the same. So the
+-- key of a record finds its row, however that has been written.
+function record_values.stored(info, record, column)
+  local value = record_values.field(record, column)
+  if is_absent(value) or not info.converters[column] then return value end
+  local row = records.snapshot(record)
+  return record_values.store(info, record, column, value, row and row[column])
+end
+
+--- The key of a record as it is stored: a list of values; nil if it has none.
+function record_values.stored_key(info, record)
+  local key = {}
+  for index, column in ipairs(info.description.key) do
+    local value = record_values.stored(info, record, column)
+    if is_absent(value) then return nil end
+    key[index] = value
+  end
+  return #key > 0 and key or nil
+end
+
+--- What a column may have stored for a value by which rows are looked for: a list, since a date may be written in several forms.
+function record_values.sought(info, column, value)
+  local converter = info.converters[column]
+  if not converter or is_absent(value) or marks.is_expression(value) then return { value } end
+  if converter == column_types.date then return column_types.forms_of_date(value) end
+  return { record_values.store(info, nil, column, value) }
+end
+
+--- The condition that a column has the value by which rows are looked for. Adds what is bound to a list.
+function record_values.condition(info, column, value, arguments)
+  local forms = record_values.sought(info, column, value)
+  for _, form in ipairs(forms) do arguments[#arguments + 1] = form end
+  local name = sql_text.name(column)
+  if #forms == 1 then return name .. " IS ?" end
+  return name .. " IN (" .. ("?, "):rep(#forms - 1) .. "?)"
+end
+
+--- What is bound for a value that a column is given, which may be nil. Raises if it does not convert or cannot be stored.
+-- @param ?old what the column has stored
+function record_values.bind(info, record, column, value, old)
+  local stored = record_values.store(info, record, column, value, old)
   local kind = type(stored)
   local is_plain = kind == "string" or kind == "boolean" or kind == "nil" or kind == "number" and stored == stored
   if is_plain or native_values.is_blob(stored) then return stored end
@@ -61,12 +110,18 @@ function record_values.bind(info, record, column, value)
   return stored
 end
 
+--- What is bound for a field of a record, as `stored` gives it. Raises if it does not convert or cannot be stored.
+function record_values.bound(info, record, column)
+  local row = info.converters[column] and records.snapshot(record)
+  return record_values.bind(info, record, column, record_values.field(record, column), row and row[column])
+end
+
 --- All fields that are columns as they are stored.
 -- @param old the values of the row as far as they are known, or nil
 function record_values.plain(info, record, old)
   local plain = {}
   for _, column in ipairs(info.columns) do
-    plain[column] = record_values.store(info, record, column, rawget(record, column), old and old[column])
+    plain[column] = record_values.store(info, record, column, record_values.field(record, column), old and old[column])
   end
   return plain
 end

@@ -15,6 +15,7 @@ local record = require "perilune.records.class"
 local record_options = require "perilune.records.options"
 local steps = require "perilune.records.steps"
 local failures = require "perilune.records.failures"
+local record_keys = require "perilune.records.keys"
 local fetching = require "perilune.records.fetching"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
 
@@ -56,7 +57,7 @@ local function check_record(info, verb, value, db)
     for ancestor in record.ancestors(info) do
       if ancestor == found then return value end
     end
-    raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, found.name))
+    raise("argument", ("%s: expected a record of %s, got one of %s"):format(verb, info.name, record.other_name(found, info)))
   end
   if type(value) ~= "table" or getmetatable(value) ~= nil then
     raise("argument", ("%s: expected a record of %s or a table of columns, got %s")
@@ -97,14 +98,94 @@ writing.split = split
 
 -- Verbs
 
-local has_key, values_of = steps.has_key, steps.values_of
 
 --- Does a verb; with hooks around it if the class has some.
 -- @return whether something was written
-function writing.perform(verb, info, target, db, options)
+local function perform(verb, info, target, db, options)
   local is_seen = records.model_flags(info.model)
   if is_seen then return require("perilune.records.hooks").perform(verb, info, target, db, options) end
   return steps[verb](info, target, db, options)
+end
+
+-- Verbs that classes define themselves
+
+for _, verb in ipairs{ "insert", "update", "delete", "save", "upsert" } do record.overridable[verb] = true end
+
+--- A verb that a class defines itself, as a function of the class: what is called on the class with a record, a draft or a table
+-- of columns is called on the record. All other verbs go through those that insert, update and delete.
+function record.override(info, verb, method)
+  if verb ~= "save" and verb ~= "upsert" then
+    info.has_overrides = true
+    records.set_model(info.model, true)
+  end
+  return function(first, ...)
+    local class_info = record.info(first)
+    if not class_info then return method(first, ...) end
+    local arguments, position, db = table.pack(...), 1, nil
+    if records.is_database(arguments[1]) then db, position = arguments[1], 2 end
+    local target = check_record(class_info, verb, arguments[position], db)
+    local own = record.method(record.info_of(target), verb) or method
+    if db then return own(target, db, table.unpack(arguments, position + 1, arguments.n)) end
+    return own(target, table.unpack(arguments, position + 1, arguments.n))
+  end
+end
+
+local function has_overrides(info)
+  for ancestor in record.ancestors(info) do
+    if ancestor.has_overrides then return true end
+  end
+  return false
+end
+
+--- Does a verb as the class has it, which may be its own.
+-- @return whether something was written
+function writing.call(verb, info, target, db, options)
+  local method = has_overrides(info) and record.method(info, verb)
+  if not method then return perform(options and options.as or verb, info, target, db, options) end
+  local carrier = record_options.carry(options)
+  local result
+  if carrier then result = method(target, db, carrier)
+  elseif db then result = method(target, db)
+  else result = method(target) end
+  return result ~= false
+end
+
+local function is_not_found(err)
+  local kind = type(err)
+  return (kind == "userdata" or kind == "table") and err.kind == "record_not_found"
+end
+
+local through = {}
+
+--- Updates the row, or inserts it where there is no key or no such row, by the verbs of the class.
+function through.save(info, target, db, options)
+  if steps.has_key(info, target, db) then
+    record_keys.check_kept("save", record.description(info.class, db), target)
+    local is_done, result = pcall(writing.call, "update", info, target, db, options)
+    if is_done then return result end
+    local is_missing = is_not_found(result) and not records.raw_exists(target, db, steps.row_values(info, target, db))
+    if not is_missing then error(result, 0) end
+  end
+  return writing.call("insert", info, target, db, options)
+end
+
+--- The verb that an upsert comes to is the one that it goes through. The statement is that of the upsert.
+function through.upsert(info, target, db, options)
+  db = db or records.default_database()
+  local carried_options = { as = "upsert" }
+  for name, value in pairs(options or {}) do carried_options[name] = value end
+  local is_written
+  databases.guarded(db, function(handle)
+    local has_row = require("perilune.records.upsert").has_row(info, target, handle, options)
+    is_written = writing.call(has_row and "update" or "insert", info, target, handle, carried_options)
+  end)
+  return is_written
+end
+
+--- Does a verb that was called on a record: one that others go through by itself, those by the others.
+writing.perform = function(verb, info, target, db, options)
+  if through[verb] and has_overrides(info) then return through[verb](info, target, db, options) end
+  return perform(verb, info, target, db, options)
 end
 
 for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
@@ -113,6 +194,11 @@ for _, verb in ipairs{ "insert", "update", "save", "upsert" } do
   writing[verb] = function(first, ...)
     local info, target, db, options = split(verb, first, ...)
     record_options.check(info, options, db)
+    if options and options.is_carried then
+      -- The verb of the class may have changed more.
+      if options.changed_columns then options.columns = options.changed_columns() end
+      return perform(options.as or verb, info, target, db, options) and target
+    end
     local is_written = writing.perform(verb, info, target, db, options)
     if is_written then return record_options.result(info, target, options, db) end
     if not (options and options.returning) then return false end
@@ -133,7 +219,7 @@ verbs.upsert, instance_verbs.upsert = writing.upsert, writing.upsert
 function writing.exists(first, ...)
   if record.info_of(first) then
     local info, target, db = split("exists", first, ...)
-    return records.raw_exists(target, db, values_of(info, target, db))
+    return records.raw_exists(target, db, steps.row_values(info, target, db))
   end
   return verbs.fetch_one(first, ...) ~= nil
 end
@@ -146,10 +232,9 @@ end
 function instance_verbs.refresh(self, ...)
   local info, target, db = split("refresh", self, ...)
   local description = record.description(info.class, db)
-  local key = {}
-  for _, name in ipairs(description.key) do key[name] = rawget(target, name) end
-  if not has_key(info, target, db) then failures.raise_no_key("refresh", description) end
-  local fresh = verbs.find(info.class, db or records.default_database(), key)
+  if not steps.has_key(info, target, db) then failures.raise_no_key("refresh", description) end
+  record_keys.check_kept("refresh", description, target)
+  local fresh = fetching.fetch_row_of("refresh", info.class, db or records.default_database(), target)
   for _, column in ipairs(description.columns) do rawset(target, column.name, rawget(fresh, column.name)) end
   steps.note_row(info, target, db, records.snapshot(fresh), true)
   return target
@@ -171,9 +256,17 @@ local function database_and_rest(...)
   return records.default_database(), ...
 end
 
+--- What is raised for a list that the row path cannot insert alone.
+local one_by_one = {}
+
 --- An element of the list that insert_all is given, as a record.
 function writing.element(class, value)
-  return check_record(record.info(class), "insert_all", value)
+  local made = check_record(record.info(class), "insert_all", value)
+  -- Of a class that extends this one, and has hooks, types or verbs of its own.
+  if records.model_flags(record.info_of(made).model) and not records.model_flags(record.info(class).model) then
+    error(one_by_one, 0)
+  end
+  return made
 end
 
 --- Calls a function with each position of a list; an error tells the element.
@@ -191,13 +284,15 @@ end
 local function insert_each(class, db, list, options)
   record_options.check(record.info(class), options, db)
   local targets, memories, results = {}, {}, {}
-  each_element(list, function(position) targets[position] = writing.element(class, list[position]) end)
+  each_element(list, function(position)
+    targets[position] = check_record(record.info(class), "insert_all", list[position])
+  end)
   local is_done, failure = pcall(databases.guarded, db, function(handle)
     each_element(targets, function(position)
       local target = targets[position]
       local info = record.info_of(target)
       memories[position] = steps.remember(target)
-      if writing.perform("insert", info, target, handle, options) then
+      if writing.call("insert", info, target, handle, options) then
         results[#results + 1] = record_options.result(info, target, options, handle)
       end
     end)
@@ -234,11 +329,15 @@ function verbs.insert_all(class, ...)
   check_list(list)
   options = record_options.read("insert_all", options)
   record.description(class, db) -- which tells whether its writes have to be seen here
-  if not options and not records.model_flags(info.model) then return records.raw_insert_all(class, db, list) end
+  if not options and not records.model_flags(info.model) then
+    local is_done, result = pcall(records.raw_insert_all, class, db, list)
+    if is_done then return result end
+    if result ~= one_by_one then error(result, 0) end
+  end
   return insert_each(class, db, list, options)
 end
 
---- Deletes the row of a key; returns whether there was one. No hook of records is called.
+--- Deletes the row of a key; returns whether there was one. No hook of records is called, but a `delete` that the class defines.
 function verbs.delete_one(class, ...)
   local info = record.require_class("delete_one", class)
   local db, key = database_and_rest(...)
@@ -246,7 +345,9 @@ function verbs.delete_one(class, ...)
   local row_id = type(key) ~= "table" and record.description(info.class, db).row_id
   if row_id then return info.class:unscoped():filter_key(key):delete_all(db).changed_rows > 0 end
   local found = fetching.fetch_by_key("delete_one", info.class, db, key)
-  return found ~= nil and steps.delete(record.info_of(found), found, db)
+  if found == nil then return false end
+  if has_overrides(info) and record.method(info, "delete") then return found:delete(db) ~= false end
+  return steps.delete(record.info_of(found), found, db)
 end
 
 --- Deletes all rows; returns how many there were.
@@ -254,7 +355,9 @@ function verbs.delete_all(class, ...)
   local info = record.require_class("delete_all", class)
   local db, rest = database_and_rest(...)
   if rest ~= nil then raise("argument", "delete_all: takes no arguments but a database") end
-  return db:execute(record.description(info.class, db).delete_all).changed_rows
+  local is_done, result = pcall(db.execute, db, record.description(info.class, db).delete_all)
+  if is_done then return result.changed_rows end
+  error(require("perilune.records.errors").explain_many(result, info.table), 0)
 end
 
 return writing

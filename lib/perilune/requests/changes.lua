@@ -46,12 +46,8 @@ end
 -- Assignments -----------------------------------------------------------------------------------------------------------------
 
 local function value_of(self, column, value)
-  if marks.is_expression(value) then return value end
   if value == null then return expression.of_value(value) end
-  if marks.is_request(value) then return expression.operand(value, "update_all: " .. column.shape.detail) end
-  local convert = column.shape.convert
-  if convert then return expression.of_value(convert(value)) end
-  return expression.operand(value, "update_all: `" .. column.shape.detail .. "`")
+  return expression.operand(expression.as_column(column.shape, value), "update_all: `" .. column.shape.detail .. "`")
 end
 
 --- All values as one expression, whose detail is the columns.
@@ -122,16 +118,23 @@ function request.final.delete(node, db, _, generation)
   return sql_requests.compile_delete(built, db, build_returning(node, node.shape.operands[1], context))
 end
 
+--- Executes a change. The error of a constraint names the table.
+local function attempt(self, f, ...)
+  local is_done, result = pcall(f, ...)
+  if is_done then return result end
+  error(require("perilune.records.errors").explain_many(result, self.node.root.source.table), 0)
+end
+
 --- Runs a change, and gives back what RETURNING was asked for, or what was changed.
 local function run(self, db, returning)
   local plan = request_plans.plan_of(self, db, "change")
-  if returning == nil then return db:execute(plan.sql, request_plans.arguments(self, plan)) end
+  if returning == nil then return attempt(self, db.execute, db, plan.sql, request_plans.arguments(self, plan)) end
   if returning == true then
     local class = self.node.root.source.class
     return require("perilune.records.fetching").awaken_all(record_class.info(class),
-      records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
+      attempt(self, records.fetch_records, db, plan.sql, class, request_plans.arguments(self, plan)))
   end
-  return db:fetch_all(plan.sql, request_plans.arguments(self, plan))
+  return attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan))
 end
 
 --- What a verb would run: the request that stands for the change, the database, and what is to be returned.

@@ -51,6 +51,13 @@ function classes.name_of(value)
   return errors.describe(value)
 end
 
+--- The same where a record of a class is expected.
+function classes.name_beside(value, class)
+  local info, expected = record.info_of(value), record.info(class)
+  if info and expected and info.table == expected.table then return "one of " .. record.other_name(info, expected) end
+  return classes.name_of(value)
+end
+
 --- The name by which records of a class have the row id of a table as their key; nil if they do not.
 function classes.row_id_key(class, schema)
   return require("perilune.records.description").row_id_key(record.info(class), schema)
@@ -66,8 +73,8 @@ end
 --- What makes values of a column as the database stores them, for columns whose type the class has named, and whether these are
 -- JSON documents, so that a table is one value; or nil.
 function classes.column_writer(class, name)
-  local info, types = record.info(class), nil
-  for ancestor in record.ancestors(info) do types = types or ancestor.options and ancestor.options.types end
+  local info = record.info(class)
+  local types = require("perilune.records.info").types_of(info)
   local is_named = types ~= nil and types[name] ~= nil
   local column_types = require "perilune.records.column_types"
   local schema, former = classes.schema(class)

@@ -1,5 +1,6 @@
 --- Conditions as requests are given them: tables, expressions, SQL text, keys.
 
+local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local classes = require "perilune.requests.classes"
@@ -155,7 +156,10 @@ function conditions.of_key(self, key, method)
   local result
   for index, value in ipairs(key_values(self, columns, key, method)) do
     if value == null then raise("argument", method .. ": a key cannot be NULL") end
-    result = all_of(result, columns[index]:eq(value))
+    local is_date = perilune.date.is(value)
+    -- The row may have it written in another form.
+    local forms = is_date and require("perilune.records.column_types").forms_of_date(value)
+    result = all_of(result, forms and columns[index]:is_in(forms) or columns[index]:eq(value))
   end
   return result
 end

@@ -75,6 +75,13 @@ end
 function Source:column(name, place)
   local column = self:column_named(name, place)
   if column then return column end
+  -- Another connection may have added it.
+  local db = classes.database_at_hand()
+  if db then
+    records.touch_schema(db)
+    column = self:column_named(name, place)
+    if column then return column end
+  end
   local schema, names = self:schema(), {}
   if not schema then return new_column(self, name, place) end
   for index, info in ipairs(schema.columns) do names[index] = info.name end

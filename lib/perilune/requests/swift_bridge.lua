@@ -137,6 +137,11 @@ function request_building.check(node)
   local db = classes.database_at_hand()
   if not db then return end
   local ok, err = pcall(build_and_check, node, db)
+  if not ok and type(err) ~= "string" and err.kind == "unknown_column" then
+    -- Another connection may have added it.
+    records.touch_schema(db)
+    ok, err = pcall(build_and_check, node, db)
+  end
   if not ok and not (type(err) ~= "string" and err.kind == "unknown_table") then error(err, 0) end
 end
 

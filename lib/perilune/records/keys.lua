@@ -1,0 +1,67 @@
+--- Keys of records and of their rows.
+
+local errors = require "perilune.native.errors"
+local null = require("perilune.native.values").null
+local records = require "perilune.native.records"
+local failures = require "perilune.records.failures"
+local record_info = require "perilune.records.info"
+local record_values = require "perilune.records.values"
+local sql_text = require "perilune.runtime.sql_text"
+
+local record_keys = {}
+
+--- The names of the columns of the key in which a record differs from the row that it stands for. A record without a key, or that
+-- knows no row, differs in none.
+local function changed(description, target)
+  local row, names = records.snapshot(target)
+  if not row then return {} end
+  local info, seen, result = record_info.of(description), {}, {}
+  for _, name in ipairs(names) do seen[name] = true end
+  for _, name in ipairs(description.key) do
+    local value = rawget(target, name)
+    if value == nil or value == null then return {} end
+    if seen[name] and record_values.differs(info, name, row[name], value) then result[#result + 1] = name end
+  end
+  return result
+end
+
+local cures = {
+  update = "write `record:update{ key = true }` to give the row that key",
+  save = "write `record:update{ key = true }` to give the row that key",
+  update_changes = "give `update_changes` the option `key = true` to give the row that key",
+  delete = "`Class:delete_one(key)` deletes the other row",
+  refresh = "`Class:find(key)` reads the other row",
+  upsert = "a draft, `Class:upsert(Class.draft(record))`, writes the other row",
+}
+
+--- Raises if the key of a record is another one than that of its row: the verb would mean another row.
+function record_keys.check_kept(verb, description, target)
+  if verb == "write_changes" then verb = "update_changes" end
+  local names = changed(description, target)
+  if #names == 0 then return end
+  local row, parts, key = records.snapshot(target), {}, {}
+  for index, name in ipairs(names) do
+    parts[index] = ("`%s` is %s, and %s in its row"):format(name, failures.show(rawget(target, name)), failures.show(row[name]))
+    key[name] = row[name]
+  end
+  errors.raise("changed_key", ("%s: the key of the record of `%s` was changed: %s; set it back%s"):format(verb,
+    description.table, table.concat(parts, ", "), cures[verb] and ", or " .. cures[verb] or ""),
+    { table = description.table, key = #description.key == 1 and key[names[1]] or key })
+end
+
+--- The values of a record that does not know its row, with its key as the row has it written: dates may be in several forms.
+function record_keys.adapt(info, target, db, values)
+  local conditions, arguments, key = {}, {}, info.description.key
+  for index, name in ipairs(key) do
+    local value = rawget(target, name)
+    if value == nil or value == null then return values end
+    conditions[index] = record_values.condition(info, name, value, arguments)
+  end
+  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(sql_text.names(key), info.description.source,
+    table.concat(conditions, " AND ")), arguments)
+  if not row then return values end
+  for index, name in ipairs(key) do values[name] = row[index] end
+  return values
+end
+
+return record_keys
