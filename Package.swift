@@ -90,7 +90,11 @@ let package = Package(
 
         .target(
             name: "PeriluneTestSupport",
-            dependencies: ["Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios"],
+            dependencies: [
+                "Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneScenarios",
+                // Loaded by name, as a test reports an issue: without it issues are only printed.
+                .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
+            ],
             swiftSettings: swiftSettings),
 
         // Test scenarios in Lua, and what runs them.
@@ -152,12 +156,13 @@ let package = Package(
             dependencies: [
                 "Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport", "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
-                .product(name: "IssueReportingTestSupport", package: "xctest-dynamic-overlay"),
             ],
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios", "PeriluneTestSupport", "PeriluneTestTools"],
             exclude: ["Reports/junit.xsd"], swiftSettings: swiftSettings),
+        .testTarget(
+            name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),
     ],

@@ -1,0 +1,16 @@
+import PeriluneTestSupport
+import Testing
+
+/// Nothing but `PeriluneTestSupport` is linked here, as in the tests of an app.
+@Suite struct UngivenDependencyTests {
+    @Test func `a test that uses a database it was not given fails, and the issue names the database`() async throws {
+        try await withKnownIssue {
+            let count: Int = try await Dependencies.withTestScope {
+                try await ScriptHost().run(source: "return db:fetch_value('SELECT COUNT(*) FROM sqlite_schema')")
+            }
+            #expect(count == 0)
+        } matching: { issue in
+            "\(issue)".contains("the dependency defaultDatabase is used, but was not given")
+        }
+    }
+}
