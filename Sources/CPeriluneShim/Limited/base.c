@@ -38,7 +38,10 @@ static int limited_pcall(lua_State *L) {
 /* An error raised by a hook meets the message handler while hooks are still off: a handler in Lua could spin for ever. */
 static int call_message_handler(lua_State *L) {
     plua_context *context = plua_context_of(L);
-    if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) return 1;
+    if (atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE) {
+        plua_keep_failure(L, L, 1); /* here the stack still shows where the run has ended */
+        return 1;
+    }
     lua_settop(L, 1);
     lua_pushvalue(L, lua_upvalueindex(1));
     lua_insert(L, 1);
