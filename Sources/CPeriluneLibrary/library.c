@@ -54,6 +54,9 @@ static const module modules[] = {
     {"perilune.events.schedule", (const char[]){
 #embed "../../lib/perilune/events/schedule.lua"
         , 0}},
+    {"perilune.events.spawning", (const char[]){
+#embed "../../lib/perilune/events/spawning.lua"
+        , 0}},
     {"perilune.events.transaction_observers", (const char[]){
 #embed "../../lib/perilune/events/transaction_observers.lua"
         , 0}},

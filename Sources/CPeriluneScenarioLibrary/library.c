@@ -54,6 +54,9 @@ static const module modules[] = {
     {"scenarios.effects", (const char[]){
 #embed "../../lib/scenarios/effects.lua"
         , 0}},
+    {"scenarios.error_aspects", (const char[]){
+#embed "../../lib/scenarios/error_aspects.lua"
+        , 0}},
     {"scenarios.expect", (const char[]){
 #embed "../../lib/scenarios/expect.lua"
         , 0}},
@@ -105,11 +108,20 @@ static const module modules[] = {
     {"scenarios.steps", (const char[]){
 #embed "../../lib/scenarios/steps.lua"
         , 0}},
+    {"scenarios.stub_counts", (const char[]){
+#embed "../../lib/scenarios/stub_counts.lua"
+        , 0}},
+    {"scenarios.tasks", (const char[]){
+#embed "../../lib/scenarios/tasks.lua"
+        , 0}},
     {"scenarios.text_difference", (const char[]){
 #embed "../../lib/scenarios/text_difference.lua"
         , 0}},
     {"scenarios.text_table", (const char[]){
 #embed "../../lib/scenarios/text_table.lua"
+        , 0}},
+    {"scenarios.texts", (const char[]){
+#embed "../../lib/scenarios/texts.lua"
         , 0}},
     {"scenarios.tokens", (const char[]){
 #embed "../../lib/scenarios/tokens.lua"

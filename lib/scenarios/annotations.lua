@@ -31,11 +31,21 @@
 ---@field clock? string the time at which the clock stands
 ---@field seed? integer|string
 ---@field max_queries? integer
+---@field no_checks? "allow"|"warn"|"fail" what becomes of a scenario that passes and has stated nothing
 ---@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and run programs
+
+---@class perilune.expected_failure
+---@field reason? string
+---@field kind? string the kind of the error; `expectation` for a check that fails, `timeout` for a scenario that takes too long
+---@field code? string the same
+---@field message? string a Lua pattern
+---@field pattern? string the same
+---@field column? string
+---@field table? string
 
 ---@class perilune.scenario_options: perilune.group_options
 ---@field cases? table[] a scenario for each; `{field}` in the name stands for a value
----@field fails? string the reason for which it must fail
+---@field fails? string|perilune.expected_failure the reason for which it must fail, and by which error
 
 ---@class perilune.scenario
 ---@overload fun(name: string, body: fun(t: perilune.t))
@@ -177,6 +187,11 @@ function t.skip(reason) end
 
 ---@class (exact) perilune.effects
 ---@field stub fun(self: perilune.effects, name: string, value: any): perilune.effects
+---@field once fun(self: perilune.effects): perilune.effects the stub before it must be called once
+---@field times fun(self: perilune.effects, count: integer): perilune.effects
+---@field never fun(self: perilune.effects): perilune.effects
+---@field at_least fun(self: perilune.effects, count: integer): perilune.effects
+---@field at_most fun(self: perilune.effects, count: integer): perilune.effects
 ---@field calls fun(self: perilune.effects, name: string): any[]
 
 ---@class perilune.db
@@ -197,7 +212,7 @@ function t.skip(reason) end
 
 -- Stating what must be true
 
----Any Lua that must be true; a failure shows both sides of a comparison.
+---Any Lua that must be true; a failure shows both sides of a comparison, and the operands of `and`, `or` and `not`.
 ---@generic T
 ---@param value T
 ---@param message? string

@@ -48,20 +48,21 @@ local function is_changed(change, column)
   return false
 end
 
-local function key_text(key)
+local function key_text(key, is_exact)
   local parts = {}
-  for index = 1, #key do parts[index] = display.cell(key[index]) end
+  for index = 1, #key do parts[index] = display.cell(key[index], is_exact) end
   return table.concat(parts, ", ")
 end
 
 --- What a change says of a column as a cell.
-function scenario_changes.show(change, column)
-  if column == "key" then return key_text(change.key) end
+-- @tparam ?boolean is_exact see display.cell
+function scenario_changes.show(change, column, is_exact)
+  if column == "key" then return key_text(change.key, is_exact) end
   if own[column] then return tostring(change[column]) end
   local before, after = change.before and change.before[column], change.after and change.after[column]
-  if change.op == "delete" then return display.cell(before) end
-  if not is_changed(change, column) then return display.cell(after) end
-  return display.cell(before) .. " -> " .. display.cell(after)
+  if change.op == "delete" then return display.cell(before, is_exact) end
+  if not is_changed(change, column) then return display.cell(after, is_exact) end
+  return display.cell(before, is_exact) .. " -> " .. display.cell(after, is_exact)
 end
 
 --- Whether a cell says what became of a column. Without an arrow it says what there is after, or was before a deletion; an empty

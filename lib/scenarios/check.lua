@@ -6,6 +6,7 @@ local state = require "scenarios.state"
 local failures = lazily "scenarios.failures"
 local display = lazily "scenarios.display"
 local differences = lazily "scenarios.differences"
+local texts = lazily "scenarios.texts"
 
 local comparisons = {
   ["=="] = function(left, right) return left == right end,
@@ -22,6 +23,12 @@ local function add_operand(details, source, value)
   if text ~= source and text ~= source:gsub("^'(.*)'$", '"%1"') then details[#details + 1] = source .. " is " .. text end
 end
 
+--- That a scenario states something: one that states nothing is told.
+local function count()
+  local current = state.current
+  if current then current.checks = current.checks + 1 end
+end
+
 local function fail(source, message, details)
   local text = "check(" .. source .. ")"
   if message ~= nil then text = tostring(message) .. ": " .. text end
@@ -30,13 +37,25 @@ end
 
 local check = {}
 
+--- What the operands of a comparison were that does not hold.
+local function add_operands(details, operator, left_source, right_source, left, right)
+  local lines = operator == "==" and texts.difference(right, left, right_source, left_source)
+  if lines then
+    details[#details + 1] = ("`-` is in %s, `+` in %s"):format(left_source, right_source)
+    table.move(lines, 1, #lines, #details + 1, details)
+    return
+  end
+  add_operand(details, left_source, left)
+  add_operand(details, right_source, right)
+end
+
 --- A comparison that must hold.
 function check.compare(operator, left_source, right_source, left, right, message)
+  count()
   local is_possible, holds = pcall(comparisons[operator], left, right)
   if is_possible and holds then return holds end
   local details = {}
-  add_operand(details, left_source, left)
-  add_operand(details, right_source, right)
+  add_operands(details, operator, left_source, right_source, left, right)
   if not is_possible then
     details[#details + 1] = ("%s and %s cannot be compared by %s")
       :format(errors.describe(left), errors.describe(right), operator)
@@ -48,8 +67,56 @@ function check.compare(operator, left_source, right_source, left, right, message
   fail(left_source .. " " .. operator .. " " .. right_source, message, details)
 end
 
+--- The lines that show the operands of a condition that were evaluated.
+local function shown(operands)
+  local details = {}
+  for _, operand in ipairs(operands) do
+    if operand.operator then
+      local parts = {}
+      add_operand(parts, operand.left_source, operand.left)
+      add_operand(parts, operand.right_source, operand.right)
+      details[#details + 1] = ("%s %s %s is %s%s"):format(operand.left_source, operand.operator, operand.right_source,
+        tostring(operand.holds), #parts > 0 and ": " .. table.concat(parts, ", ") or "")
+    else
+      add_operand(details, operand.source, operand.value)
+    end
+  end
+  return details
+end
+
+--- A condition of several operands that must hold.
+-- @tparam function evaluate evaluates it; gets what each operand is given to
+function check.logic(source, evaluate, message)
+  count()
+  local operands = {}
+  local operand = {}
+  function operand.value(operand_source, value)
+    operands[#operands + 1] = { source = operand_source, value = value }
+    return value
+  end
+  function operand.compare(operator, left_source, right_source, left, right)
+    local is_possible, holds = pcall(comparisons[operator], left, right)
+    if not is_possible then
+      local details = shown(operands)
+      add_operand(details, left_source, left)
+      add_operand(details, right_source, right)
+      details[#details + 1] = ("%s and %s cannot be compared by %s")
+        :format(errors.describe(left), errors.describe(right), operator)
+      fail(source, message, details)
+    end
+    operands[#operands + 1] = {
+      operator = operator, left_source = left_source, right_source = right_source, left = left, right = right, holds = holds,
+    }
+    return holds
+  end
+  local value = evaluate(operand)
+  if value then return value end
+  fail(source, message, shown(operands))
+end
+
 --- A value that must not be nil or false.
 function check.value(source, value, message)
+  count()
   if value then return value end
   fail(source, message, { "it is " .. display.show(value) })
 end
@@ -58,6 +125,7 @@ return setmetatable(check, {
   -- Where calls are not rewritten: the line of the file is shown then.
   __call = function(_, ...)
     if select("#", ...) == 0 then errors.raise("argument", "check: expected an expression") end
+    count()
     local value, message = ...
     if value then return value end
     failures.raise(message ~= nil and tostring(message) or "check", { "it is " .. display.show(value) })

@@ -62,7 +62,12 @@ function members.step(name, f)
   steps.leave(current, outer)
   step.ms = (elapsed() - begin) * 1000
   step.outcome = is_done and #current.failures == failed_before and "passed" or current.is_skipped and "skipped" or "failed"
-  if not is_done then raise_again(results) end
+  if not is_done then
+    -- A step that has failed fails the scenario, whoever catches the error.
+    local kind = failures.is_error_object(results.value) and results.value.kind
+    if kind ~= "scenario_skip" and kind ~= "cancelled" then failures.remember(current, results) end
+    raise_again(results)
+  end
   return table.unpack(results, 2, results.n)
 end
 

@@ -79,7 +79,7 @@ end
 -- Scenarios
 
 local function id_of(entry)
-  local parts = { state.file.path }
+  local parts = { state.file.identity }
   table.move(group.names, 1, #group.names, 2, parts)
   parts[#parts + 1] = entry.name
   parts[#parts + 1] = entry.text
@@ -92,7 +92,8 @@ local function add(entry, options, body, extra)
     id = id_of(entry), name = entry.name, groups = group.names, case = entry.text, case_values = entry.case,
     file = file, line = line,
     tags = options.tags or {}, template = options.template, database = options.database, timeout = options.timeout,
-    retry = options.retry or 0, fails = options.fails, lock = options.lock, clock = options.clock, seed = options.seed,
+    retry = options.retry or 0, fails = options.fails and options.fails.reason,
+    fails_with = options.fails and options.fails.aspects, no_checks = options.no_checks, lock = options.lock, clock = options.clock, seed = options.seed,
     max_queries = options.max_queries, grants = options.grants, body = body, group = group, ordinal = ordinal,
     index = #scenario_definitions.scenarios + 1,
   }

@@ -135,19 +135,27 @@ function scenario_display.pretty(value)
   return pretty(value, "", {})
 end
 
+--- Whether a text could be read as a value of another type: `1`, `true`, `2026-01-01`.
+local function is_ambiguous(text)
+  return tonumber(text) ~= nil or text == "true" or text == "false" or text == "nil" or text == "null"
+    or text:find("^%d%d%d%d%-%d%d%-%d%d") ~= nil or text:find("^[xX]'%x*'$") ~= nil or text:find("^{") ~= nil
+end
+
 --- A value as the cell of a text table says it.
-function scenario_display.cell(value)
+-- @tparam ?boolean is_exact text that could be read as a value of another type is in quotes; in a text table that one reads, the
+--   column has the type
+function scenario_display.cell(value, is_exact)
   if value == nil or value == null then return "~" end
   if type(value) == "number" then return number(value) end
   if type(value) ~= "string" then
     return type(value) == "table" and not has_text(value) and scenario_display.show(value) or date(value)
   end
   -- A date as text, like one that is a value.
-  if value:find("^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d%.000$") then return value:sub(1, -5) end
+  if not is_exact and value:find("^%d%d%d%d%-%d%d%-%d%d %d%d:%d%d:%d%d%.000$") then return value:sub(1, -5) end
   if not utf8.len(value) then return "x'" .. value:gsub(".", function(byte) return ("%02x"):format(byte:byte()) end) .. "'" end
   local is_plain = value:find("^[^%c|\"@%s~*][^%c|]*$") and not value:find("%s$") and value ~= "now" and value ~= "..."
     and not value:find(" -> ", 1, true)
-  return is_plain and value or scenario_display.quoted(value)
+  return is_plain and not (is_exact and is_ambiguous(value)) and value or scenario_display.quoted(value)
 end
 
 return scenario_display

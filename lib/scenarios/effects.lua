@@ -16,8 +16,28 @@ local methods = {}
 function methods.stub(module, self, name, value)
   check_name(("t.effects.%s:stub"):format(module), name)
   state.host("stub")(module, name, value)
+  require("scenarios.stub_counts").add(module, name, self)
   return self
 end
+
+-- How often the stub that stands before them in the chain must have been called when the scenario ends.
+
+local function add_count(method, least_of, most_of)
+  methods[method] = function(module, self, ...)
+    local what = ("t.effects.%s:%s"):format(module, method)
+    require("scenarios.stub_counts").expect(what, self, method, least_of, most_of, ...)
+    return self
+  end
+end
+
+local function given(count) return count end
+local function constant(count) return function() return count end end
+
+add_count("once", constant(1), constant(1))
+add_count("never", constant(0), constant(0))
+add_count("times", given, given)
+add_count("at_least", given, constant(math.huge))
+add_count("at_most", constant(0), given)
 
 --- The calls of a function of the module: for each a list of its arguments, or its argument if that is one table.
 function methods.calls(module, _, name)

@@ -51,7 +51,7 @@ local function fail(expectation, name, details)
   local message, quotes_source = message_of(expectation, name, file and source.path(file), line)
   if not expectation.is_soft then failures.raise(message, details, quotes_source) end
   local current = state.require("expect.soft")
-  local _, caught = failures.protect(failures.raise, message, details, quotes_source)
+  local caught = failures.caught(message, details, quotes_source)
   table.insert(current.failures, failures.make(caught, require("scenarios.steps").current(current)))
 end
 
@@ -62,6 +62,11 @@ end
 
 local function apply(expectation, name, matcher, ...)
   local is_so, details = matcher(expectation, ...)
+  local current = state.current
+  if current then
+    current.checks = current.checks + 1
+    current.open_expectations[expectation] = nil
+  end
   if expectation.is_negated then
     if is_so then fail(expectation, name, negated_details(name, expectation.value)) end
   elseif not is_so then
@@ -88,9 +93,16 @@ end
 
 local function new(value, count, options)
   if count == 0 then errors.raise("argument", "expect: expected a value") end
-  return setmetatable({
+  local expectation = setmetatable({
     is_expectation = true, value = value, is_negated = options.is_negated or false, is_soft = options.is_soft or false,
   }, expectation_metatable)
+  local current = state.current
+  if current then
+    local file, line = errors.position()
+    current.expectations = current.expectations + 1
+    current.open_expectations[expectation] = { number = current.expectations, file = file, line = line }
+  end
+  return expectation
 end
 
 local expect = {}

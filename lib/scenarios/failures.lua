@@ -9,22 +9,38 @@ local scenario_failures = {}
 
 local traceback = debug and debug.traceback or function() return "" end
 --- A scenario may have taken the globals away that it was called with.
-local xpcall, pack, type = xpcall, table.pack, type
+local xpcall, pack, type, select, ipairs, rawequal, table = xpcall, table.pack, type, select, ipairs, rawequal, table
 
---- Raises that something is not so.
--- @tparam string message what was stated: `check(a == b)`
--- @tparam ?table details lines that show what is the case
--- @tparam ?boolean quotes_source whether the message is the source of what was stated
-function scenario_failures.raise(message, details, quotes_source)
-  errors.raise("expectation", message, { details = details or {}, quotes_source = quotes_source })
+--- The frames of scripts that a traceback names, innermost first: a list of { file, line, place, defined }, the last of which is
+-- the line at which the function begins; nil where the traceback names the function.
+local function frames_in(text)
+  local list = {}
+  for file, line, what in text:gmatch("\n%s+([^\n]-):(%d+): in ([^\n]*)") do
+    if file:find("^%[lib%].*scenarios/running") then break end
+    if not file:find("^%[") then
+      list[#list + 1] = {
+        file = file, line = line, place = source.path(file) .. ":" .. line, defined = what:match("^function <.-:(%d+)>$"),
+      }
+    end
+  end
+  return list
 end
 
 --- The places in the scenario that a traceback names, innermost first.
 function scenario_failures.places(text)
   local list = {}
-  for file, line in text:gmatch("\n%s+([^\n]-):(%d+): in") do
-    if file:find("^%[lib%].*scenarios/running") then break end
-    if not file:find("^%[") then list[#list + 1] = source.path(file) .. ":" .. line end
+  for index, frame in ipairs(frames_in(text)) do list[index] = frame.place end
+  return list
+end
+
+--- The way that a traceback shows: places, that of the scenario first. A function is left out that does nothing but call, at
+-- the line at which another one begins, what calls that: the body of a scenario around a step.
+function scenario_failures.way(text)
+  local list, inner = {}, nil
+  for _, frame in ipairs(frames_in(text)) do
+    local is_around = inner and inner.defined == frame.line and inner.file == frame.file
+    if not is_around and (not inner or frame.place ~= list[1]) then table.insert(list, 1, frame.place) end
+    inner = frame
   end
   return list
 end
@@ -33,7 +49,11 @@ end
 local function handler(value)
   local file, line = errors.position()
   local last = state.has("last_statement") and state.host("last_statement")() or nil
-  return { last_sql = last, value = value, file = file, line = line, trace = scenario_failures.places(traceback("", 2)) }
+  local text = traceback("", 2)
+  return {
+    last_sql = last, value = value, file = file, line = line, trace = scenario_failures.places(text),
+    way = scenario_failures.way(text),
+  }
 end
 
 --- Calls a function, and catches what it raises.
@@ -42,8 +62,40 @@ function scenario_failures.protect(f, ...)
   local results = pack(xpcall(f, handler, ...))
   if results[1] then return true, results end
   -- Where the stack has overflowed there is no room for the handler.
-  if type(results[2]) ~= "table" then return false, { value = results[2], trace = {} } end
+  if type(results[2]) ~= "table" then return false, { value = results[2], trace = {}, way = {} } end
   return false, results[2]
+end
+
+--- What `raise` would raise, caught.
+function scenario_failures.caught(message, details, quotes_source)
+  local fields = { details = details or {}, quotes_source = quotes_source }
+  return (select(2, scenario_failures.protect(errors.raise, "expectation", message, fields)))
+end
+
+--- Keeps what is about to be raised in a scenario: it has failed then, also if something in it catches the error.
+function scenario_failures.remember(current, caught)
+  for _, known in ipairs(current.raised) do
+    if rawequal(known.value, caught.value) then return end
+  end
+  caught.step = caught.step or require("scenarios.steps").current(current)
+  table.insert(current.raised, caught)
+end
+
+--- Notes that an error was asked for, or is reported.
+function scenario_failures.forget(current, value)
+  for index, known in ipairs(current.raised) do
+    if rawequal(known.value, value) then return table.remove(current.raised, index) end
+  end
+end
+
+--- Raises that something is not so.
+-- @tparam string message what was stated: `check(a == b)`
+-- @tparam ?table details lines that show what is the case
+-- @tparam ?boolean quotes_source whether the message is the source of what was stated
+function scenario_failures.raise(message, details, quotes_source)
+  local caught = scenario_failures.caught(message, details, quotes_source)
+  if state.current then scenario_failures.remember(state.current, caught) end
+  error(caught.value, 0)
 end
 
 local function is_error_object(value)
@@ -98,6 +150,16 @@ local function details_of(value)
   return details
 end
 
+--- The way to a place, which is its end: a coroutine has a traceback of its own.
+local function way_to(place, way)
+  for _, passed in ipairs(way or {}) do
+    if passed == place then return way end
+  end
+  local longer = table.move(way or {}, 1, #(way or {}), 1, {})
+  longer[#longer + 1] = place
+  return longer
+end
+
 --- What is reported of an error that `handler` has caught.
 -- @tparam ?string step the step in which it was raised
 function scenario_failures.make(caught, step)
@@ -107,7 +169,9 @@ function scenario_failures.make(caught, step)
   if not file or file:find("^%[") then file, line = caught.file, caught.line end
   local path = file and source.path(file)
   local quotes_source = is_error_object(value) and value.quotes_source
+  local way = way_to(path and path .. ":" .. tostring(line), caught.way)
   return {
+    value = value, frames = #way > 1 and way or nil,
     message = shortened(message), kind = is_error_object(value) and value.kind or "error", file = path, line = line, step = step,
     source = not quotes_source and path and source.line(path, line) or nil, details = details_of(value), trace = caught.trace,
     traceback = #caught.trace > 1 and table.concat(caught.trace, " < ") or nil, last_sql = caught.last_sql,

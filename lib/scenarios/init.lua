@@ -3,6 +3,7 @@
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"
+local spawning = require "perilune.events.spawning"
 local source = require "scenarios.source"
 local rewrite = lazily "scenarios.rewriting"
 local definitions = require "scenarios.definitions"
@@ -19,6 +20,7 @@ function scenarios.install()
   _G.check, _G.expect = lazily "scenarios.check", lazily "scenarios.expect"
   function _G.expect_error(...) return require("scenarios.expect_error")(...) end
   function _G.matrix(...) return require("scenarios.cases").matrix(...) end
+  spawning.watch = function(...) return require("scenarios.tasks").watch(...) end
   for name in next, _G do state.words[name] = true end
   setmetatable(databases.methods, { __index = function(_, name) return require("scenarios.database").member(name) end })
 end
@@ -51,10 +53,11 @@ end
 --- Loads a file: what it defines is there then.
 -- @tparam string path what the file is called
 -- @tparam ?boolean is_support whether it is one that other files share
-function scenarios.load(path, text, is_support)
+-- @tparam ?string identity what stands for the file in the identifiers of its scenarios; `path` if not given
+function scenarios.load(path, text, is_support, identity)
   source.add(path, text)
   local chunk = compile(path, text)
-  state.phase, state.file = "loading", { path = path, is_support = is_support == true }
+  state.phase, state.file = "loading", { path = path, is_support = is_support == true, identity = identity or path }
   definitions.begin_file()
   local is_loaded, err = pcall(chunk)
   state.phase, state.file = "idle", nil
@@ -65,12 +68,30 @@ end
 --- Of the next files, only that scenario is wanted which is defined by so-manieth call of `scenario`: others cost nothing then.
 scenarios.want = definitions.want
 
---- Where the scenario is that runs: { step, line, steps, failures }; nil if none does.
-function scenarios.progress()
+--- Where the scenario was that has been ended: { step, steps, failures, frames, source }; nil if none runs.
+-- @tparam ?string traceback of the error that has ended it
+-- @tparam ?string file where it was then
+-- @tparam ?integer line
+function scenarios.progress(traceback, file, line)
   local current = state.current
   if not current then return nil end
-  return { step = require("scenarios.steps").current(current), line = select(2, errors.position()), steps = current.steps, failures = current.failures }
+  local way = traceback and failures.way(traceback) or {}
+  return {
+    step = require("scenarios.steps").current(current), steps = current.steps, failures = current.failures,
+    frames = #way > 1 and way or nil, source = file and source.line(source.path(file), line),
+  }
 end
+
+--- The text of a module as it is loaded: its calls of `check` show their operands as those of a file of scenarios do.
+-- @tparam string path what errors call it
+-- @tparam ?string prepared what this has returned for the same text before
+function scenarios.module(path, text, prepared)
+  source.add(path, text)
+  return prepared or prepare(text)
+end
+
+--- What of a scenario is for this state alone.
+local is_kept_here = { body = true, group = true, case_values = true }
 
 --- What was defined: { scenarios, templates }, without functions.
 function scenarios.definitions()
@@ -78,7 +99,7 @@ function scenarios.definitions()
   for index, scenario in ipairs(definitions.scenarios) do
     local copy = {}
     for name, value in pairs(scenario) do
-      if name ~= "body" and name ~= "group" and name ~= "case_values" then copy[name] = value end
+      if not is_kept_here[name] then copy[name] = value end
     end
     result.scenarios[index] = copy
   end

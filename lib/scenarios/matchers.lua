@@ -7,36 +7,12 @@ local display = lazily "scenarios.display"
 local differences = lazily "scenarios.differences"
 local row_source = lazily "scenarios.row_source"
 local rows = lazily "scenarios.rows"
+local texts = lazily "scenarios.texts"
 
 local matchers = {}
 
 local function show_difference(expected, actual)
   return function() return { "expected " .. display.show(expected), "got      " .. display.show(actual) } end
-end
-
-local longest_whole, around = 200, 60
-
-local function is_inside_character(text, position)
-  local byte = text:byte(position)
-  return byte ~= nil and byte >= 0x80 and byte < 0xC0
-end
-
---- The part of a text around a position, in quotes; of whole characters, if it is text.
-local function excerpt(text, position)
-  local from, to = math.max(1, position - around), math.min(#text, position + around)
-  while from > 1 and is_inside_character(text, from) do from = from - 1 end
-  while to < #text and is_inside_character(text, to + 1) do to = to + 1 end
-  return (from > 1 and "..." or "") .. display.quoted(text:sub(from, to)) .. (to < #text and "..." or "")
-end
-
---- How two long texts of one line differ: where they do first.
-local function show_text_difference(expected, actual)
-  local position = 1
-  while expected:byte(position) == actual:byte(position) do position = position + 1 end
-  return {
-    ("they differ from byte %d on; %d bytes were expected, and %d are there"):format(position, #expected, #actual),
-    "expected " .. excerpt(expected, position), "got      " .. excerpt(actual, position),
-  }
 end
 
 local most_text = 20
@@ -66,11 +42,9 @@ end
 function matchers.equals(expectation, expected)
   local list = differences.of(expectation.value, expected)
   return #list == 0, function()
-    local are_texts = type(expectation.value) == "string" and type(expected) == "string"
-    if are_texts and (expected .. expectation.value):find("\n", 1, true) then
-      return require("scenarios.text_difference")(expected, expectation.value)
-    elseif are_texts and math.max(#expected, #expectation.value) > longest_whole then
-      return show_text_difference(expected, expectation.value)
+    local lines = texts.difference(expected, expectation.value, "expected", "got")
+    if lines then
+      return lines
     elseif type(expected) ~= "table" then
       return show_difference(expected, expectation.value)()
     end

@@ -60,6 +60,24 @@ local function cases(value)
   return value
 end
 
+local no_checks_values = { allow = true, warn = true, fail = true }
+
+local function no_checks(value)
+  return no_checks_values[value] and value or nil
+end
+
+--- Why a scenario must fail, and how: { reason, aspects }.
+local function fails(value)
+  if text(value) then return { reason = value } end
+  if type(value) ~= "table" then return nil end
+  local aspects = {}
+  for name, wanted in pairs(value) do
+    if name ~= "reason" then aspects[name] = wanted end
+  end
+  if next(aspects) == nil or value.reason ~= nil and not text(value.reason) then return nil end
+  return { reason = value.reason or "", aspects = require("scenarios.error_aspects").read("option fails", aspects) }
+end
+
 local known_grants = { files = true, programs = true, effects = true }
 
 local function grants(value)
@@ -78,7 +96,8 @@ local readers = {
   cases = { cases, "a list of tables that is not empty" },
   timeout = { duration, 'a duration ("2s", "500ms", a number of seconds)' },
   retry = { count, "how many times, from 0" },
-  fails = { text, "the reason for which it must fail" },
+  fails = { fails, 'the reason for which it must fail, or a table that says how: { reason = "#12", kind = "constraint_unique" }' },
+  no_checks = { no_checks, '"allow", "warn" or "fail"' },
   lock = { text, "a name" },
   clock = { instant, 'a date ("2026-03-31T18:00:00Z")' },
   seed = { seed, "an integer or a string" },

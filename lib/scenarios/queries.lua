@@ -120,14 +120,23 @@ local function check_count(name, count)
   end
 end
 
+local function queries_text(count)
+  return count == 1 and "1 query" or count .. " queries"
+end
+
+--- What was expected, what there is instead, and lines that show it.
+local function shown(expected, got, lines)
+  return function() return { ("expected %s, got %s"):format(expected, got), table.unpack(lines()) } end
+end
+
 function matchers.at_most(queries, count)
   check_count("at_most", count)
-  return #queries <= count, function() return { ("%d queries"):format(#queries), table.unpack(lines_of(queries)) } end
+  return #queries <= count, shown("at most " .. queries_text(count), #queries, function() return lines_of(queries) end)
 end
 
 function matchers.exactly(queries, count)
   check_count("exactly", count)
-  return #queries == count, function() return { ("%d queries"):format(#queries), table.unpack(lines_of(queries)) } end
+  return #queries == count, shown(queries_text(count), #queries, function() return lines_of(queries) end)
 end
 
 local function plans(queries)
@@ -136,7 +145,7 @@ local function plans(queries)
     lines[#lines + 1] = line_of(query)
     for _, detail in ipairs(plan_of(query)) do lines[#lines + 1] = "  plan  " .. detail end
   end
-  return #lines > 0 and lines or { "there is no query" }
+  return lines
 end
 
 local function has_word(text, word)
@@ -150,7 +159,8 @@ function matchers.uses_index(queries, name)
       if detail:find("INDEX", 1, true) and has_word(detail, name) then return true, function() return plans{ query } end end
     end
   end
-  return false, function() return plans(queries) end
+  local got = #queries == 0 and "no query" or "these plans"
+  return false, shown("a query that uses the index " .. name, got, function() return plans(queries) end)
 end
 
 --- No statement goes through all rows of a table; of any table without an argument. A scan of an index alone is one too.

@@ -1,6 +1,7 @@
 --- Rewrites `check(a == b)` so that a failure can show both operands: `check.compare("==", "a", "b", (a), (b))`.
--- Anything else, also a condition with `and` or `or` outside of brackets, becomes `check.value("...", (...))`. Lines stay where
--- they are. A file with a line `-- check: plain` is left as it is, and so is one that gives the name `check` to something else.
+-- A condition of several operands becomes a function of what shows them, `check.logic("a and b", function(operand) return ... end)`,
+-- in which each operand is `operand.value("a", (a))` or `operand.compare("==", "a", "b", (a), (b))`: it is evaluated as before, and
+-- only as far as before. Anything else becomes `check.value("...", (...))`. Lines stay where they are. A file with a line `-- check: plain` is left as it is, and so is one that gives the name `check` to something else.
 
 local state = require "scenarios.state"
 local tokens = lazily "scenarios.tokens"
@@ -28,33 +29,89 @@ local function is_declared(list, index)
   return is_parameter and (after == ")" or after == ",")
 end
 
---- The first argument of a call: the indexes of its first and last token, of the last comparison in it, and whether the
--- comparison is the outermost operation.
+--- The indexes of the first and the last token of the first argument of a call.
 local function read_argument(list, open)
-  local argument_end, comparison, is_logical
+  local argument_end
   local close = tokens.inside(list, open, function(index, token)
-    if argument_end or token.kind == "string" then return end
-    if token.text == "," then argument_end = index - 1
-    elseif comparisons[token.text] then comparison = index
-    elseif token.text == "and" or token.text == "or" then is_logical = true end
+    if not argument_end and token.kind ~= "string" and token.text == "," then argument_end = index - 1 end
   end)
-  if not close then return nil end
-  return { first = open + 1, last = argument_end or close - 1, comparison = not is_logical and comparison or nil }
+  if close then return open + 1, argument_end or close - 1 end
+end
+
+--- The operands of `and` and `or` between two tokens, outside of brackets: a list of { first, last, comparison }, the last one the
+-- index of the last comparison in the operand, which is the outermost.
+local function operands_of(list, first, last)
+  local operands = { { first = first } }
+  tokens.inside(list, first - 1, function(index, token)
+    if index > last or token.kind == "string" then return end
+    if token.text == "and" or token.text == "or" then
+      operands[#operands].last = index - 1
+      operands[#operands + 1] = { first = index + 1 }
+    elseif comparisons[token.text] then
+      operands[#operands].comparison = index
+    end
+  end)
+  operands[#operands].last = last
+  return operands
+end
+
+local literals = { ["nil"] = true, ["true"] = true, ["false"] = true }
+
+--- Notes how the operands between two tokens are shown: those of `and`, `or` and `not`, also in brackets.
+local function rewrite_operands(text, list, first, last, edit)
+  for _, operand in ipairs(operands_of(list, first, last)) do
+    local from, to = operand.first, operand.last
+    if operand.comparison then
+      edit(list[from].from, list[from].from - 1, ("__operand.compare(%q, %s, %s, ("):format(list[operand.comparison].text,
+        source_of(text, list[from].from, list[operand.comparison - 1].to),
+        source_of(text, list[operand.comparison + 1].from, list[to].to)))
+      edit(list[operand.comparison].from, list[operand.comparison].to, "), (")
+      edit(list[to].to + 1, list[to].to, "))")
+    else
+      while text_at(list, from) == "not" do from = from + 1 end
+      if text_at(list, from) == "(" and tokens.inside(list, from) == to then
+        rewrite_operands(text, list, from + 1, to - 1, edit)
+      elseif from < to or list[from].kind == "name" and not literals[list[from].text] then
+        edit(list[from].from, list[from].from - 1, "__operand.value(" .. source_of(text, list[from].from, list[to].to) .. ", (")
+        edit(list[to].to + 1, list[to].to, "))")
+      end
+    end
+  end
+end
+
+--- Whether there is more than one operand between two tokens, or one that is turned around or in brackets: each can be shown by
+-- itself. Not where `...` is used, which a function would not see.
+local function has_operands(list, first, last)
+  for index = first, last do
+    if text_at(list, index) == "..." then return false end
+  end
+  local operands = operands_of(list, first, last)
+  if #operands > 1 then return true end
+  local is_bracketed = text_at(list, first) == "(" and tokens.inside(list, first) == last
+  return not operands[1].comparison and (is_bracketed or text_at(list, first) == "not")
 end
 
 --- Notes how the call at an index is to be changed.
 local function rewrite_call(text, list, index, edits)
-  local argument = read_argument(list, index + 1)
-  if not argument or argument.last < argument.first then return end
-  local first, last = list[argument.first], list[argument.last]
-  local comparison = list[argument.comparison]
+  local first_index, last_index = read_argument(list, index + 1)
+  if not first_index or last_index < first_index then return end
+  local first, last = list[first_index], list[last_index]
+  local comparison_index = operands_of(list, first_index, last_index)[1].comparison
   local function edit(from, to, replacement) edits[#edits + 1] = { from = from, to = to, text = replacement } end
   local name, bracket = list[index], list[index + 1]
-  if comparison then
+  if has_operands(list, first_index, last_index) then
+    edit(name.to + 1, name.to, ".logic")
+    edit(bracket.to + 1, bracket.to, source_of(text, first.from, last.to) .. ", function(__operand) return ")
+    rewrite_operands(text, list, first_index, last_index, edit)
+    edit(last.to + 1, last.to, " end")
+    return
+  end
+  if comparison_index then
+    local comparison = list[comparison_index]
     edit(name.to + 1, name.to, ".compare")
     edit(bracket.to + 1, bracket.to, ("%q, %s, %s, ("):format(comparison.text,
-      source_of(text, first.from, list[argument.comparison - 1].to),
-      source_of(text, list[argument.comparison + 1].from, last.to)))
+      source_of(text, first.from, list[comparison_index - 1].to),
+      source_of(text, list[comparison_index + 1].from, last.to)))
     edit(comparison.from, comparison.to, "), (")
   else
     edit(name.to + 1, name.to, ".value")

@@ -99,7 +99,7 @@ function scenario_row_source.of(what, value)
   local source = { items = items, columns = all_columns(items), what = "column" }
   function source.value(item, column) return item[column] end
   function source.matches(cell, item, column, names) return cells.matches(cell, source.value(item, column), names) end
-  function source.show(item, column) return display.cell(source.value(item, column)) end
+  function source.show(item, column, is_exact) return display.cell(source.value(item, column), is_exact) end
   --- Raises for a heading that no row has.
   function source.check(name)
     if #items == 0 then return end

@@ -151,12 +151,12 @@ function scenario_rows.lines(comparison, found, order)
 end
 
 --- Rows as an aligned table of text.
--- @tparam ?boolean is_whole long cells are not shortened: for snapshots
+-- @tparam ?boolean is_whole long cells are not shortened, and show the types of their values: for snapshots
 function scenario_rows.text(source, is_whole)
   local rows = {}
   for index, item in ipairs(source.items) do
     local texts = {}
-    for column, name in ipairs(source.columns) do texts[column] = source.show(item, name) end
+    for column, name in ipairs(source.columns) do texts[column] = source.show(item, name, is_whole) end
     rows[index] = { mark = " ", texts = texts }
   end
   local lines = align(source.columns, rows, is_whole)

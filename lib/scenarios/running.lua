@@ -30,7 +30,9 @@ end
 local function new_run(scenario, info)
   local current = {
     scenario = scenario, info = info, failures = {}, steps = {}, notes = {}, attachments = {}, snapshots = {},
-    deferred = {}, names = {}, shapes = {}, counts = {}, globals = copy_of_globals(), changed_globals = {},
+    deferred = {}, names = {}, shapes = {}, counts = {}, tasks = {}, stubs = {},
+    -- Failures that were raised and are not reported yet; how much was stated; expectations that no matcher has looked at.
+    raised = {}, checks = 0, expectations = 0, open_expectations = {}, globals = copy_of_globals(), changed_globals = {},
     update_snapshots = info.update_snapshots or "new",
   }
   steps.start(current)
@@ -50,6 +52,7 @@ local function call(current, f, step)
   local is_done, caught = failures.protect(f, current.context)
   if is_done then return true end
   restore_globals(current)
+  failures.forget(current, caught.value)
   steps.forget(current)
   local kind = failures.is_error_object(caught.value) and caught.value.kind
   if kind == "cancelled" and current.is_late then
@@ -69,7 +72,8 @@ end
 local function watch_callbacks(current)
   native_loop.on_error(function(value)
     restore_globals(current)
-    local failure = failures.make({ value = value, trace = {} })
+    local known = failures.forget(current, value)
+    local failure = failures.make(known or { value = value, trace = {} }, known and known.step)
     -- The time was up just as something was called: what the scenario waits for says more.
     current.is_late = failure.kind == "timeout" and not failure.file
     if not current.is_late then table.insert(current.failures, failure) end
@@ -108,19 +112,74 @@ end
 
 -- What the whole scenario must keep to
 
-local function add_failure(current, message, details)
-  local scenario = current.scenario
+--- Adds a failure.
+-- @tparam ?table place `file` and `line`; those of the scenario if not given
+local function add_failure(current, kind, message, details, place)
+  local source = require("scenarios.source")
+  local file, line = (place or current.scenario).file, (place or current.scenario).line
+  local path = file and source.path(file)
   table.insert(current.failures, {
-    message = message, kind = "expectation", file = scenario.file, line = scenario.line, details = details or {}, trace = {},
-    source = require("scenarios.source").line(scenario.file, scenario.line),
+    message = message, kind = kind, file = path, line = line, details = details or {}, trace = {},
+    source = path and source.line(path, line),
   })
 end
 
 local function check_queries(current, count_before)
   local most = current.scenario.max_queries
   if not most then return end
+  current.checks = current.checks + 1
   local count = state.host("query_count")() - count_before
-  if count > most then add_failure(current, ("max_queries: %d queries were run, at most %d are allowed"):format(count, most)) end
+  if count > most then
+    add_failure(current, "expectation", ("max_queries: %d queries were run, at most %d are allowed"):format(count, most))
+  end
+end
+
+--- Reports what has failed and was caught by the scenario itself.
+local function report_caught(current)
+  for _, caught in ipairs(current.raised) do
+    local failure = failures.make(caught, caught.step)
+    table.insert(failure.details, "the scenario has caught this failure, by pcall for example; it fails all the same: "
+      .. "expect_error(f, { kind = \"expectation\" }) states that something must fail")
+    table.insert(current.failures, failure)
+  end
+end
+
+--- Reports `expect(x)` alone.
+local function report_open_expectations(current)
+  local list = {}
+  for _, place in next, current.open_expectations do list[#list + 1] = place end
+  table.sort(list, function(left, right) return left.number < right.number end)
+  for _, place in ipairs(list) do
+    add_failure(current, "open_expectation", "expect(...) states nothing without a matcher, as in expect(...):equals(1)", nil, place)
+  end
+end
+
+local function report_tasks(current)
+  for _, entry in ipairs(require("scenarios.tasks").left(current)) do
+    add_failure(current, "unstarted_task", "the task that is spawned here had not begun when the scenario ended: wait for it by "
+      .. "task:wait(), or for all by t.wait_until_idle()", nil, entry)
+  end
+end
+
+--- What the scenario has left undone; a scenario that was ended in the middle is not asked.
+local function check_rest(current)
+  report_caught(current)
+  if #current.stubs > 0 then require("scenarios.stub_counts").check(current, add_failure) end
+  if #current.failures > 0 or current.is_skipped then return end
+  report_open_expectations(current)
+  if #current.tasks > 0 then report_tasks(current) end
+end
+
+--- Whether the scenario has failed as its option `fails` says; what is otherwise is added to the failures.
+local function fails_as_said(current)
+  local wanted, is_so = current.scenario.fails_with, true
+  if not wanted then return true end
+  for _, failure in ipairs(current.failures) do
+    local lines = require("scenarios.error_aspects").differences(failure.value ~= nil and failure.value or failure, wanted)
+    for _, line in ipairs(lines) do table.insert(failure.details, "the option fails: " .. line) end
+    is_so = is_so and #lines == 0
+  end
+  return is_so
 end
 
 local function note_names(current, what, set)
@@ -146,7 +205,7 @@ local function result_of(current)
   return {
     outcome = #current.failures > 0 and "failed" or current.is_skipped and "skipped" or "passed", reason = current.skip_reason,
     failures = current.failures, steps = current.steps, notes = current.notes, attachments = current.attachments,
-    snapshots = current.snapshots,
+    snapshots = current.snapshots, checks = current.checks, fails_as_said = fails_as_said(current),
   }
 end
 
@@ -162,6 +221,7 @@ return function(scenario, info)
   run_after(current)
   for _, failure in ipairs(steps.unfinished(current)) do table.insert(current.failures, failure) end
   check_queries(current, queries_before)
+  check_rest(current)
   note_globals(current)
   local result = result_of(current)
   state.current, state.phase = nil, "idle"

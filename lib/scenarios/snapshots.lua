@@ -13,23 +13,36 @@ local function is_list_of_tables(value)
   return type(value) == "table" and type(rawget(value, 1)) == "table" and getmetatable(value) ~= false
 end
 
---- The text that stands for a value: text as it is, rows as a table, anything else as Lua writes it.
-function scenario_snapshots.text(value)
-  local text
+--- What a value is, and its text: a string as it is, rows as a table, anything else as Lua writes it.
+local function describe(value)
   if type(value) == "string" then
-    text = value
+    if value:sub(-1) == "\n" then return "string", value end
+    return "string, no newline at the end", value .. "\n"
   elseif queries.is(value) then
-    text = queries.text(value, true)
+    return "queries", queries.text(value, true) .. "\n"
   elseif row_source.is_request(value) or is_list_of_tables(value) or require("scenarios.changes").is(value) then
-    text = rows.text(row_source.of("snapshot", value), true)
-  else
-    text = display.pretty(value)
+    return "rows", rows.text(row_source.of("snapshot", value), true) .. "\n"
   end
+  return "value", display.pretty(value) .. "\n"
+end
+
+--- The text that stands for a value. Its first line says what the value is: the string `1` is not the number.
+function scenario_snapshots.text(value)
+  local kind, text = describe(value)
   if not utf8.len(text) then
     errors.raise("argument", "snapshot: expected a value whose text is UTF-8, got " .. display.show(value))
   end
-  text = text:gsub("\r\n", "\n")
-  return text:sub(-1) == "\n" and text or text .. "\n"
+  return "-- " .. kind .. "\n" .. text
+end
+
+--- Raises if another scenario has compared another value with the same snapshot: each would overwrite that of the other.
+local function check_unshared(name, text)
+  if not state.has("use_snapshot") then return end
+  local other = state.host("use_snapshot")(name, text)
+  if other then
+    errors.raise("shared_snapshot", ("snapshot: the scenario `%s` compares another value with the snapshot `%s`; "
+      .. "give each a name of its own"):format(other, name))
+  end
 end
 
 local function check_name(name)
@@ -55,6 +68,7 @@ function scenario_snapshots.compare(expectation, name)
   local current = state.require("snapshot")
   if expectation.is_negated then errors.raise("argument", "snapshot: expect.no is not for snapshots") end
   local mode, text = current.update_snapshots, scenario_snapshots.text(expectation.value)
+  check_unshared(name, text)
   local kept = state.host("read_snapshot")(name)
   if kept == text then
     note(current, name, "matched")

@@ -5,11 +5,11 @@ local errors = require "perilune.native.errors"
 local scenario_state = {
   --- "idle", "loading" while a file is read, "running" while a scenario runs.
   phase = "idle",
-  --- The file that is being read: { path, is_support }.
+  --- The file that is being read: { path, is_support, identity }.
   file = nil,
   --- The names of the globals that are there before any file is loaded.
   words = {},
-  --- What is kept of the scenario that runs: see scenario_running.
+  --- What is kept of the scenario that runs: see scenarios.running.
   current = nil,
 }
 

@@ -12,10 +12,63 @@ end)
 
 test("what is no comparison outside of brackets is a value", function()
   equal(rewritten("check(ok)"), 'check.value("ok", (ok))')
-  equal(rewritten("check((a == b))"), 'check.value("(a == b)", ((a == b)))')
   equal(rewritten("check(f(a == b))"), 'check.value("f(a == b)", (f(a == b)))')
-  equal(rewritten("check(t{ a == b, c } and 1 == x)"), 'check.value("t{ a == b, c } and 1 == x", (t{ a == b, c } and 1 == x))')
-  equal(rewritten("check(a == b or c == d)"), 'check.value("a == b or c == d", (a == b or c == d))')
+  equal(rewritten("check(f(...) and a)"), 'check.value("f(...) and a", (f(...) and a))')
+end)
+
+test("operands of and, or and not are split, also in brackets", function()
+  local function logic(source, body)
+    return ('check.logic(%q, function(__operand) return %s end)'):format(source, body)
+  end
+  equal(rewritten("check(a and b)"), logic("a and b", '__operand.value("a", (a)) and __operand.value("b", (b))'))
+  equal(rewritten("check(t{ a == b } and 1 == x)"), logic("t{ a == b } and 1 == x",
+    '__operand.value("t{ a == b }", (t{ a == b })) and __operand.compare("==", "1", "x", (1 ), ( x))'))
+  equal(rewritten("check(not f(x))"), logic("not f(x)", 'not __operand.value("f(x)", (f(x)))'))
+  equal(rewritten("check(not (a == b or not c))"), logic("not (a == b or not c)",
+    'not (__operand.compare("==", "a", "b", (a ), ( b)) or not __operand.value("c", (c)))'))
+  equal(rewritten("check((a == b))"), logic("(a == b)", '(__operand.compare("==", "a", "b", (a ), ( b)))'))
+  equal(rewritten("check(a or nil, 'why')"), 'check.logic("a or nil", function(__operand) return __operand.value("a", (a)) or nil end, \'why\')')
+  for _, text in ipairs{ "check((a).b and (c)(d))", "check(check(x) and y)", "check(function() return a and b end or c)", "check(a and\n b\n)" } do
+    assert(load(rewritten(text)), rewritten(text))
+  end
+end)
+
+test("a condition shows the operands that were evaluated", function()
+  equal(failure("local a, b = 1, 3\ncheck(a == 1 and b == 2)").details, { "a == 1 is true: a is 1", "b == 2 is false: b is 3" })
+  equal(failure("local a, b = 2, 3\ncheck(a == 1 and b == 2)").details, { "a == 1 is false: a is 2" })
+  equal(failure("local a, b\ncheck(a or b)").details, { "a is nil", "b is nil" })
+  equal(failure("local list = { 1 }\ncheck(not list)").details, { "list is { 1 }" })
+  equal(failure("local a, b = 1, 'x'\ncheck(not (a == 1 or b))").details, { "a == 1 is true: a is 1" })
+  equal(failure("local a\ncheck((a == 5), 'five')").message, "five: check((a == 5))")
+  local found = failure("local a = {}\ncheck(true and a < 1)")
+  equal(found.details[#found.details], "a table and the integer 1 cannot be compared by <")
+  equal({ found.line, found.source }, { 3, nil })
+end)
+
+test("a condition is evaluated as far as Lua does, once, and its value comes back", function()
+  passes([[
+    local seen = {}
+    local function note(x) seen[#seen + 1] = tostring(x) return x end
+    check(note(nil) == nil and (note(false) or note(2)))
+    check(table.concat(seen, " ") == "nil false 2")
+    check((check(note(false) or note("x") and note("y"))) == "y")
+    check(not note(false) and note(7) == 7 or error("not reached"))
+    local task = coroutine.wrap(function() return check(coroutine.yield(1) and coroutine.yield(2)) end)
+    check(task() == 1 and task(true) == 2 and task("end") == "end")]])
+end)
+
+test("an error inside of an operand is that of its line", function()
+  local found = failure("local x\ncheck(x and true or\n  x.y)")
+  equal({ found.message, found.line }, { "attempt to index a nil value (upvalue 'x')", 4 })
+end)
+
+test("check of long texts shows where they differ", function()
+  local found = failure("local a, b = 'one\\ntwo\\n', 'one\\nthree\\n'\ncheck(a == b)")
+  equal(found.details, { "`-` is in a, `+` in b", "  one", "+ three", "- two" })
+  found = failure("local a, b = ('x'):rep(300) .. 'a', ('x'):rep(300) .. 'b'\ncheck(a == b)")
+  equal(found.details[2], "they differ from byte 301 on; 301 bytes were expected, and 301 are there")
+  equal(found.details[3], 'b ..."' .. ("x"):rep(60) .. 'b"')
+  equal(failure("local a = 'x'\ncheck(a == 'y')").details, { 'a is "x"' })
 end)
 
 test("the last comparison of several is the outermost", function()

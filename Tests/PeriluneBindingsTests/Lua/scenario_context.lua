@@ -218,7 +218,8 @@ test("queries are counted, without what frames transactions", function()
   local host = queries_host{ { sql = "BEGIN" }, { sql = "SELECT 1" }, { sql = "select 2" }, { sql = "COMMIT TRANSACTION" } }
   passes("local queries = t.queries(function() end)\nexpect(queries):exactly(2):at_most(2):no_writes()\ncheck(#queries == 2)", host)
   local found = failure("expect(t.queries(function() end)):at_most(1)", host)
-  equal(found.details, { "2 queries", "SELECT 1", "select 2" })
+  equal(found.details, { "expected at most 1 query, got 2", "SELECT 1", "select 2" })
+  equal(failure("expect(t.queries(function() end)):exactly(5)", host).details[1], "expected 5 queries, got 2")
   matches(failure("expect(t.queries(function() end)):at_most('x')", host).message, "at_most: expected a number of queries")
   matches(failure("expect({}):at_most(1)", host).message, "at_most: expected queries (of t.queries or t.run), got a table")
 end)
@@ -240,6 +241,7 @@ test("plans tell full scans and indexes", function()
   equal(failure("expect(t.queries(function() end)):no_full_scan('lines')", host).details, { "a.lua:3  SELECT * FROM lines", "  plan  SCAN lines" })
   equal(failure("expect(t.queries(function() end)):no_full_scan()", host).details, { "a.lua:3  SELECT * FROM lines", "  plan  SCAN lines" })
   equal(failure("expect(t.queries(function() end)):uses_index('by_id')", host).details, {
+    "expected a query that uses the index by_id, got these plans",
     "a.lua:3  SELECT * FROM lines", "  plan  SCAN lines", 'SELECT * FROM invoices WHERE number = ?  -- "R"',
     "  plan  SEARCH invoices USING INDEX by_number (number=?)",
   })
@@ -278,11 +280,13 @@ local function snapshot_host(texts)
 end
 
 test("a snapshot is compared with its file", function()
-  passes("expect('text'):snapshot('a')\nexpect({ b = 1, a = { 2 } }):snapshot('b')", snapshot_host{ a = "text\n", b = "{ a = { 2 }, b = 1 }\n" })
+  passes("expect('text'):snapshot('a')\nexpect({ b = 1, a = { 2 } }):snapshot('b')", snapshot_host{
+    a = "-- string, no newline at the end\ntext\n", b = "-- value\n{ a = { 2 }, b = 1 }\n",
+  })
 end)
 
 test("rows are snapshots as tables", function()
-  local texts = { a = "id  name\n1   x\n2   ~\n" }
+  local texts = { a = "-- rows\nid  name\n1   x\n2   ~\n" }
   passes("expect(t.db:query(\"SELECT 1 AS id, 'x' AS name UNION SELECT 2, NULL\")):snapshot('a')", snapshot_host(texts))
 end)
 
@@ -290,7 +294,7 @@ test("tables, records, queries and long texts are snapshots, too", function()
   db:execute("CREATE TABLE a (id INTEGER PRIMARY KEY, name TEXT); INSERT INTO a VALUES (1, 'x')")
   local long = ("y"):rep(80)
   local texts = {
-    class = "id  name\n1   x\n", long = "text\n" .. long .. "\n", queries = "SELECT 1  -- 2\n",
+    class = "-- rows\nid  name\n1   x\n", long = "-- rows\ntext\n" .. long .. "\n", queries = "-- queries\nSELECT 1  -- 2\n",
   }
   local host = snapshot_host(texts)
   host.begin_queries = function() return 1 end
@@ -302,11 +306,12 @@ test("tables, records, queries and long texts are snapshots, too", function()
 end)
 
 test("a snapshot that is new or another fails, and is kept for a review", function()
-  local texts = { a = "one\ntwo\n" }
-  local result = run("expect('one\\nthree'):snapshot('a')", snapshot_host(texts))
-  equal(result.failures[1].details, { "the snapshot `a` is another", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
-  equal(result.snapshots, { { name = "a", status = "changed", text = "one\nthree\n" } })
-  equal(texts["a.written"], "one\nthree\n")
+  local texts = { a = "-- string\none\ntwo\n" }
+  local result = run("expect('one\\nthree\\n'):snapshot('a')", snapshot_host(texts))
+  equal(result.failures[1].details,
+    { "the snapshot `a` is another", "  -- string", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
+  equal(result.snapshots, { { name = "a", status = "changed", text = "-- string\none\nthree\n" } })
+  equal(texts["a.written"], "-- string\none\nthree\n")
   result = run("expect('x'):snapshot('b')", snapshot_host(texts))
   equal(result.snapshots[1].status, "new")
   matches(result.failures[1].details[1], "there is no snapshot `b` yet")
@@ -317,7 +322,32 @@ end)
 test("snapshots are accepted all at once on wish", function()
   local texts = { a = "old\n" }
   local result = passes("expect('new'):snapshot('a')", snapshot_host(texts), { update_snapshots = "all" })
-  equal({ result.snapshots[1].status, texts["a.written"] }, { "updated", "new\n" })
+  equal({ result.snapshots[1].status, texts["a.written"] }, { "updated", "-- string, no newline at the end\nnew\n" })
+end)
+
+test("values of different types, and texts that differ in their end, are different snapshots", function()
+  local values = {
+    "1", "'1'", "1.0", "true", "'true'", "'1\\n'", "'1\\r\\n'", "'1\\n\\n'", "nil", "'nil'", "t.clock:now()", "tostring(t.clock:now())",
+    "{ 1 }", "{ '1' }", "'{ 1 }'", "{ { a = 1 } }", "{ { a = '1' } }", "{ { a = true } }", "{ { a = 'true' } }",
+    "{ { a = '2026-01-01 00:00:00.000' } }", "{ { a = '2026-01-01 00:00:00' } }", "{ { a = t.clock:now() } }",
+    "{ { a = tostring(t.clock:now()) } }", "{ { a = 1.0 } }", "{ { a = '1.0' } }", "{ { a = \"x'00'\" } }", "{ { a = 'x' } }",
+  }
+  local texts, kinds = {}, {}
+  for _, value in ipairs(values) do
+    local result = run("expect(" .. value .. "):snapshot('a')", snapshot_host{})
+    local text = result.snapshots[1].text
+    equal(texts[text], nil)
+    texts[text] = value
+    kinds[text:match("^%-%- ([^\n]*)\n")] = true
+  end
+  equal(kinds, { ["string"] = true, ["string, no newline at the end"] = true, value = true, rows = true })
+end)
+
+test("two scenarios cannot compare different values with one snapshot", function()
+  local host = snapshot_host{}
+  host.use_snapshot = function(name) return "a_scenario.lua > other" end
+  matches(failure("expect(1):snapshot('x')", host).message,
+    "the scenario `a_scenario.lua > other` compares another value with the snapshot `x`; give each a name of its own")
 end)
 
 test("the name of a snapshot is that of a file", function()

@@ -4,6 +4,7 @@ local errors = require "perilune.native.errors"
 local perilune = require "perilune"
 local native = require "perilune.native.loop"
 local checks = require "perilune.runtime.checks"
+local spawning = require "perilune.events.spawning"
 local read_seconds = require("perilune.runtime.durations").read
 
 local function check_function(name, f)
@@ -103,6 +104,7 @@ function perilune.spawn(f, ...)
   check_function("perilune.spawn", f)
   local task = setmetatable({ state = "running" }, Task)
   local call = bind(f, ...)
+  if spawning.watch then call = spawning.watch(task, call) end
   task.id = native.start(function()
     tasks[coroutine.running()] = task
     succeed(task, call())

@@ -1,0 +1,101 @@
+--- What can be asked of an error: its kind, its message, its table and column.
+
+local errors = require "perilune.native.errors"
+local checks = require "perilune.runtime.checks"
+local state = require "scenarios.state"
+local display = lazily "scenarios.display"
+local failures = lazily "scenarios.failures"
+
+local function message_of(err)
+  return (failures.describe(err))
+end
+
+--- The field of any error; nil where it has none.
+local function field(err, name)
+  if failures.is_error_object(err) or type(err) == "table" then return err[name] end
+end
+
+--- Whether an error is about a column: `number`, or `invoices.number`.
+local function is_about(err, column)
+  local table_name, name = column:match("^(.-)%.([^.]*)$")
+  local columns = field(err, "columns") or { field(err, "column") }
+  local is_in_table = table_name == nil or tostring(field(err, "table") or ""):lower() == table_name:lower()
+  for _, found in ipairs(type(columns) == "table" and columns or { columns }) do
+    if is_in_table and tostring(found):lower() == (name or column):lower() then return true end
+  end
+  return false
+end
+
+local function columns_text(err)
+  local columns = field(err, "columns") or { field(err, "column") }
+  local names = {}
+  for index, name in ipairs(type(columns) == "table" and columns or { columns }) do
+    names[index] = (field(err, "table") and field(err, "table") .. "." or "") .. tostring(name)
+  end
+  return #names > 0 and table.concat(names, ", ") or "no column"
+end
+
+local function check_kind(err, wanted)
+  local kind = field(err, "kind")
+  local got = kind and display.show(kind) or "one without a kind"
+  return kind == wanted, ("expected an error of kind %s, got %s"):format(display.show(wanted), got)
+end
+
+local function check_pattern(err, wanted)
+  return message_of(err):find(wanted) ~= nil, ("expected a message with %s"):format(display.show(wanted))
+end
+
+--- What may be said of an error: functions (error, wanted) that return whether it is so, and what was expected. `code` is the
+-- kind.
+local aspects = {
+  code = check_kind, kind = check_kind, pattern = check_pattern, message = check_pattern,
+}
+
+function aspects.column(err, wanted)
+  return is_about(err, wanted), ("expected an error of column %s, got one of %s"):format(wanted, columns_text(err))
+end
+
+function aspects.table(err, wanted)
+  local name = field(err, "table")
+  return name == wanted, ("expected an error of table %s, got one of %s"):format(wanted, name or "no table")
+end
+
+local function names_of_aspects()
+  local names = {}
+  for name in pairs(aspects) do names[#names + 1] = name end
+  table.sort(names)
+  return names
+end
+
+local error_aspects = {}
+
+--- What is asked of an error, as a table by aspect.
+-- @tparam string who who asks, for messages
+-- @param what a Lua pattern for the message, a table, or nil
+function error_aspects.read(who, what)
+  if what == nil then return {} end
+  if type(what) == "string" then return { pattern = what } end
+  if type(what) ~= "table" then
+    state.mistake("%s: expected a Lua pattern, or a table (%s), got %s", who, table.concat(names_of_aspects(), ", "),
+      errors.describe(what))
+  end
+  checks.option_names(who, what, aspects)
+  for _, name in ipairs(display.keys(what)) do
+    if type(what[name]) ~= "string" then
+      state.mistake("%s: option %s: expected a string, got %s", who, name, errors.describe(what[name]))
+    end
+  end
+  return what
+end
+
+--- What is not as it was asked for, as lines; none if the error is the one that is meant.
+function error_aspects.differences(err, wanted)
+  local lines = {}
+  for _, name in ipairs(display.keys(wanted)) do
+    local is_so, line = aspects[name](err, wanted[name])
+    if not is_so then lines[#lines + 1] = line end
+  end
+  return lines
+end
+
+return error_aspects

@@ -1,0 +1,67 @@
+--- How often stubs are to be called: `t.effects.mail:stub("send", true):once()`. They are counted when the scenario ends.
+
+local errors = require "perilune.native.errors"
+local state = require "scenarios.state"
+
+local stub_counts = {}
+
+--- The stub that was added last, by what it was added to.
+local last = setmetatable({}, { __mode = "k" })
+
+--- Keeps a stub.
+-- @tparam table chain what the next method of the chain is called on
+function stub_counts.add(module, name, chain)
+  local file, line = errors.position()
+  local stub = { module = module, name = name, file = file, line = line }
+  table.insert(state.require("t.effects").stubs, stub)
+  last[chain] = stub
+end
+
+local takes_number = { times = true, at_least = true, at_most = true }
+
+--- Keeps how often the last stub of a chain is to be called.
+function stub_counts.expect(what, chain, method, least_of, most_of, ...)
+  local count = ...
+  if takes_number[method] and (math.type(count) ~= "integer" or count < 0) then
+    state.mistake("%s: expected a number of calls, got %s", what, errors.describe(count))
+  elseif select("#", ...) > 1 or not takes_number[method] and count ~= nil then
+    state.mistake("%s: there are too many arguments", what)
+  end
+  local stub = last[chain]
+  if not stub then state.mistake('%s: write it after a stub: t.effects.NAME:stub("function", value):once()', what) end
+  local current = state.require(what)
+  current.checks = current.checks + 1
+  stub.least, stub.most, stub.method, stub.count = least_of(count), most_of(count), method, count
+  stub.file, stub.line = errors.position()
+end
+
+local function times(count)
+  return count == 1 and "1 time" or count .. " times"
+end
+
+local function wanted_text(stub)
+  if stub.least == stub.most then return times(stub.most) end
+  return (stub.most == math.huge and "at least " or "at most ") .. times(stub.most == math.huge and stub.least or stub.most)
+end
+
+--- Reports stubs that were called too often, or not often enough.
+-- @tparam function add_failure see scenarios.running
+function stub_counts.check(current, add_failure)
+  for _, stub in ipairs(current.stubs) do
+    local calls = state.host("calls")(stub.module, stub.name)
+    local name = stub.module .. "." .. stub.name
+    if stub.least and (#calls < stub.least or #calls > stub.most) then
+      local details = { ("expected %s, got %s"):format(wanted_text(stub), times(#calls)) }
+      for index, call in ipairs(calls) do
+        if index <= 10 and call.file then details[#details + 1] = ("called at %s:%d"):format(call.file, call.line) end
+      end
+      local count = stub.count and tostring(stub.count) or ""
+      local message = ("t.effects.%s:stub(%q):%s(%s)"):format(stub.module, stub.name, stub.method, count)
+      add_failure(current, "unexpected_count", message, details, stub)
+    elseif not stub.least and #calls == 0 then
+      table.insert(current.notes, ("the stub of %s was never called; :once() after it states that it must be"):format(name))
+    end
+  end
+end
+
+return stub_counts
