@@ -160,7 +160,7 @@ let package = Package(
             swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios", "PeriluneTestSupport", "PeriluneTestTools"],
-            exclude: ["Reports/junit.xsd"], swiftSettings: swiftSettings),
+            exclude: ["Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
         .testTarget(

@@ -55,7 +55,7 @@ import Testing
     @Test func `only runs what it marks, and fails the run`() async throws {
         let project = try ScenarioProject("""
             scenario("one", function(t) end)
-            scenario.only("two", function(t) end)
+            scenario.only("two", function(t) check(true) end)
             """)
         let run = try await project.run(.pretty)
         #expect(run.summary.results.map(\.scenario.name) == ["two"])
@@ -210,7 +210,7 @@ import Testing
 
     @Test func `a snapshot that is not UTF-8 is told`() async throws {
         let project = try ScenarioProject("scenario('s', function(t) expect('x'):snapshot('odd') end)")
-        try project.write(Data([0xFF, 0xFE]), to: "scenarios/__snapshots__/odd.snap")
+        try project.write(Data([0xFF, 0xFE]), to: "scenarios/__snapshots__/a/odd.snap")
         let run = try await project.run()
         #expect(try run.result("s").failures[0].message.contains("is not UTF-8"))
     }

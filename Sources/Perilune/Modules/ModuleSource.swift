@@ -9,6 +9,11 @@ public struct ModuleSource: Sendable {
         self.find = find
     }
 
+    /// The text of a module, and the file that it is in; `nil` if there is none of that name.
+    package func module(named name: String) throws -> (text: [UInt8], file: String)? {
+        try find(name)
+    }
+
     /// The files of a folder: `shop.orders` is `shop/orders.lua` or `shop/orders/init.lua` in it, and nothing outside of it: links
     /// that lead out of it lead nowhere.
     public static func folder(_ path: String) -> ModuleSource {

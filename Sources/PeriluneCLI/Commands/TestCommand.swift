@@ -8,8 +8,8 @@ struct TestCommand: AsyncParsableCommand {
         abstract: "Run test scenarios, each on a fresh database.",
         discussion: """
             Scenarios are in files NAME_scenario.lua; PATH is a file, or a folder in which
-            they are looked for, `scenarios` if not said. FILE:LINE means the scenario at
-            the line. A file support.lua beside them or above is loaded first.
+            they are looked for, `scenarios` if not said. FILE:LINE means the scenarios at
+            the line, FILE:LINE:N the Nth of them: one case. A file support.lua beside them or above is loaded first.
 
             Each scenario begins with a copy of a database to which the migrations have
             been applied: those in `migrations` beside the folder of the scenarios. It has
@@ -22,9 +22,12 @@ struct TestCommand: AsyncParsableCommand {
               perilune test --failed --bail
               perilune test --report pretty --report junit:report.xml --coverage lcov:coverage.info
 
-            SNAPSHOTS: One that is new or differs is written beside as NAME.snap.new.
-            --review shows these one after the other and asks; --update-snapshots takes
-            all. Where the variable CI is set, nothing is written.
+            SNAPSHOTS are in __snapshots__/FILE/NAME.snap beside FILE_scenario.lua. One that
+            is new or differs is written beside as NAME.snap.new. --review shows these one
+            after the other and asks; --update-snapshots takes all. Those that nothing
+            compares any more are told, where all scenarios of a file have passed, and
+            removed by --remove-obsolete-snapshots. Where the variable CI is set, nothing is
+            written or removed.
 
             While it runs, the key t or the signal USR1 shows what is running. Ctrl-C ends
             the run and finishes the reports.
@@ -52,7 +55,9 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Only those in files that git sees as changed; all if anything that they use was changed.")
     var onlyChanged = false
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("How many run at once.", valueName: "n"))
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp("How many run at once: -j1, -j 1, --jobs 1.", valueName: "n"))
     var jobs: Int?
 
     @Option(help: "The order in which they begin: by the seed, or by files and lines.")
@@ -84,6 +89,12 @@ struct TestCommand: AsyncParsableCommand {
     @Flag(help: "Write snapshots that are new or differ.")
     var updateSnapshots = false
 
+    @Option(help: ArgumentHelp("What becomes of scenarios that pass and state nothing: allow, warn or fail.", valueName: "verdict"))
+    var noChecks = NoChecksOption.warn
+
+    @Flag(help: "Remove snapshots that no scenario compares any more.")
+    var removeObsoleteSnapshots = false
+
     @Flag(help: "Look at snapshots that are new or differ, and take them or not.")
     var review = false
 
@@ -91,7 +102,10 @@ struct TestCommand: AsyncParsableCommand {
     var coverage: String?
 
     @Option(
-        help: ArgumentHelp("pretty, dots, tap, tap13, jsonl or junit, perhaps to a file; may be given several times.", valueName: "format[:file]"))
+        help: ArgumentHelp("""
+            pretty, dots, tap (version 13), tap14, jsonl, junit (as the schemas of Ant and Jenkins have it) or junit_extended (with \
+            file, line and output of each scenario), perhaps to a file; may be given several times.
+            """, valueName: "format[:file]"))
     var report: [String] = []
 
     @Flag(help: "Only show which scenarios there are.")
@@ -151,6 +165,10 @@ enum OrderOption: String, CaseIterable, ExpressibleByArgument, Sendable {
     case random, file
 }
 
+enum NoChecksOption: String, CaseIterable, ExpressibleByArgument, Sendable {
+    case allow, warn, fail
+}
+
 extension TestCommand {
     func makeRequest() throws -> TestRequest {
         var options = ScenarioOptions()
@@ -165,7 +183,9 @@ extension TestCommand {
         options.bail = bail ? 1 : maxFailures
         if let timeout { options.timeout = timeout }
         options.isCI = !(ProcessInfo.processInfo.environment["CI"] ?? "").isEmpty
+        options.removesObsoleteSnapshots = removeObsoleteSnapshots
         options.snapshots = updateSnapshots ? .replace : .beside
+        if let noChecks = ScenarioOptions.NoChecks(rawValue: noChecks.rawValue) { options.noChecks = noChecks }
         options.migrations = migrations
         options.keepsDatabases = keepDatabases
         options.keepsFailedDatabases = common.verbose

@@ -1,5 +1,6 @@
 internal import Foundation
 internal import Perilune
+internal import PeriluneScenarios
 
 /// Shows the snapshots that are new or differ, one after the other, and asks what becomes of each.
 struct SnapshotReview {
@@ -51,7 +52,7 @@ struct SnapshotReview {
     private static let suffix = ".snap.new"
 
     private func find(_ path: String) -> [String] {
-        let folder = path.hasSuffix(".lua") ? ((path as NSString).deletingLastPathComponent as NSString).appendingPathComponent("__snapshots__") : path
+        let folder = path.hasSuffix(".lua") ? SnapshotFiles.folder(of: path) : path
         let names = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(Self.suffix) }.sorted().map { folder + "/" + $0 }
     }

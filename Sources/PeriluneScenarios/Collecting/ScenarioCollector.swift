@@ -9,7 +9,7 @@ struct ScenarioCollector {
 
     /// A file with what it defines, or why it does not load.
     struct Collected: Sendable {
-        let path: String
+        let place: ScenarioPlace
         /// `nil` if it cannot be read.
         var file: ScenarioFile?
         var scenarios: [Scenario] = []
@@ -18,7 +18,7 @@ struct ScenarioCollector {
     }
 
     /// Loads files, several at once; the results are in their order.
-    func collect(_ files: [ScenarioFiles.Found]) -> [Collected] {
+    func collect(_ files: [ScenarioPlace]) -> [Collected] {
         let next = Mutex(0)
         let collected = Mutex([Collected?](repeating: nil, count: files.count))
         let work: @Sendable () -> Void = {
@@ -49,10 +49,10 @@ struct ScenarioCollector {
     }
 
     /// Loads a file in a state of its own, within limits: nothing in it runs but its main part.
-    func collect(_ found: ScenarioFiles.Found) -> Collected {
-        var collected = Collected(path: found.path)
+    func collect(_ place: ScenarioPlace) -> Collected {
+        var collected = Collected(place: place)
         do {
-            let file = try ScenarioFile(path: found.path, root: found.root)
+            let file = try ScenarioFile(place)
             collected.file = file
             let stage = try ScenarioStage(.memory, image: nil, seed: 0)
             defer { stage.close() }
@@ -62,7 +62,7 @@ struct ScenarioCollector {
             try state.load(file)
             (collected.scenarios, collected.templates) = try state.definitions()
         } catch {
-            var failure = ScenarioFailure(error, file: found.path)
+            var failure = ScenarioFailure(error, file: place.path)
             collected.file?.restoreName(in: &failure)
             collected.failure = failure
             if (error as? LuaError)?.code.isLimit == true {

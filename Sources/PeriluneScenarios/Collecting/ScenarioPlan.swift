@@ -2,7 +2,7 @@
 public struct ScenarioPlan: Sendable {
     /// One to be run, with what it is run with.
     struct Entry: Sendable {
-        let scenario: Scenario
+        var scenario: Scenario
         let source: ScenarioDatabases.Source
     }
 
@@ -17,6 +17,12 @@ public struct ScenarioPlan: Sendable {
     public private(set) var isFocused = false
     /// Where it stands.
     public private(set) var focused: [Scenario] = []
+    /// The folders that were given.
+    private(set) var folders: [String] = []
+    /// What the files define that were looked into as a whole, chosen or not.
+    private var definitions: [(path: String, scenarios: [Scenario])] = []
+    /// Whether every scenario that was found is run.
+    var isWhole: Bool { unreadCount == 0 && broken.isEmpty && entries.count == foundCount }
 
     /// The chosen scenarios, in the order of files and lines.
     public var scenarios: [Scenario] {
@@ -31,17 +37,20 @@ public struct ScenarioPlan: Sendable {
     /// - Throws: ``ScenarioUsageError`` if a path does not exist.
     init(_ options: ScenarioOptions, collector: ScenarioCollector) throws {
         var seen: Set<String> = []
-        var wanted: [(path: ScenarioPath, found: ScenarioFiles.Found)] = []
+        var wanted: [(path: ScenarioPath, place: ScenarioPlace)] = []
         for path in options.paths {
-            for found in try ScenarioFiles.find(path.path) where seen.insert("\(found.path):\(path.line ?? 0)").inserted {
-                if let files = options.selection.files, !files.contains(found.path) {
+            if path.line == nil, !path.path.hasSuffix(".lua") { folders.append(path.path == "." ? "" : path.path) }
+            for place in try ScenarioFiles.find(path.path) {
+                let file = ScenarioPlace.pathFromCurrentFolder(place.path)
+                guard seen.insert("\(file):\(path.line ?? 0):\(path.position ?? 0)").inserted else { continue }
+                if let files = options.selection.files, !files.contains(file) {
                     unreadCount += 1
                     continue
                 }
-                wanted.append((path, found))
+                wanted.append((path, place))
             }
         }
-        for (item, collected) in zip(wanted, collector.collect(wanted.map(\.found))) { add(collected, at: item.path, options) }
+        for (item, collected) in zip(wanted, collector.collect(wanted.map(\.place))) { add(collected, at: item.path, options) }
         removeRepeated(options)
         focus(options)
         arrange(options)
@@ -49,21 +58,59 @@ public struct ScenarioPlan: Sendable {
 
     private mutating func add(_ collected: ScenarioCollector.Collected, at path: ScenarioPath, _ options: ScenarioOptions) {
         if let failure = collected.failure {
-            var scenario = Scenario(id: collected.path, name: "the file does not load", file: collected.path, line: 1)
-            scenario.line = failure.file == collected.path ? failure.line ?? 1 : 1
+            let path = collected.place.path
+            var scenario = Scenario(id: collected.place.identity, name: "the file does not load", file: path, line: 1)
+            scenario.line = failure.file == path ? failure.line ?? 1 : 1
             var result = ScenarioResult(scenario, .errored, seed: options.seed)
             result.failures = [failure]
             broken.append(result)
         }
         guard let file = collected.file else { return }
         foundCount += collected.scenarios.count
+        definitions.append((collected.place.path, collected.scenarios))
         let source = ScenarioDatabases.Source(file: file, templates: collected.templates)
-        let chosen = path.select(collected.scenarios).filter(options.selection.includes)
+        let chosen = path.select(Self.numbered(collected.scenarios)).filter(options.selection.includes)
         entries += chosen.map { Entry(scenario: $0, source: source) }
     }
 
-    /// Two scenarios cannot have one name: results could not be told apart, and neither could they be run alone.
+    /// The files of which all scenarios have been run, and passed: what they compare is known.
+    func passedFiles(by results: [ScenarioResult]) -> [String] {
+        let results = Dictionary(grouping: results) { "\($0.scenario.file) \($0.scenario.localID)" }
+        return definitions.filter { file in
+            file.scenarios.allSatisfy { scenario in
+                guard !scenario.isTodo else { return true }
+                let own = results["\(scenario.file) \(scenario.localID)"] ?? []
+                return !own.isEmpty && scenario.fails == nil && own.allSatisfy { $0.outcome == .passed }
+            }
+        }.map(\.path)
+    }
+
+    /// Scenarios that know which of those at their line they are: the cases of one definition, or what a loop defines.
+    private static func numbered(_ scenarios: [Scenario]) -> [Scenario] {
+        let counts = Dictionary(grouping: scenarios, by: \.line).mapValues(\.count)
+        var positions: [Int: Int] = [:]
+        return scenarios.map { scenario in
+            guard counts[scenario.line]! > 1 else { return scenario }
+            var scenario = scenario
+            positions[scenario.line, default: 0] += 1
+            scenario.positionAtLine = positions[scenario.line]
+            return scenario
+        }
+    }
+
+    /// Two scenarios of a file cannot have one name: results could not be told apart, and neither could they be run alone. Those of
+    /// two folders of scenarios can: the identifier of the later one begins with its whole path then.
     private mutating func removeRepeated(_ options: ScenarioOptions) {
+        var files: [String: String] = [:]
+        for index in entries.indices {
+            let (scenario, place) = (entries[index].scenario, entries[index].source.file.place)
+            let path = ScenarioPlace.pathFromCurrentFolder(place.path)
+            if files[scenario.localID, default: path] != path {
+                entries[index].scenario.id = path + scenario.localID.dropFirst(place.identity.count)
+            } else {
+                files[scenario.localID] = path
+            }
+        }
         var first: [String: Scenario] = [:]
         entries.removeAll { entry in
             let scenario = entry.scenario
@@ -71,8 +118,8 @@ public struct ScenarioPlan: Sendable {
                 first[scenario.id] = scenario
                 return false
             }
-            // A file that was given twice.
-            guard other.line != scenario.line || other.caseName != nil else { return true }
+            // A file, or a line of it, that was given twice.
+            guard other.line != scenario.line || other.positionAtLine != scenario.positionAtLine else { return true }
             var result = ScenarioResult(scenario, .errored, seed: options.seed)
             let message = "there are two scenarios of this name; the other one is at \(other.place)"
             result.failures = [ScenarioFailure(message, kind: "duplicate_name", file: scenario.file, line: scenario.line)]
@@ -89,8 +136,10 @@ public struct ScenarioPlan: Sendable {
     }
 
     private mutating func arrange(_ options: ScenarioOptions) {
+        // By what does not depend on how paths were typed: the order of a seed is the same then.
         entries.sort {
-            ($0.scenario.file, $0.scenario.line, $0.scenario.id) < ($1.scenario.file, $1.scenario.line, $1.scenario.id)
+            ($0.source.file.place.identity, $0.scenario.line, $0.scenario.id)
+                < ($1.source.file.place.identity, $1.scenario.line, $1.scenario.id)
         }
         guard options.order == .random else { return }
         var generator = SeededGenerator(options.seed.value)

@@ -40,14 +40,14 @@ public struct ScenarioSelection: Sendable {
     public var tags: [String] = []
     /// The identifiers of those to be run: what failed last time.
     public var identifiers: Set<String>?
-    /// The files to be run: what has changed.
+    /// The files to be run, from the current folder: what has changed.
     public var files: Set<String>?
 
     public init() {}
 
     func includes(_ scenario: Scenario) -> Bool {
         if let identifiers, !identifiers.contains(scenario.id) { return false }
-        if let files, !files.contains(scenario.file) { return false }
+        if let files, !files.contains(ScenarioPlace.pathFromCurrentFolder(scenario.file)) { return false }
         if !tags.isEmpty, Set(tags).isDisjoint(with: scenario.tags) { return false }
         if !filters.isEmpty, !filters.contains(where: { $0.matches(scenario) }) { return false }
         return !skips.contains { $0.matches(scenario) }
@@ -59,16 +59,20 @@ public struct ScenarioPath: Sendable, Equatable {
     public var path: String
     /// The line of a scenario, or one in it.
     public var line: Int?
+    /// Which one of several scenarios at the line, from 1: of the cases of one definition, for example.
+    public var position: Int?
 
-    /// Reads `PATH` or `PATH:LINE`.
+    /// Reads `PATH`, `PATH:LINE` or `PATH:LINE:POSITION`.
     public init(_ text: String) {
-        let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-        if parts.count > 1, let line = Int(parts.last!), line > 0 {
-            path = parts.dropLast().joined(separator: ":")
-            self.line = line
-        } else {
-            path = text
+        var parts = text.split(separator: ":", omittingEmptySubsequences: false).map(String.init)
+        var numbers: [Int] = []
+        while numbers.count < 2, parts.count > 1, let number = Int(parts.last!), number > 0 {
+            numbers.insert(number, at: 0)
+            parts.removeLast()
         }
+        path = parts.joined(separator: ":")
+        line = numbers.first
+        position = numbers.count > 1 ? numbers[1] : nil
         while path.count > 1, path.hasSuffix("/") { path.removeLast() }
         if path.hasPrefix("./"), path.count > 2 { path.removeFirst(2) }
     }
@@ -76,6 +80,6 @@ public struct ScenarioPath: Sendable, Equatable {
     /// Those that are meant by the line: at it, else the nearest before it.
     func select(_ scenarios: [Scenario]) -> [Scenario] {
         guard let line, let nearest = scenarios.map(\.line).filter({ $0 <= line }).max() else { return line == nil ? scenarios : [] }
-        return scenarios.filter { $0.line == nearest }
+        return scenarios.filter { $0.line == nearest && (position == nil || ($0.positionAtLine ?? 1) == position) }
     }
 }

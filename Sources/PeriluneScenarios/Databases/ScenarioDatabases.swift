@@ -10,13 +10,15 @@ final class ScenarioDatabases: Sendable {
     private let store: TemplateStore
     private let chunks: ChunkCache
     private let options: ScenarioOptions
+    /// Takes which lines of migrations, and of modules that templates use, have run; `nil` if nobody asks.
+    private let coverage: CoverageCollector?
     /// The names of images by what asks for them: computed once in a run.
     private let names = Mutex<[String: String]>([:])
     /// How long making a template may take.
     private static let limits = LuaLimits(time: .seconds(30))
 
-    init(store: TemplateStore, chunks: ChunkCache, options: ScenarioOptions) {
-        (self.store, self.chunks, self.options) = (store, chunks, options)
+    init(store: TemplateStore, chunks: ChunkCache, options: ScenarioOptions, coverage: CoverageCollector? = nil) {
+        (self.store, self.chunks, self.options, self.coverage) = (store, chunks, options, coverage)
     }
 
     /// A file with the templates that its scenarios can name.
@@ -43,11 +45,9 @@ final class ScenarioDatabases: Sendable {
     // MARK: - Fixtures
 
     private func fixture(_ name: String, of file: ScenarioFile) throws -> DatabaseImage {
-        let folders = file.folder == file.root ? [file.root] : [file.folder, file.root]
-        let paths = folders.flatMap { folder in
-            let prefix = folder.isEmpty ? "" : folder + "/"
-            return [prefix + name, prefix + "fixtures/" + name]
-        }
+        let place = file.place
+        let folders = place.folder == place.root ? [place.root] : [place.folder, place.root]
+        let paths = folders.flatMap { [ScenarioPlace.path(name, in: $0), ScenarioPlace.path("fixtures/" + name, in: $0)] }
         guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw ScenarioUsageError("there is no fixture `\(name)`; looked for \(paths.joined(separator: ", "))")
         }
@@ -66,8 +66,7 @@ final class ScenarioDatabases: Sendable {
     /// The folder of the migrations; `nil` if there is none.
     func migrations(of file: ScenarioFile) -> String? {
         if let folder = options.migrations { return folder }
-        let parent = (file.root as NSString).deletingLastPathComponent
-        let folder = parent.isEmpty ? "migrations" : parent + "/migrations"
+        let folder = ScenarioPlace.path("migrations", in: file.place.project)
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue ? folder : nil
     }
@@ -76,11 +75,17 @@ final class ScenarioDatabases: Sendable {
         let stage = try ScenarioStage(.memory, image: nil, seed: 0)
         defer { stage.close() }
         let (state, _, _) = try stage.makeState(limits: Self.limits) { _ in }
-        defer { state.close() }
+        defer { close(state) }
+        if coverage != nil { state.coverLines() }
         let migrations = try ScriptMigrations(in: state)
         try migrations.register(folder: folder)
         try migrations.migrate()
         return try stage.image()
+    }
+
+    private func close(_ state: LuaState) {
+        coverage?.add(state)
+        state.close()
     }
 
     // MARK: - Templates
@@ -136,7 +141,8 @@ final class ScenarioDatabases: Sendable {
         let stage = try ScenarioStage(.memory, image: base, seed: 0)
         defer { stage.close() }
         let state = try ScenarioState(on: stage, limits: Self.limits, chunks: chunks, modules: options.modules)
-        defer { state.state.close() }
+        defer { close(state.state) }
+        if coverage != nil { state.state.coverLines() }
         try state.load(source.file)
         // The time that it takes to load its file is none of the template's.
         if let timeout = template.timeout { state.state.limitTime(to: timeout) }

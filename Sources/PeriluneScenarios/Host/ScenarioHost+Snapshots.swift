@@ -2,7 +2,7 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// `read_snapshot` and `write_snapshot`.
+/// `read_snapshot`, `write_snapshot` and `use_snapshot`.
 extension ScenarioHost {
     func installSnapshots() throws {
         try function("read_snapshot") { host, arguments in
@@ -12,6 +12,14 @@ extension ScenarioHost {
         try function("write_snapshot") { host, arguments in
             [.string(LuaString(try host.snapshots.write(arguments.get(2, as: LuaString.self), named: arguments.get(1))))]
         }
+        // (name, text) notes that the scenario compares a value with a snapshot; returns which other one compares another value.
+        try function("use_snapshot") { host, arguments in
+            let (name, text): (String, LuaString) = try (arguments.get(1), arguments.get(2))
+            let path = try host.snapshots.path(name)
+            try host.snapshots.removeOutdated(text, named: name)
+            let other = host.attempt.tools.snapshots.use(path, of: host.attempt.scenario.id, as: text.bytes)
+            return [other.map { .string(LuaString($0)) } ?? .nil]
+        }
     }
 
     private var snapshots: SnapshotFolder {
@@ -19,18 +27,24 @@ extension ScenarioHost {
     }
 }
 
-/// The snapshots beside a file of scenarios.
+/// The snapshots of a file of scenarios: `__snapshots__/FILE/NAME.snap` beside it.
 struct SnapshotFolder {
     private let folder: String
     private let mode: ScenarioOptions.Snapshots
 
     init(scenarioFile: String, mode: ScenarioOptions.Snapshots) {
-        let parent = (scenarioFile as NSString).deletingLastPathComponent
-        folder = (parent.isEmpty ? "" : parent + "/") + "__snapshots__"
+        folder = SnapshotFiles.folder(of: scenarioFile)
         self.mode = mode
     }
 
-    private func path(_ name: String) throws -> String {
+    /// Removes what a run has written beside when the value was another one: nobody is to take it any more.
+    func removeOutdated(_ text: LuaString, named name: String) throws {
+        let path = try path(name)
+        guard mode != .none, FileManager.default.fileExists(atPath: path + ".new"), try read(name)?.bytes == text.bytes else { return }
+        try? FileManager.default.removeItem(atPath: path + ".new")
+    }
+
+    func path(_ name: String) throws -> String {
         guard !name.isEmpty, !name.contains("/"), !name.contains("\0"), name != ".", name != ".." else {
             throw BindingError("argument", "expected the name of a snapshot, which is a file name, got \"\(name)\"")
         }

@@ -67,16 +67,22 @@ struct ScenarioModuleFolders {
     private let folders: [String]
 
     init(of file: ScenarioFile) {
-        let project = (file.root as NSString).deletingLastPathComponent
+        let place = file.place
         var folders: [String] = []
-        for folder in [file.folder, file.root, project].map({ $0.isEmpty ? "." : $0 }) where !folders.contains(folder) {
+        for folder in [place.folder, place.root, place.project].map({ $0.isEmpty ? "." : $0 }) where !folders.contains(folder) {
             folders.append(folder)
         }
         self.folders = folders
     }
 
-    func install(in state: LuaState) throws {
-        for folder in folders { try state.add(.folder(folder)) }
+    /// - Parameter prepare: Gets the path of a module and its text, and returns what is loaded.
+    func install(in state: LuaState, prepare: @escaping (String, [UInt8]) throws -> LuaString) throws {
+        for folder in folders {
+            let source = ModuleSource.folder(folder)
+            try state.addModuleResolver { name in
+                try source.module(named: name).map { .source(try prepare($0.file, $0.text), name: $0.file) }
+            }
+        }
         try state.addModuleResolver { [folders] name in
             throw BindingError(
                 "module_not_found", "require: there is no module `\(name)`; looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")

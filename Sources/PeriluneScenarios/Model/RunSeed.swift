@@ -38,7 +38,7 @@ public struct RunSeed: Sendable, Equatable, CustomStringConvertible {
 extension Scenario {
     /// What its random values follow from: the seed that it asks for, as it is, else that of the run.
     func seed(in run: RunSeed) -> UInt64 {
-        guard let seed else { return run.seed(of: id) }
+        guard let seed else { return run.seed(of: localID) }
         return Int64(seed).map { UInt64(bitPattern: $0) } ?? RunSeed.hash(seed)
     }
 

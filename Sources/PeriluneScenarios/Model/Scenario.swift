@@ -2,8 +2,11 @@ public import PeriluneLua
 
 /// A scenario as its file defines it; each of several cases is one.
 public struct Scenario: Sendable, Identifiable {
-    /// Path, names of the groups, name and perhaps the case: nothing else in a run is called so.
+    /// Path, names of the groups, name and perhaps the case: nothing else in a run is called so. The path begins with the folder of
+    /// scenarios, however it was typed.
     public var id: String
+    /// The same, where two folders of scenarios in one run may have a file and a scenario of one name.
+    let localID: String
     /// With the case, if there are several.
     public var name: String
     public var groups: [String] = []
@@ -23,6 +26,12 @@ public struct Scenario: Sendable, Identifiable {
     public var retry = 0
     /// Why it has to fail.
     public var fails: String?
+    /// The kind of the error by which it has to fail, if it says how.
+    var failingKind: String?
+    /// Whether it says by which error it has to fail.
+    var failsInOneWay = false
+    /// What becomes of it if it passes without having stated anything.
+    public var noChecks: ScenarioOptions.NoChecks?
     /// Of those with the same one, never two run at once.
     public var lock: String?
     /// A seed of its own.
@@ -36,15 +45,19 @@ public struct Scenario: Sendable, Identifiable {
     public var isOnly = false
     /// The how-manieth call of `scenario` in its file defines it.
     var ordinal: Int?
+    /// Which one of several that are defined at its line it is, from 1; `nil` if it is alone there.
+    public internal(set) var positionAtLine: Int?
 
     init(id: String, name: String, file: String, line: Int) {
-        (self.id, self.name, self.file, self.line) = (id, name, file, line)
+        (self.id, localID, self.name, self.file, self.line) = (id, id, name, file, line)
     }
 
     /// Groups, name and case.
     public var title: String { (groups + [name] + [caseName].compactMap { $0 }).joined(separator: " > ") }
     /// `FILE:LINE`.
     public var place: String { "\(file):\(line)" }
+    /// What names this scenario alone: `FILE:LINE`, or `FILE:LINE:POSITION` where several are defined at one line.
+    public var uniquePlace: String { place + (positionAtLine.map { ":\($0)" } ?? "") }
 }
 
 extension Scenario: LuaConvertible {
@@ -62,6 +75,12 @@ extension Scenario: LuaConvertible {
         scenario.timeout = try fields.optional("timeout", as: Double.self).map { .seconds($0) }
         scenario.retry = try fields.optional("retry") ?? 0
         scenario.fails = try fields.text("fails")
+        if let aspects: LuaTable = try fields.optional("fails_with") {
+            scenario.failsInOneWay = true
+            let (kind, code) = try (LuaFields(aspects).text("kind"), LuaFields(aspects).text("code"))
+            scenario.failingKind = kind ?? code
+        }
+        if let text = try fields.text("no_checks") { scenario.noChecks = ScenarioOptions.NoChecks(rawValue: text) }
         scenario.lock = try fields.text("lock")
         scenario.seed = try fields.text("seed")
         scenario.grants = try fields.list("grants")

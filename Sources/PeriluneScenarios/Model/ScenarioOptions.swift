@@ -16,6 +16,11 @@ public struct ScenarioOptions: Sendable {
         case replace = "all"
     }
 
+    /// What becomes of a scenario that passes without having stated anything.
+    public enum NoChecks: String, Sendable, CaseIterable {
+        case allow, warn, fail
+    }
+
     /// Files and folders, perhaps with the line of a scenario.
     public var paths: [ScenarioPath] = [ScenarioPath("scenarios")]
     public var selection = ScenarioSelection()
@@ -36,6 +41,10 @@ public struct ScenarioOptions: Sendable {
     /// For each Lua state.
     public var memoryInBytes = 512 << 20
     public var snapshots = Snapshots.beside
+    /// Whether snapshots are removed that nothing compares any more.
+    public var removesObsoleteSnapshots = false
+    /// For scenarios that do not say.
+    public var noChecks = NoChecks.warn
     /// Whether nobody watches: then `scenario.only` is an error at once, and snapshots are not written.
     public var isCI = false
     /// The folder of migrations; `nil`: `migrations` beside the folder of scenarios.

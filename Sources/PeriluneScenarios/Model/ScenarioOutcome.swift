@@ -19,6 +19,9 @@ public enum ScenarioOutcome: String, Sendable, Codable {
     /// Whether the run is a success in spite of it.
     public var isSuccess: Bool { self == .passed || self == .skipped }
 
+    /// For people.
+    var text: String { rawValue.replacing("_", with: " ") }
+
     /// Whether it tells anything about the scenario.
     var isVerdict: Bool { self != .interrupted && self != .notRun }
 }

@@ -8,6 +8,8 @@ public struct ScenarioResult: Sendable {
     public var isFlaky = false
     /// How often it was run.
     public var attempts = 1
+    /// The attempts before the last one: all have failed.
+    public var earlierAttempts: [ScenarioAttemptResult] = []
     /// Of the last attempt.
     public var duration = Duration.zero
     /// The seed of the run, by which it can be repeated.
@@ -15,6 +17,12 @@ public struct ScenarioResult: Sendable {
     public var failures: [ScenarioFailure] = []
     public var steps: [ScenarioStep] = []
     public var notes: [String] = []
+    /// Why its outcome may mean less than it seems to.
+    public var warnings: [String] = []
+    /// How much it has stated: each `check`, matcher and `expect_error`, and counts of stubs and queries.
+    public internal(set) var checkCount = 0
+    /// Whether it has failed in another way than its option `fails` says.
+    var failsOtherwise = false
     public var attachments: [ScenarioAttachment] = []
     /// What it has printed, cut if that is much.
     public var output = ""
@@ -26,6 +34,20 @@ public struct ScenarioResult: Sendable {
 
     init(_ scenario: Scenario, _ outcome: ScenarioOutcome, seed: RunSeed) {
         (self.scenario, self.outcome, self.seed) = (scenario, outcome, seed)
+    }
+}
+
+/// What has become of one attempt at a scenario that was tried again.
+public struct ScenarioAttemptResult: Sendable {
+    public var outcome: ScenarioOutcome
+    public var duration: Duration
+    public var failures: [ScenarioFailure]
+    public var steps: [ScenarioStep]
+    public var output: String
+
+    init(_ result: ScenarioResult) {
+        (outcome, duration, failures) = (result.outcome, result.duration, result.failures)
+        (steps, output) = (result.steps, result.output)
     }
 }
 
@@ -45,6 +67,8 @@ public struct ScenarioFailure: Sendable {
     /// Lines that show what was expected and what came.
     public var details: [String] = []
     public var traceback: String?
+    /// The frames of scripts on the way to it, as `FILE:LINE`, that of the scenario first; none if there is but one.
+    public var frames: [String] = []
     /// The last statement before it.
     public var statement: StatementRecord?
 

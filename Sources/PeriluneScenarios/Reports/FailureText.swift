@@ -9,13 +9,29 @@ struct FailureText {
         let times = [TimeText.text(result.duration)] + seeds + (result.round.map { ["round \($0)"] } ?? [])
         let head = "\(style.strongRed(Self.label(result)))  \(style.bold(Self.line(scenario.place)))  \(Self.line(scenario.title))"
         var lines = [head + "   " + style.dim("(\(times.joined(separator: ", ")))")]
+        lines += self.lines(ofAttemptsBefore: result)
+        if !result.earlierAttempts.isEmpty { lines.append(attemptHead(result.attempts, of: result, result.outcome, result.duration)) }
         for failure in result.failures { lines += self.lines(of: failure) }
         lines += block("output", result.output)
+        for warning in result.warnings { lines += block("warning", warning) }
         for note in result.notes { lines += block("note", note) }
         for attachment in result.attachments { lines += block("attached", "\(attachment.name): \(attachment.text)") }
         lines += kept(result)
         lines.append(labelled("rerun", rerun(result)))
         return lines
+    }
+
+    /// How the attempts have failed after which the scenario was tried again; nothing if there was one alone.
+    func lines(ofAttemptsBefore result: ScenarioResult) -> [String] {
+        result.earlierAttempts.enumerated().flatMap { index, attempt in
+            [attemptHead(index + 1, of: result, attempt.outcome, attempt.duration)] + attempt.failures.flatMap(lines)
+                + block("output", attempt.output)
+        }
+    }
+
+    private func attemptHead(_ number: Int, of result: ScenarioResult, _ outcome: ScenarioOutcome, _ duration: Duration) -> String {
+        let text = "\(number) of \(result.attempts)   " + style.dim("(\(outcome.text), \(TimeText.text(duration)))")
+        return labelled("attempt", text)
     }
 
     /// Where the database was left, and how to look into it.
@@ -28,7 +44,7 @@ struct FailureText {
     /// The command that runs a scenario again.
     func rerun(_ result: ScenarioResult) -> String {
         // A file that does not load has no scenario at any line.
-        let place = result.scenario.ordinal == nil && result.outcome == .errored ? result.scenario.file : result.scenario.place
+        let place = result.scenario.ordinal == nil && result.outcome == .errored ? result.scenario.file : result.scenario.uniquePlace
         return "\(style.command) \(Self.quoted(place)) --seed \(result.seed)"
     }
 
@@ -49,12 +65,14 @@ struct FailureText {
     /// The lines of a failure, without those of the result.
     func lines(of failure: ScenarioFailure) -> [String] {
         var lines: [String] = []
-        let place = failure.file.map { file in Self.line(file) + (failure.line.map { ":\($0)" } ?? "") }
+        let end = failure.file.map { file in Self.line(file) + (failure.line.map { ":\($0)" } ?? "") }
+        let place = failure.frames.first.map(Self.line) ?? end
         if let step = failure.step {
             lines.append(labelled("step", "\(Self.line(step))\(place.map { "      " + style.cyan($0) } ?? "")"))
         } else if let place {
             lines.append(labelled("at", style.cyan(place)))
         }
+        lines += failure.frames.dropFirst().map { indented(style.cyan(Self.line($0))) }
         if let expression = failure.expression {
             lines.append("  " + Self.plain(expression))
         } else if let source = failure.source {

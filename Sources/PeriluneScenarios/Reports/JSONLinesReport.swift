@@ -36,6 +36,8 @@ final class JSONLinesReport: ScenarioReport {
         return outcomes.map { ($0.rawValue, .integer(summary.count($0))) } + [
             ("flaky", .integer(summary.flaky.count)), ("not_run", .integer(summary.notRun)),
             ("was_interrupted", .boolean(summary.wasInterrupted)), ("only", .strings(summary.focused.map(\.id))),
+            ("obsolete_snapshots", summary.obsoleteSnapshots.isEmpty ? nil : .strings(summary.obsoleteSnapshots)),
+            ("removed_snapshots", summary.removedSnapshots.isEmpty ? nil : .strings(summary.removedSnapshots)),
             ("milliseconds", .number(summary.duration / .milliseconds(1))), ("exit_status", .integer(Int(summary.exitStatus))),
         ]
     }
@@ -49,6 +51,10 @@ final class JSONLinesReport: ScenarioReport {
             ("seed", .string(result.seed.description)), ("queries", .integer(result.queryCount)),
             ("steps", result.steps.isEmpty ? nil : .list(result.steps.map(Self.step))),
             ("failures", result.failures.isEmpty ? nil : .list(result.failures.map(Self.failure))),
+            (
+                "earlier_attempts", result.earlierAttempts.isEmpty ? nil : .list(result.earlierAttempts.map(Self.attempt))
+            ),
+            ("checks", .integer(result.checkCount)), ("warnings", result.warnings.isEmpty ? nil : .strings(result.warnings)),
             ("notes", result.notes.isEmpty ? nil : .strings(result.notes)),
             ("attachments", result.attachments.isEmpty ? nil : .list(result.attachments.map {
                 .object([("name", .string($0.name)), ("text", .string($0.text))])
@@ -57,6 +63,15 @@ final class JSONLinesReport: ScenarioReport {
             ("database", result.database.map { .string($0) }),
             ("own_seed", result.scenario.seed.map { .string($0) }), ("rerun", isFailure ? .string(FailureText(style: style).rerun(result)) : nil),
         ]
+    }
+
+    private static func attempt(_ attempt: ScenarioAttemptResult) -> JSONText {
+        .object([
+            ("outcome", .string(attempt.outcome.rawValue)), ("milliseconds", .number(attempt.duration / .milliseconds(1))),
+            ("steps", attempt.steps.isEmpty ? nil : .list(attempt.steps.map(Self.step))),
+            ("failures", attempt.failures.isEmpty ? nil : .list(attempt.failures.map(Self.failure))),
+            ("output", attempt.output.isEmpty ? nil : .string(attempt.output)),
+        ])
     }
 
     private static func step(_ step: ScenarioStep) -> JSONText {
@@ -73,6 +88,7 @@ final class JSONLinesReport: ScenarioReport {
             ("step", failure.step.map { .string($0) }), ("expression", failure.expression.map { .string($0) }),
             ("source", failure.source.map { .string($0) }),
             ("details", failure.details.isEmpty ? nil : .strings(failure.details)),
+            ("frames", failure.frames.isEmpty ? nil : .strings(failure.frames)),
             ("traceback", failure.traceback.map { .string($0) }), ("statement", failure.statement.map(Self.statement)),
         ])
     }

@@ -1,36 +1,72 @@
-/// XML as JUnit's reports have it, and as servers read it: a file is a suite, a scenario a case. Written at the end.
+internal import Foundation
+
+/// XML as JUnit's reports have it: a file is a suite, a scenario a case. Written at the end.
 ///
-/// - SeeAlso: github.com/testmoapp/junitxml; the elements for what is flaky are those of Maven Surefire.
+/// What is written is valid by the schemas that are in use, which allow little: that of Ant (github.com/windyroad/JUnit-Schema) and
+/// that of Jenkins (`junit-10.xsd` of its xUnit plugin). An extended report says more of each case, in attributes and elements that
+/// servers read beyond these: `file`, `line` and `system-out`, and attempts as Maven Surefire writes them.
 final class JUnitReport: ScenarioReport {
     private let style: ScenarioReportStyle
+    private let isExtended: Bool
     private let write: (String) -> Void
+    private var start = Date.now
 
-    init(_ style: ScenarioReportStyle, _ write: @escaping (String) -> Void) {
-        (self.style, self.write) = (style, write)
+    init(_ style: ScenarioReportStyle, isExtended: Bool, _ write: @escaping (String) -> Void) {
+        (self.style, self.isExtended, self.write) = (style, isExtended, write)
     }
 
     func receive(_ event: ScenarioEvent) {
-        guard case .ended(let summary) = event else { return }
+        switch event {
+        case .started: start = .now
+        case .ended(let summary): show(summary)
+        default: break
+        }
+    }
+
+    private func show(_ summary: ScenarioSummary) {
         var lines = ["<?xml version=\"1.0\" encoding=\"UTF-8\"?>"]
-        let counts = counts(of: summary.results) + [("time", seconds(summary.duration))]
-        lines.append("<testsuites" + attributes([("name", "perilune")] + counts) + ">")
+        let counts = [("name", "perilune")] + counts(of: summary.results) + [("time", seconds(summary.duration))]
+        lines.append("<testsuites" + (isExtended ? attributes(counts) : "") + ">")
         let suites = Dictionary(grouping: summary.results, by: \.scenario.file)
-        for file in suites.keys.sorted() { lines += suite(file, suites[file]!, seed: summary.seed) }
+        for (number, file) in suites.keys.sorted().enumerated() { lines += suite(file, number, suites[file]!, seed: summary.seed) }
         lines.append("</testsuites>")
         write(lines.joined(separator: "\n") + "\n")
     }
 
-    private func suite(_ file: String, _ results: [ScenarioResult], seed: RunSeed) -> [String] {
+    private func suite(_ file: String, _ number: Int, _ results: [ScenarioResult], seed: RunSeed) -> [String] {
         let time = results.reduce(Duration.zero) { $0 + $1.duration }
         let results = results.sorted {
             ($0.scenario.line, $0.scenario.id, $0.round ?? 0) < ($1.scenario.line, $1.scenario.id, $1.round ?? 0)
         }
-        var lines = ["  <testsuite" + attributes([("name", file)] + counts(of: results) + [("time", seconds(time))]) + ">"]
+        let folder = ScenarioPlace.folder(of: file)
+        let about = [
+            ("name", file), ("package", folder.isEmpty ? "." : folder), ("id", "\(number)"), ("timestamp", timestamp),
+            ("hostname", Self.hostName),
+        ]
+        var lines = ["  <testsuite" + attributes(about + counts(of: results) + [("time", seconds(time))]) + ">"]
         lines += ["    <properties>", "      <property" + attributes([("name", "seed"), ("value", seed.description)]) + "/>"]
         lines.append("    </properties>")
         for result in results { lines += testCase(result) }
+        if !isExtended {
+            let outputs = results.compactMap { result in
+                let output = output(of: result)
+                return output.isEmpty ? nil : "\(result.scenario.place) \(result.scenario.title)\n\(output)"
+            }
+            lines += ["    <system-out>" + escaped(outputs.joined(separator: "\n")) + "</system-out>", "    <system-err/>"]
+        }
         return lines + ["  </testsuite>"]
     }
+
+    /// When the run began, in universal time: the schemas allow no zone.
+    private var timestamp: String {
+        start.formatted(.iso8601.year().month().day().time(includingFractionalSeconds: false))
+    }
+
+    private static let hostName: String = {
+        var bytes = [CChar](repeating: 0, count: 256)
+        guard gethostname(&bytes, bytes.count - 1) == 0, bytes[0] != 0 else { return "localhost" }
+        return String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }()
 
     private func counts(of results: [ScenarioResult]) -> [(String, String)] {
         func count(_ outcomes: ScenarioOutcome...) -> String { "\(results.count { outcomes.contains($0.outcome) })" }
@@ -43,30 +79,37 @@ final class JUnitReport: ScenarioReport {
     private func testCase(_ result: ScenarioResult) -> [String] {
         let scenario = result.scenario
         let name = scenario.title + (result.round.map { " (round \($0))" } ?? "")
-        let head = "    <testcase" + attributes([
-            ("name", name), ("classname", scenario.file), ("file", scenario.file), ("line", "\(scenario.line)"),
-            ("time", seconds(result.duration)),
-        ])
+        let place = isExtended ? [("file", scenario.file), ("line", "\(scenario.line)")] : []
+        let about = [("name", name), ("classname", scenario.file)] + place + [("time", seconds(result.duration))]
+        let head = "    <testcase" + attributes(about)
         var lines = elements(of: result)
-        let output = self.output(of: result)
-        if !output.isEmpty { lines.append("      <system-out>" + escaped(output) + "</system-out>") }
+        if isExtended {
+            lines += result.earlierAttempts.map { attempt in element(result.isFlaky ? "flakyFailure" : "rerunFailure", attempt) }
+            let output = output(of: result)
+            if !output.isEmpty { lines.append("      <system-out>" + escaped(output) + "</system-out>") }
+        }
         return lines.isEmpty ? [head + "/>"] : [head + ">"] + lines + ["    </testcase>"]
     }
 
     /// What has become of it; nothing if it has passed.
     private func elements(of result: ScenarioResult) -> [String] {
-        let text = escaped((result.failures.flatMap(FailureText(style: ScenarioReportStyle()).lines) + [rerun(result)]).joined(separator: "\n"))
-        let message = result.failures.first?.message ?? ""
-        let about = attributes([("message", message), ("type", result.failures.first?.kind ?? result.outcome.rawValue)])
         switch result.outcome {
-        case .passed where result.isFlaky: return ["      <flakyFailure\(about)>\(text)</flakyFailure>"]
         case .passed: return []
         case .skipped: return ["      <skipped" + attributes([("message", result.reason ?? "")]) + "/>"]
         case .notRun: return ["      <skipped" + attributes([("message", "not run: \(result.reason ?? "")")]) + "/>"]
         case .interrupted: return ["      <skipped" + attributes([("message", "stopped")]) + "/>"]
-        case .failed, .timedOut: return ["      <failure\(about)>\(text)</failure>"]
-        case .errored: return ["      <error\(about)>\(text)</error>"]
+        case .failed, .timedOut, .errored:
+            let last = ScenarioAttemptResult(result)
+            return [element(result.outcome == .errored ? "error" : "failure", last, [rerun(result)])]
         }
+    }
+
+    /// An element that tells how an attempt has failed.
+    private func element(_ name: String, _ attempt: ScenarioAttemptResult, _ more: [String] = []) -> String {
+        let lines = attempt.failures.flatMap(FailureText(style: ScenarioReportStyle()).lines) + more
+        let first = attempt.failures.first
+        let about = attributes([("message", first?.message ?? ""), ("type", first?.kind ?? attempt.outcome.rawValue)])
+        return "      <\(name)\(about)>\(escaped(lines.joined(separator: "\n")))</\(name)>"
     }
 
     private func rerun(_ result: ScenarioResult) -> String {
@@ -75,7 +118,9 @@ final class JUnitReport: ScenarioReport {
 
     private func output(of result: ScenarioResult) -> String {
         var lines = result.steps.map { "step \($0.hasPassed ? "ok" : "not ok"): \($0.name)" }
+        lines += result.warnings.map { "warning: \($0)" }
         lines += result.notes.map { "note: \($0)" }
+        if !isExtended { lines += FailureText(style: ScenarioReportStyle()).lines(ofAttemptsBefore: result) }
         if !result.output.isEmpty { lines.append(result.output) }
         return lines.joined(separator: "\n")
     }

@@ -23,7 +23,7 @@ final class PrettyReport: ScenarioReport {
     private func show(_ result: ScenarioResult) {
         switch result.outcome {
         case .passed where result.isFlaky:
-            writeLines([line(result, style.yellow)] + result.failures.flatMap(failures.lines) + failures.kept(result) + [""])
+            writeLines([line(result, style.yellow)] + failures.lines(ofAttemptsBefore: result) + failures.kept(result) + [""])
         case .passed, .skipped, .interrupted, .notRun:
             let lines = style.isVerbose ? details(result) : failures.kept(result)
             let colour = result.outcome == .passed ? style.green : style.yellow
@@ -45,6 +45,7 @@ final class PrettyReport: ScenarioReport {
             "  \(step.hasPassed ? "step" : "STEP")      \(FailureText.line(step.name))\(step.duration.map { "   (\(TimeText.text($0)))" } ?? "")"
         }
         lines += failures.block("output", result.output)
+        for warning in result.warnings { lines += failures.block("warning", warning) }
         for note in result.notes { lines += failures.block("note", note) }
         for attachment in result.attachments { lines += failures.block("attached", "\(attachment.name): \(attachment.text)") }
         return lines + failures.kept(result)

@@ -6,7 +6,8 @@ public protocol ScenarioReport: AnyObject {
 
 /// The formats of reports.
 public enum ScenarioReportFormat: String, Sendable, CaseIterable {
-    case pretty, dots, tap, tap13, jsonl, junit
+    case pretty, dots, tap, tap14, jsonl, junit
+    case extendedJUnit = "junit_extended"
 }
 
 /// How reports that are made for people look.
@@ -42,10 +43,11 @@ extension ScenarioReportFormat {
         switch self {
         case .pretty: PrettyReport(style, write)
         case .dots: DotsReport(style, write)
-        case .tap: TAPReport(version: 14, write)
-        case .tap13: TAPReport(version: 13, write)
+        case .tap: TAPReport(version: 13, write)
+        case .tap14: TAPReport(version: 14, write)
         case .jsonl: JSONLinesReport(style, write)
-        case .junit: JUnitReport(style, write)
+        case .junit: JUnitReport(style, isExtended: false, write)
+        case .extendedJUnit: JUnitReport(style, isExtended: true, write)
         }
     }
 }

@@ -11,12 +11,26 @@ struct SummaryText {
             lines.append(style.yellow("\(slow.count) slow"))
             lines += slow.prefix(5).map { "  \(TimeText.text($0.duration))  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
         }
+        let stateless = summary.results.filter { !$0.warnings.isEmpty }
+            .sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
+        if !stateless.isEmpty {
+            lines.append(style.yellow("\(stateless.count) without a check"))
+            lines += stateless.prefix(5).map { "  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
+        }
+        lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots: nothing compares them; --remove-obsolete-snapshots removes them").map(style.yellow)
+        lines += Self.list(summary.removedSnapshots, "obsolete snapshots removed")
         for scenario in summary.focused {
             lines.append(style.red("scenario.only is left in at \(scenario.place): the run fails"))
         }
         if summary.notRun > 0 { lines.append("\(summary.notRun) not run") }
         if summary.wasInterrupted { lines.append(style.red("interrupted")) }
         return lines
+    }
+
+    private static func list(_ paths: [String], _ what: String) -> [String] {
+        guard !paths.isEmpty else { return [] }
+        let more = paths.count > 10 ? ["  ... and \(paths.count - 10) more"] : []
+        return ["\(paths.count) \(what)"] + paths.prefix(10).map { "  " + FailureText.line($0) } + more
     }
 
     /// Why no scenario was run.

@@ -1,11 +1,12 @@
 internal import PeriluneRecords
 
-/// The Test Anything Protocol, version 14: steps are subtests.
+/// The Test Anything Protocol: steps are subtests, which version 14 has defined, and readers of version 13 take for what they may
+/// leave out.
 ///
 /// Programs that know only version 13, such as the `prove` of Perl before 5.40, refuse what says to be of a later one, and read
-/// the same lines if it does not.
+/// the same lines if it does not: so 13 is what is said unless 14 is asked for.
 ///
-/// - SeeAlso: testanything.org/tap-version-14-specification.html
+/// - SeeAlso: testanything.org/tap-version-13-specification.html and testanything.org/tap-version-14-specification.html
 final class TAPReport: ScenarioReport {
     private let write: (String) -> Void
     private var count = 0
@@ -69,8 +70,9 @@ final class TAPReport: ScenarioReport {
             if let kind = failure.kind { lines.append("  kind: \(JSONText.string(kind).text)") }
         }
         lines.append("  message: |")
-        let text = result.failures.flatMap { FailureText(style: ScenarioReportStyle()).lines(of: $0) }
-        return lines + text.flatMap(Self.blockLines) + ["  ..."]
+        let text = FailureText(style: ScenarioReportStyle())
+        let failures = text.lines(ofAttemptsBefore: result) + (result.isFlaky ? [] : result.failures.flatMap(text.lines))
+        return lines + failures.flatMap(Self.blockLines) + ["  ..."]
     }
 
     /// No line of a block of YAML may begin before the first one, which has a margin.

@@ -9,6 +9,18 @@ final class ChunkCache: Sendable {
     }
 
     private let entries = Mutex<[String: Entry]>([:])
+    /// The texts of modules as they are loaded, with those from which they were made.
+    private let modules = Mutex<[String: (source: [UInt8], prepared: LuaString)]>([:])
+
+    /// The text of a module as it is loaded.
+    ///
+    /// - Parameter prepare: Makes it, or takes what it has made before.
+    func module(_ path: String, _ source: [UInt8], prepare: (LuaString?) throws -> LuaString) rethrows -> LuaString {
+        let known = modules.withLock { $0[path].flatMap { $0.source == source ? $0.prepared : nil } }
+        let text = try prepare(known)
+        if known == nil { modules.withLock { $0[path] = (source, text) } }
+        return text
+    }
 
     /// Offers `compile(path, source, rewrite)` to the library: the function of a file, after its text was rewritten.
     func install(in host: LuaTable) throws {

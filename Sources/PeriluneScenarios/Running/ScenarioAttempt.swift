@@ -52,6 +52,19 @@ struct ScenarioAttempt {
         result.queryCount = stage.trace.count
         result.output = stage.output.text
         checkTransaction(stage, &result)
+        checkCount(&result)
+    }
+
+    /// A scenario that states nothing passes whatever happens.
+    private func checkCount(_ result: inout ScenarioResult) {
+        guard result.outcome == .passed, result.checkCount == 0 else { return }
+        let message = "it states nothing: there is no check, no expect and no expect_error in it that was reached"
+        switch scenario.noChecks ?? options.noChecks {
+        case .allow: break
+        case .warn: result.warnings.append(message)
+        case .fail:
+            result.add(ScenarioFailure(message, kind: "no_checks", file: scenario.file, line: scenario.line))
+        }
     }
 
     nonisolated(nonsending) private func perform(
@@ -67,7 +80,7 @@ struct ScenarioAttempt {
             let report = try await host.state.run(scenario, information(host.stage, in: host.state.state))
             try result.take(report, limit: time)
         } catch let error as LuaError {
-            result.take(error, host.state.progress(), limit: time)
+            result.take(error, host.state.progress(at: error), limit: time)
         } catch {
             result.outcome = .errored
             result.failures.append(ScenarioFailure(error, file: scenario.file))
@@ -79,7 +92,7 @@ struct ScenarioAttempt {
 
     private func information(_ stage: ScenarioStage, in state: LuaState) throws -> LuaTable {
         let information = try state.makeTable()
-        try information.set("id", .string(LuaString(scenario.id)))
+        try information.set("id", .string(LuaString(scenario.localID)))
         try information.set("seed", .integer(scenario.shownSeed(in: seed)))
         try information.set("attempt", .integer(Int64(number)))
         try information.set("update_snapshots", .string(LuaString(options.snapshots.rawValue)))
@@ -139,7 +152,9 @@ extension ScenarioResult {
             for index in failures.indices { failures[index].message = Self.lateness(limit) }
         }
         steps = try report.tables("steps").map { try ScenarioStep($0) }
-        notes = try report.list("notes") + report.list("warnings")
+        notes = try report.list("notes")
+        checkCount = try report.optional("checks") ?? 0
+        failsOtherwise = try outcome == .failed && !report.flag("fails_as_said")
         attachments = try report.tables("attachments").map {
             try ScenarioAttachment(name: $0.required("name"), text: $0.text("text") ?? $0.text("value") ?? "")
         }
@@ -152,17 +167,23 @@ extension ScenarioResult {
         outcome = error.code == .timeout ? .timedOut : error.code == .cancelled ? .interrupted : .failed
         var failure = ScenarioFailure(error, file: scenario.file)
         failure.line = failure.line ?? scenario.line
+        failsOtherwise = scenario.failsInOneWay && failure.kind != scenario.failingKind
         if error.code == .exit { failure.message = "os.exit ended the scenario" }
         if let progress {
             failures += ((try? progress.tables("failures")) ?? []).compactMap { try? ScenarioFailure($0) }
             failure.step = (try? progress.text("step")) ?? nil
+            failure.frames = (try? progress.list("frames")) ?? []
+            failure.source = (try? progress.text("source")) ?? nil
             steps = ((try? progress.tables("steps")) ?? []).compactMap { try? ScenarioStep($0) }
         }
         if outcome == .timedOut { failure.message = Self.lateness(limit) }
         // What the scenario has waited for may have taken its time.
         if let last = failures.indices.last, failures[last].kind == failure.kind, outcome == .timedOut {
             failures[last].message = failure.message
-            if failures[last].file == nil { (failures[last].file, failures[last].line) = (failure.file, failure.line) }
+            if failures[last].file == nil {
+                (failures[last].file, failures[last].line) = (failure.file, failure.line)
+                (failures[last].frames, failures[last].source) = (failure.frames, failure.source)
+            }
         } else {
             failures.append(failure)
         }
@@ -185,6 +206,7 @@ extension ScenarioFailure {
         source = try fields.text("source")
         details = try fields.list("details")
         traceback = try fields.text("traceback")
+        frames = try fields.list("frames")
         statement = try fields.optional("last_sql", as: LuaTable.self).flatMap { try? StatementRecord(LuaFields($0)) }
     }
 }

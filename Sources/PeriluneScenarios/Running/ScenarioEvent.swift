@@ -29,6 +29,10 @@ public struct ScenarioSummary: Sendable {
     public internal(set) var wasInterrupted = false
     /// How many were not begun: after the last failure that was allowed, or after Ctrl-C.
     public var notRun: Int { count(.notRun) }
+    /// Snapshots that no scenario compares any more: known of files of which all scenarios have passed.
+    public internal(set) var obsoleteSnapshots: [String] = []
+    /// Those of them that were removed.
+    public internal(set) var removedSnapshots: [String] = []
     /// How many there are, chosen or not.
     public internal(set) var foundCount = 0
     /// How many files were not looked into, as they were not to be run.

@@ -31,21 +31,19 @@ struct ScenarioPerformance {
 
     /// Runs it until it passes, as often as it may.
     nonisolated(nonsending) private func performed(seed: RunSeed) async -> ScenarioResult {
-        var attempts = 0
-        var first: ScenarioResult?
+        var earlier: [ScenarioAttemptResult] = []
         while true {
-            attempts += 1
-            var result = judged(await attempt(attempts, seed))
-            result.attempts = attempts
-            let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && attempts <= scenario.retry
+            var result = judged(await attempt(earlier.count + 1, seed))
+            let mayRetry = !result.outcome.isSuccess && result.outcome != .interrupted && earlier.count < scenario.retry
             guard mayRetry else {
-                if result.outcome == .passed, let first {
+                (result.attempts, result.earlierAttempts) = (earlier.count + 1, earlier)
+                if result.outcome == .passed, let first = earlier.first {
                     result.isFlaky = true
                     result.failures = first.failures
                 }
                 return result
             }
-            first = first ?? result
+            earlier.append(ScenarioAttemptResult(result))
         }
     }
 
@@ -62,7 +60,13 @@ struct ScenarioPerformance {
         guard let reason = scenario.fails else { return result }
         var result = result
         switch result.outcome {
+        case .failed where result.failsOtherwise, .timedOut where result.failsOtherwise:
+            result.notes.append("it had to fail in another way" + (reason.isEmpty ? "" : ": \(reason)"))
         case .failed, .timedOut:
+            result.notes += result.failures.map { failure in
+                let place = failure.file.map { " at \($0)" + (failure.line.map { ":\($0)" } ?? "") } ?? ""
+                return "it has failed by this\(place): \(failure.message)"
+            }
             result.outcome = .passed
             result.reason = "failed as it has to" + (reason.isEmpty ? "" : ": \(reason)")
             result.failures = []

@@ -13,6 +13,7 @@ public final class ScenarioRun: Sendable {
     let chunks: ChunkCache
     let store: TemplateStore
     private let coverage: CoverageCollector?
+    private let snapshots = SnapshotUses()
     private let receive: @Sendable (ScenarioEvent) -> Void
     private let running = Mutex<RunningScenarios?>(nil)
     private let progress: Mutex<Progress>
@@ -38,7 +39,8 @@ public final class ScenarioRun: Sendable {
     ) {
         self.options = options
         coverage = options.coversLines ? CoverageCollector() : nil
-        (chunks, store) = (cache.chunks, cache.store)
+        // What is made once for several runs would be covered in the first one alone.
+        (chunks, store) = (cache.chunks, options.coversLines ? TemplateStore() : cache.store)
         self.receive = receive
         progress = Mutex(Progress(summary: ScenarioSummary(seed: options.seed)))
     }
@@ -89,6 +91,7 @@ public final class ScenarioRun: Sendable {
             progress.summary.foundCount = plan.foundCount
             progress.summary.unreadCount = plan.unreadCount
             progress.summary.wasInterrupted = progress.isInterrupted
+            tidySnapshots(plan, &progress.summary)
             return progress.summary
         }
         receive(.ended(summary))
@@ -104,10 +107,19 @@ public final class ScenarioRun: Sendable {
         return result
     }
 
+    /// Tells of snapshots that nothing compares any more; removes them on wish.
+    private func tidySnapshots(_ plan: ScenarioPlan, _ summary: inout ScenarioSummary) {
+        let obsolete = SnapshotFiles.obsolete(
+            used: snapshots.paths, passed: plan.passedFiles(by: summary.results), under: plan.isWhole ? plan.folders : [])
+        let isRemoving = options.removesObsoleteSnapshots && !options.isCI
+        summary.obsoleteSnapshots = isRemoving ? SnapshotFiles.remove(obsolete) : obsolete
+        summary.removedSnapshots = obsolete.filter { !summary.obsoleteSnapshots.contains($0) }
+    }
+
     // MARK: - Working
 
     private func work(_ queue: ScenarioQueue, workers: Int) async {
-        let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
+        let databases = ScenarioDatabases(store: store, chunks: chunks, options: options, coverage: coverage)
         await withCheckedContinuation { continuation in
             let running = RunningScenarios(queue, seed: options.seed, workers: workers) { [self] job in
                 tell(.scenarioStarted(job.entry.scenario))
@@ -129,7 +141,7 @@ public final class ScenarioRun: Sendable {
 
     private func startWorker(_ running: RunningScenarios, _ databases: ScenarioDatabases) {
         let worker = ScenarioWorker()
-        let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, coverage: coverage)
+        let tools = ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots, coverage: coverage)
         Task { await worker.work(running, with: tools) }
     }
 

@@ -14,6 +14,7 @@ final class ScenarioState {
     /// What Swift offers by `require`.
     let modules: ScenarioModules
     private let loader: LibraryLoader
+    private let chunks: ChunkCache
     private var library: LuaTable!
     /// The scenario that runs.
     private var run: LuaRun?
@@ -22,6 +23,7 @@ final class ScenarioState {
         let output = stage.output
         (state, loader, loop) = try stage.makeState(limits: limits) { output.write($0) }
         self.modules = ScenarioModules(registered: modules, effects: effects, outer: state)
+        self.chunks = chunks
         host = try state.makeTable()
         try chunks.install(in: host)
     }
@@ -34,14 +36,20 @@ final class ScenarioState {
         library = try .fromLua(loader.require("scenarios"))
         try call("install", .table(state.makeTable()))
         try modules.install(in: state)
-        try ScenarioModuleFolders(of: file).install(in: state)
-        for support in file.supports { try load(support, isSupport: true) }
+        try ScenarioModuleFolders(of: file).install(in: state) { [unowned self] path, text in
+            try self.chunks.module(path, text) { prepared in
+                try LuaString.fromLua(
+                    self.call("module", .string(LuaString(path)), .string(LuaString(text)), prepared.map { .string($0) } ?? .nil).first
+                        ?? .nil)
+            }
+        }
+        for support in file.supports { try load(support, isSupport: true, as: support.path) }
         if let ordinal { try call("want", .integer(Int64(ordinal))) }
-        try load(file.source, isSupport: false)
+        try load(file.source, isSupport: false, as: file.place.identity)
     }
 
-    private func load(_ source: ScenarioFile.Source, isSupport: Bool) throws {
-        try call("load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport))
+    private func load(_ source: ScenarioFile.Source, isSupport: Bool, as identity: String) throws {
+        try call("load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport), .string(LuaString(identity)))
     }
 
     /// What the loaded files define.
@@ -66,7 +74,7 @@ final class ScenarioState {
         self.run = run
         loop.beginRun()
         defer { loop.endRun() }
-        let arguments: [LuaValue] = [.string(LuaString(scenario.id)), .table(information)]
+        let arguments: [LuaValue] = [.string(LuaString(scenario.localID)), .table(information)]
         return try await LuaFields(function("run").callAsync(arguments, as: run).first ?? .nil)
     }
 
@@ -75,10 +83,14 @@ final class ScenarioState {
         if let run { state.core.interrupt(run) }
     }
 
-    /// Where a scenario was when it was ended.
-    func progress() -> LuaFields? {
+    /// Where a scenario was when an error has ended it.
+    func progress(at error: LuaError) -> LuaFields? {
         guard let library, case .function(let progress)? = try? library.get("progress") else { return nil }
-        return (try? progress.call([]).first).flatMap { try? LuaFields($0) }
+        let arguments: [LuaValue] = [
+            error.traceback.map { .string(LuaString($0)) } ?? .nil, error.file.map { .string(LuaString($0)) } ?? .nil,
+            error.line.map { .integer(Int64($0)) } ?? .nil,
+        ]
+        return (try? progress.call(arguments).first).flatMap { try? LuaFields($0) }
     }
 
     @discardableResult

@@ -21,6 +21,7 @@ public final class ScenarioSuite: Sendable {
 
     private let options: ScenarioOptions
     private let chunks = ChunkCache()
+    private let snapshots = SnapshotUses()
     private let databases: ScenarioDatabases
     private let plan: ScenarioPlan
 
@@ -46,7 +47,7 @@ public final class ScenarioSuite: Sendable {
         let token = RunningScenarios.Token(job, seed: options.seed)
         let worker = ScenarioWorker()
         return await withTaskCancellationHandler {
-            await worker.perform(job, token, with: ScenarioTools(databases: databases, chunks: chunks, options: options))
+            await worker.perform(job, token, with: ScenarioTools(databases: databases, chunks: chunks, options: options, snapshots: snapshots))
         } onCancel: {
             token.cancel()
         }

@@ -64,6 +64,7 @@ struct ScenarioTools: Sendable {
     let databases: ScenarioDatabases
     let chunks: ChunkCache
     let options: ScenarioOptions
+    let snapshots: SnapshotUses
     /// Takes which lines have run; `nil` if nobody asks.
     var coverage: CoverageCollector?
 }

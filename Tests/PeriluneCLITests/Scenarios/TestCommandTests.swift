@@ -109,11 +109,49 @@ import Testing
         #expect(text.hasSuffix("/scripts/add.lua\nDA:2,0\nDA:3,1\nDA:4,1\nLF:3\nLH:2\nend_of_record\n"), "\(text)")
     }
 
+    @Test func `bodies of migrations count as covered, and so do modules that templates use`() throws {
+        let folder = try TestFolder([
+            "migrations/1_book.lua": "return {\n  up = function(db)\n    db:execute('CREATE TABLE book (id INTEGER PRIMARY KEY)')\n  end,\n}\n",
+            "seeds.lua": "return function(db)\n  db:execute('INSERT INTO book (id) VALUES (7)')\nend\n",
+            "scenarios/support.lua": "template('seven', function(db) require('seeds')(db) end)",
+            "scenarios/a_scenario.lua": """
+                scenario('adds', { template = 'seven' }, function(t) check(t.db:fetch_value('SELECT id FROM book') == 7) end)
+                """,
+        ])
+        let result = try folder.perilune("test", "--coverage", "lcov:out.info", environment: cache(folder))
+        #expect(result.status == 0, "\(result.output)")
+        let text = try String(contentsOfFile: folder.path + "/out.info", encoding: .utf8)
+        #expect(text.contains(/migrations\/1_book.lua\n(DA:.*\n)*DA:3,[1-9]/), "\(text)")
+        #expect(text.contains(/seeds.lua\n(DA:.*\n)*DA:2,[1-9]/), "\(text)")
+    }
+
+    @Test(arguments: ["-j1", "-j 1", "--jobs 1", "--jobs=1"]) func `how many run at once is read in every form`(_ option: String) throws {
+        let folder = try TestFolder(Self.files)
+        let result = try folder.shell("XDG_CACHE_HOME=cache $PERILUNE test --verbose --filter kept \(option)")
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains(", 1 worker\n"), "\(result.output)")
+    }
+
+    @Test func `a scenario has the same seed from every folder`() throws {
+        let folder = try TestFolder([
+            "scenarios/sub/a_scenario.lua": "scenario('s', function(t) print(math.random(1000000)) check(true) end)",
+            "migrations/1_a.sql": "CREATE TABLE a (x)",
+        ])
+        let runs = [".|scenarios", ".|.", ".|\(folder.path)/scenarios", "scenarios|.", "scenarios|sub", "scenarios/sub|a_scenario.lua", "scenarios/sub|../sub"]
+        let outputs = try runs.map { run in
+            let (place, path) = (run.split(separator: "|")[0], run.split(separator: "|")[1])
+            let result = try folder.shell("export XDG_CACHE_HOME=$PWD/cache; cd \(place) && $PERILUNE test --verbose --seed 7f3a \(path)")
+            #expect(result.status == 0, "\(run): \(result.output)\(result.errors)")
+            return result.output.split(separator: "\n").first { $0.contains("output") }.map(String.init)
+        }
+        #expect(outputs[0] != nil && Set(outputs).count == 1, "\(outputs)")
+    }
+
     @Test func `snapshots are reviewed one after the other`() throws {
         let folder = try TestFolder(["scenarios/a_scenario.lua": "scenario('s', function(t) expect('new text'):snapshot('shot') end)"])
         #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
         let rejected = try folder.perilune("test", "--review", input: "r\n")
-        #expect(rejected.output.contains("1 of 1  scenarios/__snapshots__/shot.snap\n+ "))
+        #expect(rejected.output.contains("1 of 1  scenarios/__snapshots__/a/shot.snap\n+ -- string, no newline at the end\n+ new text\n"))
         #expect(rejected.output.hasSuffix("0 accepted, 1 rejected, 0 left\n"))
         #expect(try folder.perilune("test", environment: cache(folder)).status == 1)
         let accepted = try folder.perilune("test", "--review", input: "what\na\n")
@@ -220,7 +258,7 @@ import Testing
         let result = try folder.perilune("test", environment: cache(folder).merging(["CI": "true"]) { $1 })
         #expect(result.status == 1)
         #expect(result.output.contains("scenario.only was left in"))
-        #expect(!folder.exists("scenarios/__snapshots__/shot.snap.new"))
+        #expect(!folder.exists("scenarios/__snapshots__/a/shot.snap.new"))
     }
 
     @Test func `databases are kept where that is asked for, and can be looked at`() throws {

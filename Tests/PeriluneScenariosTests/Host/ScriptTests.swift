@@ -177,16 +177,16 @@ import Testing
         let project = try ScenarioProject("scenario('s', function(t) expect('text'):snapshot('shot') end)")
         let first = try await project.run()
         #expect(try first.outcome("s") == .failed)
-        #expect(project.read("scenarios/__snapshots__/shot.snap") == nil)
-        #expect(project.read("scenarios/__snapshots__/shot.snap.new")?.contains("text") == true)
+        #expect(project.read("scenarios/__snapshots__/a/shot.snap") == nil)
+        #expect(project.read("scenarios/__snapshots__/a/shot.snap.new")?.contains("text") == true)
         let taken = try await project.run { $0.snapshots = .replace }
         #expect(try taken.outcome("s") == .passed)
-        #expect(project.read("scenarios/__snapshots__/shot.snap.new") == nil)
+        #expect(project.read("scenarios/__snapshots__/a/shot.snap.new") == nil)
         let compared = try await project.run { $0.isCI = true }
         #expect(try compared.outcome("s") == .passed)
         try project.write("scenario('s', function(t) expect('other'):snapshot('shot') end)", to: "scenarios/a_scenario.lua")
         let differing = try await project.run { $0.isCI = true }
         #expect(try differing.outcome("s") == .failed)
-        #expect(project.read("scenarios/__snapshots__/shot.snap.new") == nil)
+        #expect(project.read("scenarios/__snapshots__/a/shot.snap.new") == nil)
     }
 }

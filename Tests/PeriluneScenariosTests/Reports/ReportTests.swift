@@ -10,7 +10,7 @@ import Testing
         "scenarios/a_scenario.lua": """
             scenario("passes & prints <this>", function(t)
               print("a \\27[31mred\\27[0m word, and a \\0")
-              t.step("first # step", function() end)
+              t.step("first # step", function() check(true) end)
             end)
             scenario("fails", function(t)
               t.db:execute("INSERT INTO book (title) VALUES (?)", "Typee")
@@ -50,8 +50,8 @@ import Testing
     }
 
     @Test func `TAP is read by prove`() async throws {
-        #expect(try await run(.tap).hasPrefix("TAP version 14\n"))
-        let text = try await run(.tap13)
+        #expect(try await run(.tap14).hasPrefix("TAP version 14\n"))
+        let text = try await run(.tap)
         #expect(text.hasPrefix("TAP version 13\nnot ok 1 - scenarios/b_scenario.lua:1 the file does not load\n"))
         #expect(text.contains("    ok 1 - first \\# step\n    1..1\nok 2 - scenarios/a_scenario.lua:1"))
         #expect(text.contains("ok 4 - scenarios/a_scenario.lua:11 skipped # SKIP not # now\n"))
@@ -62,9 +62,9 @@ import Testing
     }
 
     @Test func `TAP 14 is as its grammar says`() async throws {
-        try TAPGrammar.check(try await run(.tap), version: 14)
-        try TAPGrammar.check(try await run(.tap13), version: 13)
-        let empty = try await ScenarioProject("").run(.tap)[.tap]
+        try TAPGrammar.check(try await run(.tap14), version: 14)
+        try TAPGrammar.check(try await run(.tap), version: 13)
+        let empty = try await ScenarioProject("").run(.tap14)[.tap14]
         #expect(empty == "TAP version 14\n1..0 # SKIP there are no scenarios\n")
         try TAPGrammar.check(empty, version: 14)
     }
@@ -81,7 +81,7 @@ import Testing
 
     @Test func `TAP of a run that has passed is a success for prove`() async throws {
         let project = try ScenarioProject("scenario('one', function(t) t.step('a', function() end) end)")
-        let text = try await project.run(.tap13)[.tap13]
+        let text = try await project.run(.tap)[.tap]
         let passing = try Tool.run("prove", input: text, named: "report.t", ["--exec", "cat", "-"])
         #expect(passing.status == 0, "\(passing.output)")
     }
@@ -95,7 +95,7 @@ import Testing
             c]]) end)
             end)
             """)
-        let text = try await project.run(.tap13)[.tap13]
+        let text = try await project.run(.tap)[.tap]
         let failing = try Tool.run("prove", input: text, named: "report.t", ["--exec", "cat", "-"])
         #expect(failing.output.contains("Failed 1/1 subtests"), "\(failing.output)")
         #expect(!failing.output.contains("Parse errors"), "\(failing.output)\n\(text)")
@@ -104,30 +104,95 @@ import Testing
         #expect(pretty.contains("  step      one\\nstep      "), "\(pretty)")
     }
 
-    @Test func `JUnit is valid by its schema`() async throws {
-        let text = try await run(.junit)
-        let schema = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "junit.xsd").path
+    private func checkSchema(_ name: String, _ text: String) throws {
+        let schema = URL(filePath: #filePath).deletingLastPathComponent().appending(path: name).path
         let result = try Tool.run("xmllint", input: text, named: "report.xml", ["--noout", "--schema", schema, "-"])
-        #expect(result.status == 0, "\(result.output)")
+        #expect(result.status == 0, "\(result.output)\n\(text)")
+    }
+
+    @Test func `JUnit has nothing but what the schemas of Ant and Jenkins allow, and all that they require`() async throws {
+        let text = try await run(.junit)
+        try checkSchema("junit.xsd", text)
+        #expect(text.contains("<testsuites>\n"))
+        #expect(text.contains(#/<testsuite name="scenarios/a_scenario.lua" package="scenarios" id="0" timestamp="[0-9-]{10}T[0-9:]{8}" hostname="[^"]+" tests="4" /#))
+        #expect(text.contains(#"<testcase name="passes &amp; prints &lt;this&gt;" classname="scenarios/a_scenario.lua" time="0"/>"#), "\(text)")
+        #expect(text.contains("""
+                <system-out>scenarios/a_scenario.lua:1 passes &amp; prints &lt;this&gt;
+            step ok: first # step
+            a \u{FFFD}[31mred
+            """), "\(text)")
+        try checkSchema("junit.xsd", try await ScenarioProject("").run(.junit)[.junit])
+    }
+
+    @Test func `JUnit of attempts, rounds and odd characters is as its schema says`() async throws {
+        let project = try ScenarioProject("""
+            scenario("one\\nname\\0", { retry = 2 }, function(t)
+              t.note("a note")
+              check("<a>" == "]]>")
+            end)
+            scenario(" spaces  in  names ", function(t) check(true) end)
+            """)
+        for (format, schema) in [(ScenarioReportFormat.junit, "junit.xsd"), (.extendedJUnit, "junit_extended.xsd")] {
+            try checkSchema(schema, try await project.run(format) { $0.rounds = 2 }[format])
+        }
+    }
+
+    @Test func `an extended JUnit report has place and output of each scenario`() async throws {
+        let text = try await run(.extendedJUnit)
+        try checkSchema("junit_extended.xsd", text)
         #expect(text.contains(#"<testsuites name="perilune" tests="5" failures="2" errors="1" skipped="1" time="0">"#), "\(text)")
         #expect(text.contains(#"<testcase name="passes &amp; prints &lt;this&gt;" classname="scenarios/a_scenario.lua" file="scenarios/a_scenario.lua" line="1" time="0">"#))
         #expect(text.contains("<system-out>step ok: first # step\na \u{FFFD}[31mred"))
         #expect(text.contains(#"<error message="#))
     }
 
-    @Test func `JUnit tells what is flaky`() async throws {
+    /// A scenario whose first attempts fail, each in its own way; `passes`: at the third attempt.
+    private func retried(passes: Int) throws -> ScenarioProject {
         let project = try ScenarioProject("")
-        let marker = project.path + "/marker"
         try project.write("""
-            scenario("flaky", { retry = 1 }, function(t)
-              local file = io.open("\(marker)")
-              if not file then io.open("\(marker)", "w"):close() error("not yet") end
+            scenario("unsteady", { retry = 2 }, function(t)
+              local path = "\(project.path)/attempts"
+              local file = io.open(path)
+              local number = file and #file:read("a") + 1 or 1
+              if file then file:close() end
+              file = io.open(path, "a")
+              file:write("x")
               file:close()
+              print("this is attempt " .. number)
+              check(number >= \(passes), "attempt " .. number)
             end)
             """, to: "scenarios/a_scenario.lua")
-        let text = try await project.run(.junit)[.junit]
-        #expect(text.contains(#"<flakyFailure message="not yet""#), "\(text)")
-        #expect(text.contains(#"tests="1" failures="0""#))
+        return project
+    }
+
+    @Test func `every report keeps all attempts of a scenario that passes in the end`() async throws {
+        let formats: [ScenarioReportFormat] = [.pretty, .tap, .jsonl, .junit, .extendedJUnit]
+        for format in formats {
+            let text = try await retried(passes: 3).run(format)[format]
+            for number in 1...2 { #expect(text.contains("attempt \(number): check(number"), "\(format): \(text)") }
+            #expect(!text.contains("attempt 3: check"))
+        }
+        let run = try await retried(passes: 3).run(.extendedJUnit, .pretty)
+        #expect(run[.extendedJUnit].matches(of: #/<flakyFailure message="attempt [12]: check/#).count == 2, "\(run[.extendedJUnit])")
+        #expect(run[.extendedJUnit].contains(#"tests="1" failures="0""#))
+        #expect(run[.pretty].contains("""
+              attempt   2 of 3   (failed, 0 ms)
+              at        scenarios/a_scenario.lua:10
+              attempt 2: check(number >= 3)
+                number is 2
+            """), "\(run[.pretty])")
+        #expect(run[.pretty].contains("  output    this is attempt 1\n"))
+    }
+
+    @Test func `every report keeps all attempts of a scenario that fails`() async throws {
+        let formats: [ScenarioReportFormat] = [.pretty, .dots, .tap, .jsonl, .junit, .extendedJUnit]
+        for format in formats {
+            let text = try await retried(passes: 9).run(format)[format]
+            for number in 1...3 { #expect(text.contains("attempt \(number): check(number"), "\(format): \(text)") }
+        }
+        let text = try await retried(passes: 9).run(.extendedJUnit)[.extendedJUnit]
+        #expect(text.matches(of: #/<rerunFailure message="attempt [12]: check/#).count == 2, "\(text)")
+        #expect(text.contains(#"<failure message="attempt 3: check"#), "\(text)")
     }
 
     @Test func `events are lines of JSON with a version`() async throws {

@@ -1,0 +1,80 @@
+internal import Foundation
+internal import Synchronization
+
+/// Which snapshots the scenarios of a run have compared.
+final class SnapshotUses: Sendable {
+    private struct Use {
+        let scenario: String
+        let text: [UInt8]
+    }
+
+    private let uses = Mutex<[String: Use]>([:])
+
+    /// Notes that a scenario compares a value with a snapshot.
+    ///
+    /// - Returns: Which other scenario has compared another value with it.
+    func use(_ path: String, of scenario: String, as text: [UInt8]) -> String? {
+        uses.withLock { uses in
+            if let use = uses[path], use.scenario != scenario, use.text != text { return use.scenario }
+            uses[path] = Use(scenario: scenario, text: text)
+            return nil
+        }
+    }
+
+    var paths: Set<String> { uses.withLock { Set($0.keys) } }
+}
+
+/// Where snapshots are.
+package enum SnapshotFiles {
+    static let folderName = "__snapshots__"
+
+    /// The folder of the snapshots of a file of scenarios.
+    package static func folder(of scenarioFile: String) -> String {
+        let parent = ScenarioPlace.path(folderName, in: ScenarioPlace.folder(of: scenarioFile))
+        let name = scenarioFile.split(separator: "/").last.map(String.init) ?? scenarioFile
+        return parent + "/" + (name.hasSuffix(ScenarioFiles.suffix) ? String(name.dropLast(ScenarioFiles.suffix.count)) : name)
+    }
+
+    /// Snapshots in a folder, those included that wait for a review.
+    private static func snapshots(in folder: String) -> [String] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return names.filter { $0.hasSuffix(".snap") || $0.hasSuffix(".snap.new") }.sorted().map { folder + "/" + $0 }
+    }
+
+    /// The snapshots that nothing compares any more: those of files of which all scenarios have passed, and those of files that
+    /// are no more.
+    ///
+    /// - Parameters:
+    ///   - used: The paths of those that were compared.
+    ///   - passed: Files of which all scenarios have passed.
+    ///   - roots: Folders of which all scenarios were run.
+    static func obsolete(used: Set<String>, passed: [String], under roots: [String]) -> [String] {
+        let ofFiles = passed.flatMap { snapshots(in: folder(of: $0)) }
+            .filter { !used.contains($0.hasSuffix(".new") ? String($0.dropLast(4)) : $0) }
+        return Set(ofFiles + roots.flatMap(orphans)).sorted()
+    }
+
+    /// Those under a folder to which no file of scenarios belongs.
+    private static func orphans(under root: String) -> [String] {
+        let names = FileManager.default.enumerator(atPath: root.isEmpty ? "." : root)?.compactMap { $0 as? String } ?? []
+        return names.filter { $0.hasSuffix(".snap") || $0.hasSuffix(".snap.new") }.compactMap { name in
+            let parts = name.split(separator: "/").map(String.init)
+            guard let index = parts.lastIndex(of: folderName) else { return nil }
+            let folder = parts[..<index].joined(separator: "/")
+            if index == parts.count - 3 {
+                let file = ScenarioPlace.path(parts[index + 1] + ScenarioFiles.suffix, in: folder)
+                if FileManager.default.fileExists(atPath: ScenarioPlace.path(file, in: root)) { return nil }
+            }
+            return ScenarioPlace.path(name, in: root)
+        }
+    }
+
+    /// Removes snapshots, and folders that are empty then. Returns those that are left.
+    static func remove(_ paths: [String]) -> [String] {
+        let left = paths.filter { (try? FileManager.default.removeItem(atPath: $0)) == nil }
+        for folder in Set(paths.map(ScenarioPlace.folder(of:))) where (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true {
+            try? FileManager.default.removeItem(atPath: folder)
+        }
+        return left
+    }
+}

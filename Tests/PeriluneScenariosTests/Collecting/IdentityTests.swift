@@ -1,0 +1,94 @@
+import Testing
+
+@testable import PeriluneScenarios
+
+/// What a scenario is told apart by, and what its seed follows from.
+@Suite struct IdentityTests {
+    private static let text = "for i = 1, 4 do scenario('s' .. i, function(t) print(math.random(1000000)) check(true) end) end"
+    private static let files = [
+        "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY)",
+        "scenarios/support.lua": "title = 'shared'",
+        "scenarios/sub/b_scenario.lua": """
+            scenario("inner", function(t)
+              check(title == "shared")
+              check(t.db:fetch_value("SELECT COUNT(*) FROM book") == 0)
+              print(math.random(1000000))
+            end)
+            """,
+        "scenarios/a_scenario.lua": text,
+    ]
+
+    @Test func `identifiers, seeds and the order are the same however the path was typed`() async throws {
+        let project = try ScenarioProject(Self.files)
+        let typed = ["scenarios", "scenarios/.", "scenarios/../scenarios", "scenarios/sub/..", ""]
+        var seen: [[String]] = []
+        for path in typed {
+            let run = try await project.run {
+                $0.paths = [ScenarioPath("\(project.path)/\(path)")]
+                $0.order = .random
+            }
+            #expect(run.summary.count(.passed) == 5, "\(path): \(run.summary.failures.flatMap(\.failures))")
+            seen.append(run.summary.results.map { "\($0.scenario.id) \($0.output)" })
+        }
+        #expect(seen[0].contains { $0.hasPrefix("scenarios/sub/b_scenario.lua > inner ") })
+        for (path, results) in zip(typed, seen) { #expect(results == seen[0], "\(path)") }
+    }
+
+    @Test func `a file, or a folder in that of all scenarios, has the seeds, support files and migrations of the whole`() async throws {
+        let project = try ScenarioProject(Self.files)
+        let whole = try await project.run().result("inner")
+        for path in ["scenarios/sub", "scenarios/sub/b_scenario.lua", "scenarios/sub/b_scenario.lua:1"] {
+            let part = try await project.run { $0.paths = [ScenarioPath("\(project.path)/\(path)")] }.result("inner")
+            #expect(part.outcome == .passed, "\(part.failures)")
+            #expect(part.scenario.id == whole.scenario.id && part.output == whole.output)
+        }
+    }
+
+    @Test func `a file that is given twice, by two paths, is run once`() async throws {
+        let project = try ScenarioProject(Self.files)
+        let run = try await project.run {
+            $0.paths = ["scenarios", "scenarios/../scenarios/a_scenario.lua", "scenarios/a_scenario.lua:1"].map { ScenarioPath("\(project.path)/\($0)") }
+        }
+        #expect(run.summary.results.count == 5 && run.summary.count(.passed) == 5)
+    }
+
+    @Test func `two folders of scenarios in one run may have files and scenarios of one name`() async throws {
+        let project = try ScenarioProject(["one/scenarios/a_scenario.lua": Self.text, "two/scenarios/a_scenario.lua": Self.text])
+        let run = try await project.run { $0.paths = ["one", "two"].map { ScenarioPath("\(project.path)/\($0)/scenarios") } }
+        #expect(run.summary.count(.passed) == 8)
+        #expect(Set(run.summary.results.map(\.scenario.id)).count == 8)
+        #expect(Set(run.summary.results.map(\.output)).count == 4)
+    }
+
+    @Test func `where no folder is called scenarios, the given one is that of all scenarios`() async throws {
+        let project = try ScenarioProject([
+            "migrations/1_book.sql": "CREATE TABLE book (id INTEGER PRIMARY KEY)",
+            "specs/support.lua": "title = 'shared'",
+            "specs/sub/b_scenario.lua": Self.files["scenarios/sub/b_scenario.lua"]!,
+        ])
+        let run = try await project.run { $0.paths = [ScenarioPath(project.path + "/specs")] }
+        #expect(run.summary.count(.passed) == 1, "\(run.summary.failures.flatMap(\.failures))")
+    }
+
+    @Test func `the command that a failure shows names one of the cases, and runs no other`() async throws {
+        let project = try ScenarioProject("""
+            scenario("price of {n}", { cases = { { name = "one", n = 1 }, { name = "two", n = 2 } } }, function(t)
+              check(t.case.n == 1)
+            end)
+            scenario("alone", function(t) check(false) end)
+            """)
+        let text = try await project.run(.pretty)[.pretty]
+        #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua:1:2 --seed 7f3a\n"), "\(text)")
+        #expect(text.contains("rerun     perilune test scenarios/a_scenario.lua:4 --seed 7f3a\n"), "\(text)")
+        let again = try await project.run { $0.paths = [ScenarioPath(project.path + "/scenarios/a_scenario.lua:1:2")] }
+        #expect(again.summary.results.map(\.scenario.caseName) == ["two"])
+        let loop = try ScenarioProject("for i = 1, 3 do scenario('s' .. i, function(t) check(i ~= 2) end) end")
+        #expect(try await loop.run(.pretty)[.pretty].contains("rerun     perilune test scenarios/a_scenario.lua:1:2 --seed 7f3a\n"))
+    }
+
+    @Test func `paths may end with a line, and with the position of a scenario at it`() {
+        let path = ScenarioPath("a/b:12:3")
+        #expect(path.path == "a/b" && path.line == 12 && path.position == 3)
+        #expect(ScenarioPath("a:12").position == nil && ScenarioPath("12:3").path == "12")
+    }
+}
