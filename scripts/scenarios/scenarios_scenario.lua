@@ -1,0 +1,44 @@
+-- The language of scenarios: what makes one fail, and what it can ask for.
+
+group("scenarios", { template = "shelf" }, function()
+  scenario("a condition of several operands shows those that were evaluated", function()
+    local pages, year = 326, 1846
+    local err = expect_error(function() check(pages > 300 and not (year < 1900)) end, { kind = "expectation" })
+    check(err.message == "check(pages > 300 and not (year < 1900))")
+    expect(err.details):equals{ "pages > 300 is true: pages is 326", "year < 1900 is true: year is 1846" }
+  end)
+
+  scenario("what has failed stays failed, also inside of pcall", { fails = { reason = "pcall", kind = "expectation" } }, function()
+    local is_done = pcall(function() check(1 == 2) end)
+    check(not is_done)
+  end)
+
+  scenario("a scenario may say by which error it must fail", {
+    fails = { reason = "no two books of an author have one title", kind = "constraint_unique", column = "book.title" },
+  }, function(t)
+    t.db.book:insert{ author_id = 1, title = "Typee" }
+  end)
+
+  scenario("a stub may say how often it must be called", function(t)
+    t.effects.mail:stub("send", true):once():stub("delete", true):never()
+    require("mail").send{ to = "ada@example.org" }
+    check(t.effects.mail:calls("send")[1].to == "ada@example.org")
+  end)
+
+  scenario("what is spawned must have begun", function(t)
+    local count
+    local task = perilune.spawn(function() count = t.db.book:fetch_count() end)
+    task:wait()
+    check(count == 3)
+  end)
+
+  scenario("a snapshot is of a type", function(t)
+    expect("1846"):snapshot("year as text")
+    expect(1846):snapshot("year")
+    expect(t.db.book:order("id"):select("title", "year")):snapshot("books")
+  end)
+
+  scenario("a scenario that has nothing to state may say so", { no_checks = "allow" }, function(t)
+    t.db.author:fetch_all()
+  end)
+end)
