@@ -23,9 +23,25 @@ package struct SQLFragment: Sendable {
 
     /// - Throws: ``RequestError`` if the text cannot stand inside other SQL, or if the arguments are not those it asks for.
     package init(_ sql: [UInt8], _ arguments: Arguments) throws {
-        let (pieces, depth) = try SQLScanner.scan(sql)
-        self.pieces = try Self.join(pieces, with: arguments, in: sql)
-        self.depth = depth
+        let text = try Self.read(sql)
+        pieces = try Self.join(text.pieces, with: arguments, in: sql)
+        depth = text.depth
+    }
+
+    private static func read(_ sql: [UInt8]) throws -> SQLFragmentText {
+        guard Value.isPlain(sql) else { throw RequestError.argument("SQL text must be valid UTF-8 and without NUL bytes") }
+        do {
+            let text = try SQLFragmentText(sql)
+            let isBlank = text.pieces.allSatisfy { if case .text(let text) = $0 { text.allSatisfy(\.isSQLSpace) } else { false } }
+            if isBlank { throw RequestError.argument("SQL text is empty") }
+            return text
+        } catch let flaw as SQLFragmentText.Flaw {
+            throw RequestError.argument("SQL text contains \(flaw.text): \(excerpt(sql))")
+        }
+    }
+
+    private static func excerpt(_ sql: [UInt8]) -> String {
+        sql.count <= 60 ? "`\(String(decoding: sql, as: UTF8.self))`" : "`\(String(decoding: sql.prefix(57), as: UTF8.self))...`"
     }
 
     private init(pieces: [Piece], depth: Int) {
@@ -33,7 +49,7 @@ package struct SQLFragment: Sendable {
         self.depth = depth
     }
 
-    private static func join(_ pieces: [SQLScanner.Piece], with arguments: Arguments, in sql: [UInt8]) throws -> [Piece] {
+    private static func join(_ pieces: [SQLFragmentText.Piece], with arguments: Arguments, in sql: [UInt8]) throws -> [Piece] {
         try checkCount(pieces, arguments, in: sql)
         return try pieces.map { piece in
             switch (piece, arguments) {
@@ -42,20 +58,20 @@ package struct SQLFragment: Sendable {
             case (.positional(let index), .positional(let list)): return .argument(list[index])
             case (.named(let name), .named(let values)):
                 guard let value = values[name] else {
-                    throw RequestError.argument("no value is given for `:\(name)` in the SQL text \(SQLScanner.excerpt(sql))")
+                    throw RequestError.argument("no value is given for `:\(name)` in the SQL text \(excerpt(sql))")
                 }
                 return .argument(value)
             case (.positional, .named):
                 throw RequestError.argument(
-                    "the SQL text has `?`, but its arguments are named: \(SQLScanner.excerpt(sql))")
+                    "the SQL text has `?`, but its arguments are named: \(excerpt(sql))")
             case (.named(let name), .positional):
                 throw RequestError.argument(
-                    "the SQL text has `:\(name)`, but its arguments have no names: \(SQLScanner.excerpt(sql))")
+                    "the SQL text has `:\(name)`, but its arguments have no names: \(excerpt(sql))")
             }
         }
     }
 
-    private static func checkCount(_ pieces: [SQLScanner.Piece], _ arguments: Arguments, in sql: [UInt8]) throws {
+    private static func checkCount(_ pieces: [SQLFragmentText.Piece], _ arguments: Arguments, in sql: [UInt8]) throws {
         switch arguments {
         case .positional(let list):
             let wanted = pieces.reduce(0) { if case .positional(let index) = $1 { max($0, index + 1) } else { $0 } }
@@ -63,12 +79,12 @@ package struct SQLFragment: Sendable {
             guard wanted == list.count || (isNamed && list.isEmpty && wanted == 0) else {
                 throw RequestError.argument(
                     "the SQL text asks for \(wanted) value\(wanted == 1 ? "" : "s"), \(list.count) given: "
-                        + SQLScanner.excerpt(sql))
+                        + excerpt(sql))
             }
         case .named(let values):
             let names = pieces.compactMap { if case .named(let name) = $0 { name } else { nil } }
             if let unused = values.keys.sorted().first(where: { !names.contains($0) }) {
-                throw RequestError.argument("there is no `:\(unused)` in the SQL text \(SQLScanner.excerpt(sql))")
+                throw RequestError.argument("there is no `:\(unused)` in the SQL text \(excerpt(sql))")
             }
         }
     }
@@ -84,7 +100,7 @@ package struct SQLFragment: Sendable {
 
     private static func withoutSpaceBefore(_ pieces: [Piece]) -> [Piece] {
         guard case .text(let text)? = pieces.first else { return pieces }
-        return [.text(Array(text.drop { $0 == 0x20 || (0x09...0x0D).contains($0) }))] + pieces.dropFirst()
+        return [.text(Array(text.drop(while: \.isSQLSpace)))] + pieces.dropFirst()
     }
 
     var arguments: [Expression] { pieces.compactMap { if case .argument(let value) = $0 { value } else { nil } } }
@@ -92,7 +108,7 @@ package struct SQLFragment: Sendable {
     /// Whether it consists of spaces only.
     var isBlank: Bool {
         pieces.allSatisfy { piece in
-            if case .text(let text) = piece { text.allSatisfy { $0 == 0x20 || (0x09...0x0D).contains($0) } } else { false }
+            if case .text(let text) = piece { text.allSatisfy(\.isSQLSpace) } else { false }
         }
     }
 
@@ -113,7 +129,7 @@ package struct SQLFragment: Sendable {
             else { return nil }
             rest = rest.dropLast(word.utf8.count)
             guard let last = rest.last,
-                last == 0x20 || (0x09...0x0D).contains(last) || last == UInt8(ascii: ")")
+                last.isSQLSpace || last == UInt8(ascii: ")")
                     || last == UInt8(ascii: "\"")
             else { return nil }
         }
@@ -126,7 +142,7 @@ package struct SQLFragment: Sendable {
 extension ArraySlice<UInt8> {
     fileprivate func trimmingSpaceAtEnd() -> ArraySlice<UInt8> {
         var slice = self
-        while let last = slice.last, last == 0x20 || (0x09...0x0D).contains(last) { slice = slice.dropLast() }
+        while let last = slice.last, last.isSQLSpace { slice = slice.dropLast() }
         return slice
     }
 }

@@ -43,24 +43,26 @@ struct NameIndex: Sendable {
 
     private static func hash(_ name: UnsafeBufferPointer<UInt8>) -> Int {
         var hash: UInt32 = 2_166_136_261
-        for byte in name { hash = (hash ^ UInt32(lowercased(byte))) &* 16_777_619 }
+        for byte in name { hash = (hash ^ UInt32(byte.foldedByte)) &* 16_777_619 }
         return Int(hash ^ (hash >> 15))
     }
 
     private static func areEqual(_ a: [UInt8], _ b: UnsafeBufferPointer<UInt8>) -> Bool {
         guard a.count == b.count else { return false }
-        for index in 0..<b.count where lowercased(a[index]) != lowercased(b[index]) { return false }
+        for index in 0..<b.count where a[index].foldedByte != b[index].foldedByte { return false }
         return true
     }
 
-    @inline(__always) private static func lowercased(_ byte: UInt8) -> UInt8 {
-        byte &- 0x41 < 26 ? byte | 0x20 : byte
-    }
+}
+
+extension UInt8 {
+    /// ASCII letters lower, all else as it is: the case by which SQLite compares names.
+    @inline(__always) var foldedByte: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension String {
     /// The name in the case by which SQLite compares: ASCII letters are lower, all others as they are.
     package var foldedName: String {
-        String(decoding: utf8.map { $0 &- 0x41 < 26 ? $0 | 0x20 : $0 }, as: UTF8.self)
+        String(decoding: utf8.map(\.foldedByte), as: UTF8.self)
     }
 }

@@ -1,0 +1,257 @@
+/// What is seen of a statement before SQLite compiles it: some PRAGMAs take effect while they are compiled.
+///
+/// Only words at fixed places decide, so that nothing in a string, a name or a comment misleads.
+package struct SQLScreening: Equatable, Sendable {
+    package enum Kind: Sendable {
+        case other
+        /// SELECT, VALUES, EXPLAIN: reads if SQLite agrees.
+        case read
+        /// INSERT, REPLACE.
+        case insert
+        /// UPDATE, DELETE.
+        case change
+        /// BEGIN, COMMIT, END, ROLLBACK, SAVEPOINT, RELEASE.
+        case control
+        /// ATTACH, DETACH, VACUUM INTO, and the PRAGMAs that are not known to keep to the database.
+        case files
+        /// PRAGMAs that no script may set.
+        case forbidden
+        /// PRAGMA temp_store: temporary tables in memory, which no limit would see.
+        case memory
+        /// Nothing but blanks, comments and semicolons.
+        case empty
+    }
+
+    package var kind = Kind.empty
+    /// For messages: the first word in upper case, and the name of a PRAGMA.
+    package var words = ""
+    /// CREATE TEMP: readers of a pool would not see it.
+    package var isTemporary = false
+    /// Whether its result depends on the connection.
+    package var dependsOnConnection = false
+    /// Whether it asks for `last_insert_rowid()`.
+    package var readsRowID = false
+    /// ATTACH of anything but `':memory:'`, and VACUUM INTO.
+    package var opensFile = false
+
+    /// Looks at the first statement of a text. What comes after it is not read.
+    package init(_ sql: UnsafeBufferPointer<UInt8>) {
+        var scanner = SQLScanner(sql)
+        guard let first = scanner.firstOfStatement() else { return }
+        words = scanner.word(first).uppercased()
+        lookForWords(first, scanner)
+        if scanner.isWord(first, "explain") {
+            kind = explained(&scanner)
+        } else {
+            kind = kind(of: first, &scanner)
+        }
+    }
+
+    private init() {}
+
+    private static let verbs: [String: Kind] = [
+        "select": .read, "values": .read, "insert": .insert, "replace": .insert, "update": .change, "delete": .change,
+        "begin": .control, "commit": .control, "end": .control, "rollback": .control, "savepoint": .control, "release": .control,
+        "attach": .files, "detach": .files,
+    ]
+
+    private mutating func kind(of first: SQLToken?, _ scanner: inout SQLScanner) -> Kind {
+        guard let first, first.kind == .word else { return .other }
+        let word = scanner.word(first).foldedName
+        switch word {
+        case "create": isTemporary = scanner.isWord(scanner.nextInStatement(), "temp", "temporary")
+        case "attach": opensFile = Self.attachesFile(&scanner)
+        case "with": return Self.kindAfterCommonTables(&scanner)
+        case "pragma": return pragma(&scanner)
+        case "vacuum":
+            opensFile = Self.vacuumsIntoFile(&scanner)
+            return opensFile ? .files : .other
+        default: break
+        }
+        return Self.verbs[word] ?? .other
+    }
+
+    /// EXPLAIN runs nothing, but what it explains is compiled.
+    private mutating func explained(_ scanner: inout SQLScanner) -> Kind {
+        var word = scanner.nextInStatement()
+        if scanner.isWord(word, "query") {
+            _ = scanner.nextInStatement()
+            word = scanner.nextInStatement()
+        }
+        let kind = kind(of: word, &scanner)
+        return [.forbidden, .files, .memory].contains(kind) ? kind : .read
+    }
+
+    private mutating func lookForWords(_ first: SQLToken, _ scanner: SQLScanner) {
+        var scanner = scanner, token: SQLToken? = first
+        while let current = token {
+            if scanner.isName(current, in: Self.connectionNames) {
+                dependsOnConnection = true
+                readsRowID = readsRowID || scanner.isName(current, in: ["last_insert_rowid"])
+            }
+            token = scanner.nextInStatement()
+        }
+    }
+
+    private static let connectionNames = [
+        "last_insert_rowid", "changes", "total_changes", "temp", "sqlite_temp_master", "sqlite_temp_schema", "pragma",
+    ]
+}
+
+// MARK: - Statements that need more
+
+extension SQLScreening {
+    /// They would break what GRDB and this library rely on, outlast the limits of the script, hold for the whole process, or let a
+    /// truncated file end it.
+    private static let forbiddenPragmas = [
+        "query_only", "writable_schema", "busy_timeout", "hard_heap_limit", "soft_heap_limit", "mmap_size",
+    ]
+
+    /// What a script without files may ask and set: nothing that outlasts it, tells of files, or makes the database less safe.
+    private static let harmlessPragmas = [
+        "analysis_limit", "application_id", "case_sensitive_like", "collation_list", "compile_options", "data_version",
+        "defer_foreign_keys", "encoding", "foreign_key_check", "foreign_key_list", "foreign_keys", "freelist_count", "function_list",
+        "index_info", "index_list", "index_xinfo", "integrity_check", "module_list", "optimize", "page_count", "page_size",
+        "pragma_list", "quick_check", "recursive_triggers", "table_info", "table_list", "table_xinfo", "temp_store", "user_version",
+    ]
+
+    /// `PRAGMA [schema.]name [= value | (value)]`
+    private mutating func pragma(_ scanner: inout SQLScanner) -> Kind {
+        var name = scanner.nextInStatement(), sign = scanner.nextInStatement()
+        if scanner.isSign(sign, ".") {
+            name = scanner.nextInStatement()
+            sign = scanner.nextInStatement()
+        }
+        if let name { words = "PRAGMA " + scanner.word(name) }
+        // Every sign counts: `=` is also written `==`.
+        let isAssigned = sign?.kind == .sign
+        if isAssigned, scanner.isName(name, in: Self.forbiddenPragmas) { return .forbidden }
+        if isAssigned, scanner.isName(name, in: ["temp_store"]) { return .memory }
+        return scanner.isName(name, in: Self.harmlessPragmas) ? .other : .files
+    }
+
+    private static func vacuumsIntoFile(_ scanner: inout SQLScanner) -> Bool {
+        while let token = scanner.nextInStatement() {
+            if scanner.isWord(token, "into") { return true }
+        }
+        return false
+    }
+
+    /// `ATTACH [DATABASE] expression AS name`
+    private static func attachesFile(_ scanner: inout SQLScanner) -> Bool {
+        var name = scanner.nextInStatement()
+        if scanner.isWord(name, "database") { name = scanner.nextInStatement() }
+        let isMemory = name?.kind == .string && scanner.isName(name, in: [":memory:"])
+        return !isMemory || !scanner.isWord(scanner.nextInStatement(), "as")
+    }
+
+    /// Of what follows the common tables: the first word after a closing parenthesis that is not the AS of a common table.
+    private static func kindAfterCommonTables(_ scanner: inout SQLScanner) -> Kind {
+        var depth = 0, isAfterParentheses = false
+        while let token = scanner.nextInStatement() {
+            if scanner.isSign(token, "(") { depth += 1 }
+            if scanner.isSign(token, ")") { depth -= 1 }
+            if depth == 0, isAfterParentheses, token.kind == .word, !scanner.isWord(token, "as") {
+                return verbs[scanner.word(token).foldedName] ?? .other
+            }
+            isAfterParentheses = scanner.isSign(token, ")") && depth == 0
+        }
+        return .other
+    }
+}
+
+// MARK: - Bookkeeping
+
+extension SQLScreening {
+    /// Whether a statement begins or ends a transaction, sets or asks for something, or looks at the schema: what programs do for
+    /// the sake of other statements.
+    ///
+    /// - Parameter sql: Ends with a NUL byte.
+    package static func isBookkeeping(_ sql: UnsafePointer<CChar>) -> Bool {
+        var scanner = SQLScanner(cString: sql)
+        guard let first = scanner.firstOfStatement() else { return true }
+        if scanner.isWord(first, "begin", "commit", "end", "rollback", "savepoint", "release", "pragma", "explain") { return true }
+        while let token = scanner.nextInStatement() {
+            if scanner.isName(token, in: ["sqlite_master", "sqlite_schema", "grdb_migrations"]) { return true }
+            if scanner.isName(token, withPrefix: "pragma_") || scanner.isName(token, withPrefix: "sqlite_temp_") { return true }
+        }
+        return false
+    }
+}
+
+// MARK: - Texts of several statements
+
+extension SQLScreening {
+    /// Whether only blanks, comments and semicolons are left.
+    package static func isBlank(_ sql: UnsafeBufferPointer<UInt8>) -> Bool {
+        var scanner = SQLScanner(sql)
+        return scanner.firstOfStatement() == nil
+    }
+
+    /// How many bytes of blanks and comments a text begins with.
+    package static func blankLength(_ sql: UnsafeBufferPointer<UInt8>) -> Int {
+        var scanner = SQLScanner(sql)
+        return scanner.nextSolid()?.range.lowerBound ?? sql.count
+    }
+
+    /// Whether a text has statements that insert, update or delete, and none that cannot be in a transaction with them.
+    package static func changesRows(_ sql: UnsafeBufferPointer<UInt8>) -> Bool {
+        var scanner = SQLScanner(sql), hasChange = false
+        while let first = scanner.firstOfStatement() {
+            if scanner.isWord(first, "pragma", "vacuum", "attach", "detach") { return false }
+            var screening = SQLScreening()
+            var inner = scanner
+            switch screening.kind(of: first, &inner) {
+            case .control: return false
+            case .insert, .change: hasChange = true
+            default: break
+            }
+            scanner.skipStatement(after: first)
+        }
+        return hasChange
+    }
+}
+
+extension SQLScanner {
+    func word(_ token: SQLToken) -> String { name(token) ?? String(decoding: text[token.range], as: UTF8.self) }
+
+    /// Where a statement begins: the semicolons before it are passed over.
+    mutating func firstOfStatement() -> SQLToken? {
+        while let token = nextSolid() {
+            if !isSign(token, ";") { return token }
+        }
+        return nil
+    }
+
+    /// The next token before a semicolon. Those of the statements in a trigger are after one.
+    mutating func nextInStatement() -> SQLToken? {
+        var ahead = self
+        guard let token = ahead.nextSolid(), !isSign(token, ";") else { return nil }
+        self = ahead
+        return token
+    }
+
+    private mutating func beginsTrigger(_ first: SQLToken) -> Bool {
+        var token: SQLToken? = first
+        if isWord(token, "explain") { token = nextInStatement() }
+        if isWord(token, "query") {
+            _ = nextInStatement() // PLAN
+            token = nextInStatement()
+        }
+        guard isWord(token, "create") else { return false }
+        token = nextInStatement()
+        if isWord(token, "temp", "temporary") { token = nextInStatement() }
+        return isWord(token, "trigger")
+    }
+
+    /// Passes over the rest of a statement with its semicolon. The statements of a trigger belong to it, as for `sqlite3_complete`.
+    mutating func skipStatement(after first: SQLToken) {
+        var isTrigger = beginsTrigger(first)
+        var isAfterSemicolon = false
+        while let token = nextSolid() {
+            if isTrigger, isAfterSemicolon, isWord(token, "end") { isTrigger = false }
+            isAfterSemicolon = isSign(token, ";")
+            if isAfterSemicolon, !isTrigger { return }
+        }
+    }
+}

@@ -1,0 +1,26 @@
+/// What a statement does with a savepoint.
+package enum SavepointCommand: Equatable, Sendable {
+    case begin(String), release(String), rollBack(to: String)
+
+    /// - Returns: `nil` for other statements. The text must be one that SQLite has compiled.
+    package init?(_ sql: UnsafeBufferPointer<UInt8>) {
+        var scanner = SQLScanner(sql), hasTo = false
+        guard let verb = scanner.firstOfStatement() else { return nil }
+        var last: SQLToken?
+        while let token = scanner.nextInStatement() {
+            // In ROLLBACK TRANSACTION TO SAVEPOINT name, the name is the last.
+            hasTo = hasTo || scanner.isWord(last, "to")
+            last = token
+        }
+        guard let name = last.flatMap(scanner.name) else { return nil }
+        if scanner.isWord(verb, "savepoint") {
+            self = .begin(name)
+        } else if scanner.isWord(verb, "release") {
+            self = .release(name)
+        } else if scanner.isWord(verb, "rollback"), hasTo {
+            self = .rollBack(to: name)
+        } else {
+            return nil
+        }
+    }
+}
