@@ -150,33 +150,28 @@ function storing.any(cell)
   return tonumber(cell.text) or cell.text
 end
 
---- How a column stores what a bare cell says, by its declared type (SQLite, "Determination Of Column Affinity").
-local function storing_of(declared)
-  local upper = declared:upper()
-  if upper:find("^BOOL") then return storing.boolean end
-  if upper == "DATE" or upper == "DATETIME" or upper == "TIMESTAMP" then return storing.date end
-  if upper:find("INT", 1, true) then return storing.integer end
-  if upper:find("CHAR", 1, true) or upper:find("CLOB", 1, true) or upper:find("TEXT", 1, true) then return storing.text end
-  if upper:find("REAL", 1, true) or upper:find("FLOA", 1, true) or upper:find("DOUB", 1, true) then return storing.real end
-  return storing.any
+--- How a column stores what a bare cell says.
+local function storing_of(column)
+  return storing[column.content] or storing[column.affinity] or storing.any
 end
 
-local function now_for(declared)
-  local now, upper = perilune.now(), declared:upper()
-  return upper:find("INT", 1, true) and now.unix_seconds or now
+local function now_for(column)
+  local now = perilune.now()
+  return column.affinity == "integer" and now.unix_seconds or now
 end
 
 --- The value that a cell says for a column.
+-- @tparam table column as the schema has it
 -- @tparam string place for messages: "given.invoices: row 1: column `qty`"
 -- @return the value; nil if it is left to the database: the cell is empty, or a name that stands for nothing yet
 function scenario_cells.value(cell, column, names, place)
   if cell.kind == "null" then return null end
-  if cell.kind == "now" then return now_for(column.type) end
+  if cell.kind == "now" then return now_for(column) end
   if cell.kind == "name" then return names[cell.text] end
   if cell.kind == "blob" then return perilune.blob(cell.text) end
   if cell.kind == "text" then return cell.text end
   if cell.kind == "any" then fail(place, "a value", cell, ", which says what a row has") end
-  if cell.kind == "bare" then return storing_of(column.type)(cell, place) end
+  if cell.kind == "bare" then return storing_of(column)(cell, place) end
 end
 
 return scenario_cells

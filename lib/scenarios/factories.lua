@@ -4,6 +4,7 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local introspection = require "perilune.schema.introspection"
 local state = require "scenarios.state"
 local scenario_given = lazily "scenarios.given"
 local scenario_database = lazily "scenarios.database"
@@ -19,12 +20,11 @@ end
 
 --- A value for a column that must have one, by its declared type: different for each row, where it can be.
 local function invented(column, n)
-  local declared = column.type:upper()
-  if declared:find("^BOOL") then return false end
-  if declared == "DATE" or declared == "DATETIME" or declared == "TIMESTAMP" then return perilune.now() end
-  if declared:find("INT", 1, true) then return n end
-  if declared:find("REAL", 1, true) or declared:find("FLOA", 1, true) or declared:find("DOUB", 1, true) then return n + 0.0 end
-  if declared:find("BLOB", 1, true) then return perilune.blob(("%s %d"):format(column.name, n)) end
+  if column.content == "boolean" then return false end
+  if column.content == "date" then return perilune.now() end
+  if column.content == "blob" then return perilune.blob(("%s %d"):format(column.name, n)) end
+  if column.affinity == "integer" then return n end
+  if column.affinity == "real" then return n + 0.0 end
   return ("%s %d"):format(column.name, n)
 end
 
@@ -34,7 +34,7 @@ local function shape_of(db, name)
   local generation = records.schema_generation(db)
   local shape = current.shapes[name]
   if shape and shape.generation == generation then return shape end
-  shape = { generation = generation, columns = db:columns(name), by_name = {}, names = {}, keys = db:foreign_keys(name) }
+  shape = { generation = generation, columns = introspection.declared_columns(db, name), by_name = {}, names = {}, keys = db:foreign_keys(name) }
   for _, column in ipairs(shape.columns) do
     shape.by_name[column.name], shape.names[#shape.names + 1] = column, column.name
   end

@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
+local introspection = require "perilune.schema.introspection"
 local state = require "scenarios.state"
 local cells = lazily "scenarios.cells"
 local display = lazily "scenarios.display"
@@ -59,7 +60,7 @@ end
 
 local function columns_by_name(db, name)
   local by_name, names = {}, {}
-  for _, column in ipairs(db:columns(name)) do
+  for _, column in ipairs(introspection.declared_columns(db, name)) do
     by_name[column.name], names[#names + 1] = column, column.name
   end
   return by_name, names

@@ -2,14 +2,14 @@
 
 local observation = require "perilune.native.observation"
 local records = require "perilune.native.records"
+local introspection = require "perilune.schema.introspection"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
 
 local scenario_types = {}
 
-local by_declared = {
-  BOOLEAN = "boolean", BOOL = "boolean", DATE = "perilune.date", DATETIME = "perilune.date", TIMESTAMP = "perilune.date",
-}
+local by_content = { boolean = "boolean", date = "perilune.date" }
+local by_affinity = { integer = "integer", text = "string", real = "number" }
 
 --- The values that a CHECK of the table allows for a column, as a union of literals; nil if there is none.
 local function checked_values(sql, column)
@@ -23,14 +23,8 @@ end
 
 --- The type of what is read from a column.
 local function type_of(column, sql)
-  local declared = column.type:upper()
-  local named = by_declared[declared] or checked_values(sql, column.name)
-  if named then return named end
-  if declared:find("INT", 1, true) then return "integer" end
-  if declared:find("CHAR", 1, true) or declared:find("CLOB", 1, true) or declared:find("TEXT", 1, true) then return "string" end
-  if declared:find("REAL", 1, true) or declared:find("FLOA", 1, true) or declared:find("DOUB", 1, true) then return "number" end
-  if declared:find("BLOB", 1, true) then return "string" end
-  return "any"
+  local named = by_content[column.content] or checked_values(sql, column.name) or by_affinity[column.affinity]
+  return named or column.content == "blob" and "string" or "any"
 end
 
 local function field_name(name)
@@ -58,7 +52,7 @@ end
 
 local function add_table(lines, db, name, class)
   local sql = db:fetch_value("SELECT sql FROM sqlite_schema WHERE name = ?", name) or ""
-  local columns, key_types = db:columns(name), {}
+  local columns, key_types = introspection.declared_columns(db, name), {}
   add_class(lines, ("A row of %s.%s"):format(name, links(db, name)), "perilune.row." .. class, columns, function(column)
     if column.primary_key then key_types[#key_types + 1] = type_of(column, sql) end
     return not column.not_null and not column.primary_key, type_of(column, sql)

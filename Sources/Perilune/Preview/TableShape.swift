@@ -1,4 +1,5 @@
 internal import GRDB
+internal import PeriluneRecords
 
 /// The columns of a table.
 struct TableShape {
@@ -52,29 +53,28 @@ struct TableShape {
 
     /// A name by which SQL reaches the row id, if no column is called the same.
     var rowIDName: String? {
-        guard hasRowID else { return nil }
-        return ["rowid", "_rowid_", "oid"].first { name in !columns.contains { $0.name.lowercased() == name } }
+        hasRowID ? TableSchema.rowIDNames(besides: columns.map(\.name)).first : nil
     }
 
     func column(_ name: String) -> Column? {
-        columns.first { $0.name.lowercased() == name.lowercased() }
+        columns.first { $0.name.foldedName == name.foldedName }
     }
 
     static func fetchAll(_ db: Database, schema: String) throws -> [TableShape] {
         let rows = try Row.fetchAll(
             db,
             sql: """
-                SELECT name, type, wr FROM pragma_table_list
+                SELECT name, type, wr, strict FROM pragma_table_list
                 WHERE schema = ? AND type IN ('table', 'virtual', 'shadow') AND name NOT LIKE 'sqlite@_%' ESCAPE '@'
                 ORDER BY name COLLATE NOCASE
                 """, arguments: [schema])
         return try rows.map { row in
             let kind = Kind(rawValue: row[1]) ?? .table
-            return try TableShape(db, schema: schema, name: row[0], kind: kind, hasRowID: row[2] == 0)
+            return try TableShape(db, schema: schema, name: row[0], kind: kind, hasRowID: row[2] == 0, isStrict: row[3])
         }
     }
 
-    private init(_ db: Database, schema: String, name: String, kind: Kind, hasRowID: Bool) throws {
+    private init(_ db: Database, schema: String, name: String, kind: Kind, hasRowID: Bool, isStrict: Bool) throws {
         self.name = name
         self.kind = kind
         self.hasRowID = hasRowID
@@ -94,7 +94,9 @@ struct TableShape {
         isRowIDKey = hasRowID && indexed.isEmpty && columns.contains { $0.keyPosition > 0 }
         let types = Dictionary(rows.map { ($0[5] as Int, $0[6] as String) }) { first, _ in first }
         hasLooseKey = indexed.contains { part in
-            (part[1] as String?)?.uppercased() != "BINARY" || Self.holdsAnyType(types[part[0]] ?? "")
+            // Without affinity, numbers and texts stay as they come.
+            (part[1] as String?)?.uppercased() != "BINARY"
+                || DeclaredType(types[part[0]] ?? "", isStrict: isStrict).affinity == .blob
         }
     }
 
@@ -108,13 +110,5 @@ struct TableShape {
             // What makes the table is not there: a module of another program.
             return []
         }
-    }
-
-    /// Whether a column of a declared type keeps numbers and texts as they come.
-    ///
-    /// - SeeAlso: SQLite's "Datatypes In SQLite", §3.1.
-    private static func holdsAnyType(_ type: String) -> Bool {
-        let type = type.uppercased()
-        return type.isEmpty || type == "ANY" || type.contains("BLOB") && !["INT", "CHAR", "CLOB", "TEXT"].contains { type.contains($0) }
     }
 }

@@ -79,6 +79,7 @@ enum SchemaBinding {
         try table.set("kind", string(schema.kind.rawValue))
         try table.set("without_rowid", .boolean(schema.isWithoutRowID))
         try table.set("strict", .boolean(schema.isStrict))
+        try table.set("row_id_names", list(schema.rowIDNames, in: state, string))
         try table.set("columns", list(schema.columns, in: state) { .table(try makeColumn($0, in: state)) })
         let key = try state.makeTable()
         try key.set("columns", names(schema.primaryKey, of: schema, in: state))
@@ -92,7 +93,9 @@ enum SchemaBinding {
     private static func makeColumn(_ column: TableSchema.Column, in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable()
         try table.set("name", string(column.name))
-        try table.set("type", string(column.type))
+        try table.set("type", string(column.type.text))
+        try table.set("affinity", string(column.type.affinity.rawValue))
+        try table.set("content", column.type.content.map { string($0.rawValue) } ?? .nil)
         try table.set("not_null", .boolean(column.isNotNull))
         try table.set("default", column.defaultSQL.map(string) ?? .nil)
         try table.set("primary_key", column.primaryKeyPosition.map { .integer(Int64($0)) } ?? .nil)

@@ -88,7 +88,7 @@ struct QueryRunner {
 
     private static func isBoolean(_ statement: Statement, column: CInt) -> Bool {
         guard let type = sqlite3_column_decltype(statement.sqliteStatement, column) else { return false }
-        return String(cString: type).uppercased().hasPrefix("BOOL")
+        return DeclaredType(String(cString: type)).content == .boolean
     }
 
     /// Reads the current row; SQLite's own functions give text byte by byte.

@@ -42,7 +42,7 @@ package struct SchemaContents: Equatable, Sendable {
 
     private static func columns(of table: String, _ db: Database) throws -> [Column] {
         try TableSchema.columns(of: table, in: db).map { column in
-            var parts = [column.type]
+            var parts = [column.type.text]
             if column.isNotNull { parts.append("NOT NULL") }
             if let value = column.defaultSQL { parts.append("DEFAULT \(value)") }
             if column.primaryKeyPosition != nil { parts.append("PRIMARY KEY") }

@@ -14,17 +14,17 @@ extension Association {
 
     /// Those of the columns, or `nil` if only SQLite can tell which keys are equal.
     package var keyForms: [KeyForm]? {
-        let forms = hops[0].columns.map { form(Affinity($0.from, of: origin), $0.to) }
+        let forms = hops[0].columns.map { form(origin.type(ofColumn: $0.from).affinity, $0.to) }
         return forms.contains(nil) ? nil : forms.compactMap { $0 }
     }
 
-    private func form(_ origin: Affinity, _ position: Int) -> KeyForm? {
+    private func form(_ origin: DeclaredType.Affinity, _ position: Int) -> KeyForm? {
         let table = hops[0].table
-        let target = Affinity(position, of: table)
-        if target == .number { return .number }
-        if origin == .number, target == .none || hops[0].columns.count == 1 { return nil }
+        let target = table.type(ofColumn: position).affinity
+        if target.isNumeric { return .number }
+        if origin.isNumeric, target == .blob || hops[0].columns.count == 1 { return nil }
         switch (target, table.columns[position].collation) {
-        case (.none, "BINARY"): return .same
+        case (.blob, "BINARY"): return .same
         case (.text, "BINARY"): return .text
         case (.text, "NOCASE"): return .textNoCase
         case (.text, "RTRIM"): return .textTrimmed
@@ -37,37 +37,20 @@ extension Association {
 
     /// Whether numbers may meet texts that look like them, which SQLite takes for equal where a column of numbers is compared with
     /// one without a type.
-    var comparesNumbersWithAnything: Bool { comparesNumbers(with: .none) }
+    var comparesNumbersWithAnything: Bool { comparesNumbers(with: .blob) }
 
     /// Whether texts that look like numbers are compared as numbers: `01` is equal to 1 where a column of numbers is compared with
     /// one of texts.
     package var comparesTextsAsNumbers: Bool { comparesNumbers(with: .text) }
 
-    private func comparesNumbers(with target: Affinity) -> Bool {
+    private func comparesNumbers(with target: DeclaredType.Affinity) -> Bool {
         let pair = hops[0].columns[0]
-        return hops[0].columns.count == 1 && Affinity(pair.from, of: origin) == .number
-            && Affinity(pair.to, of: hops[0].table) == target
+        return hops[0].columns.count == 1 && origin.type(ofColumn: pair.from).affinity.isNumeric
+            && hops[0].table.type(ofColumn: pair.to).affinity == target
     }
 
     /// For columns of the origin that are declared BLOB: their values are no texts.
     package var blobColumns: [Bool] {
-        hops[0].columns.map { $0.from >= 0 && origin.columns[$0.from].type.uppercased().contains("BLOB") }
-    }
-}
-
-/// What SQLite makes of values before it compares them with those of a column.
-private enum Affinity {
-    case number, text, none
-
-    /// - SeeAlso: SQLite, "Datatypes", 3.1.
-    init(_ position: Int, of table: TableSchema) {
-        let type = position < 0 ? "INT" : table.columns[position].type.uppercased()
-        if type.contains("INT") {
-            self = .number
-        } else if ["CHAR", "CLOB", "TEXT"].contains(where: type.contains) {
-            self = .text
-        } else {
-            self = type.isEmpty || type.contains("BLOB") ? .none : .number
-        }
+        hops[0].columns.map { origin.type(ofColumn: $0.from).content == .blob }
     }
 }

@@ -21,8 +21,5 @@ extension Request {
 }
 
 extension TableSchema {
-    /// Whether a column keeps integers as such, by its affinity.
-    fileprivate func holdsIntegers(_ column: Int) -> Bool {
-        column < 0 || columns[column].type.uppercased().contains("INT")
-    }
+    fileprivate func holdsIntegers(_ column: Int) -> Bool { type(ofColumn: column).affinity == .integer }
 }

@@ -68,7 +68,7 @@ package struct RequestCompiler {
                 let draft = SegmentDraft(name: "", request: request, number: 0, table: request.table)
                 draft.names = request.outputNames
                 root = Plan.Segment(draft, index: &index)
-                booleanColumns = request.output.indices.filter { TableSchema.Column.isBoolean(request.output[$0].type) }
+                booleanColumns = request.output.indices.filter { request.output[$0].type.content == .boolean }
             }
         }
     }

@@ -90,7 +90,7 @@ extension CompilerWalk {
             return
         }
         tokens.add(.note, table.name.utf8)
-        for column in table.columns { tokens.add(.note, "\(column.name)\0\(column.type)".utf8) }
+        for column in table.columns { tokens.add(.note, "\(column.name)\0\(column.type.text)".utf8) }
     }
 
     // MARK: - Joins

@@ -215,9 +215,7 @@ extension Expression {
 
     /// Whether its value is true, false or NULL, though SQLite has numbers.
     package var isBoolean: Bool {
-        if traits.contains(.boolean) { return true }
-        if let (table, position) = columnPosition, position >= 0 { return table.columns[position].isBoolean }
-        return false
+        traits.contains(.boolean) || declaredType.content == .boolean
     }
 
     /// The table and position if it is a column.
@@ -235,15 +233,5 @@ extension Expression {
     static func checkName(_ name: String, of what: String) throws {
         if name.isEmpty { throw RequestError.argument("the name of \(what) cannot be empty") }
         if name.utf8.contains(0) { throw RequestError.argument("the name of \(what) cannot contain a NUL byte") }
-    }
-}
-
-extension TableSchema.Column {
-    /// Whether it is declared BOOLEAN, and so holds true or false.
-    package var isBoolean: Bool { Self.isBoolean(type) }
-
-    static func isBoolean(_ type: String) -> Bool {
-        let type = type.foldedName
-        return type == "boolean" || type == "bool"
     }
 }

@@ -94,7 +94,7 @@ package final class CommonTable: Sendable {
                 throw RequestError.argument("the common table `\(name)` has two columns `\(column)`")
             }
             return TableSchema.Column(
-                name: column, type: "", isNotNull: false, defaultSQL: nil, primaryKeyPosition: nil, generation: nil,
+                name: column, type: .none, isNotNull: false, defaultSQL: nil, primaryKeyPosition: nil, generation: nil,
                 isHidden: false, collation: nil)
         }
         self.init(TableSchema(databaseName: "", name: name, kind: .request, columns: columns), nil)

@@ -2,7 +2,7 @@ extension Request {
     /// The columns by which rows are named: the primary key, or the row id.
     func keyColumns() throws -> [Expression] {
         if !table.primaryKey.isEmpty { return table.primaryKey.map(source.column) }
-        if case .table = source.body, table.hasRowID, table.rowIDName != nil { return [source.column(TableSchema.rowID)] }
+        if case .table = source.body, table.rowIDName != nil { return [source.column(TableSchema.rowID)] }
         throw RequestError.argument("`\(table.name)` has no primary key; name the columns")
     }
 

@@ -95,8 +95,8 @@ extension Request {
     package var outputNames: [String?] { output.map(\.name) }
 
     /// The columns of a row, without those of included associations.
-    var output: [(name: String?, type: String)] {
-        let base: [(String?, String)] =
+    var output: [(name: String?, type: DeclaredType)] {
+        let base: [(String?, DeclaredType)] =
             parts.values.selection?.map { ($0.name, $0.expression.declaredType) }
             ?? table.visibleColumns.map { (table.columns[$0].name, table.columns[$0].type) }
         return base + (parts.values.annotations + joinedAnnotations).map { ($0.name, $0.expression.declaredType) }
@@ -157,10 +157,10 @@ extension Request {
 }
 
 extension Expression {
-    /// The declared type of a column, and `BOOLEAN` of a condition.
-    var declaredType: String {
-        if let (table, position) = columnPosition { return position >= 0 ? table.columns[position].type : "INTEGER" }
-        return traits.contains(.boolean) ? "BOOLEAN" : ""
+    /// That of a column or a condition.
+    var declaredType: DeclaredType {
+        if let (table, position) = columnPosition { return table.type(ofColumn: position) }
+        return traits.contains(.boolean) ? .condition : .none
     }
 
     /// What a result column is called if nobody names it.

@@ -21,7 +21,7 @@ extension TableSchema {
 
     /// The columns of a table or view of the main database.
     static func columns(of name: String, in db: Database) throws -> [Column] {
-        try TableReader(db: db, database: "main", name: name).readColumns().columns
+        try TableReader(db: db, database: "main", name: name).readColumns(isStrict: false).columns
     }
 
     /// The names of the tables and views, for finding the one that was meant.
@@ -41,18 +41,19 @@ private struct TableReader {
     func read(_ row: Row) throws -> TableSchema {
         let type: String = row["type"]
         let isWithoutRowID: Bool = row["wr"]
-        let (columns, key) = try readColumns()
+        let isStrict: Bool = row["strict"]
+        let (columns, key) = try readColumns(isStrict: isStrict)
         let indexes = try readIndexes(columns)
         // An INTEGER PRIMARY KEY has no index of its own, unless it is the DESC form.
         let isRowID =
-            key.count == 1 && columns[key[0]].type.foldedName == "integer" && !isWithoutRowID
+            key.count == 1 && columns[key[0]].type.isIntegerKey && !isWithoutRowID
             && type == "table" && !indexes.contains { $0.origin == "pk" }
         var uniqueKeys = indexes.filter { $0.isUnique && !$0.isPartial && $0.isComplete }.map(\.columns)
         if !key.isEmpty, !uniqueKeys.contains(key) { uniqueKeys.insert(key, at: 0) }
         return TableSchema(
             databaseName: database, name: name,
             kind: type == "view" ? .view : type == "virtual" ? .virtual : .table,
-            isWithoutRowID: isWithoutRowID, isStrict: row["strict"], columns: columns, primaryKey: key,
+            isWithoutRowID: isWithoutRowID, isStrict: isStrict, columns: columns, primaryKey: key,
             primaryKeyIsRowID: isRowID, uniqueKeys: uniqueKeys, foreignKeys: try readForeignKeys(),
             indexes: indexes.filter { !$0.isPartial && !$0.columns.isEmpty }.map(\.columns))
     }
@@ -63,20 +64,20 @@ private struct TableReader {
 
     // MARK: - Columns
 
-    func readColumns() throws -> (columns: [TableSchema.Column], key: [Int]) {
+    func readColumns(isStrict: Bool) throws -> (columns: [TableSchema.Column], key: [Int]) {
         let rows = try rows("pragma_table_xinfo", of: name)
         // A view that cannot be used has no columns here: let SQLite say why.
         if rows.isEmpty { _ = try db.makeStatement(sql: "SELECT * FROM \(database.quotedName).\(name.quotedName)") }
-        let columns = rows.map(column)
+        let columns = rows.map { column($0, isStrict: isStrict) }
         let key = columns.indices.filter { columns[$0].primaryKeyPosition != nil }
         return (columns, key.sorted { columns[$0].primaryKeyPosition! < columns[$1].primaryKeyPosition! })
     }
 
-    private func column(_ row: Row) -> TableSchema.Column {
+    private func column(_ row: Row, isStrict: Bool) -> TableSchema.Column {
         let position: Int = row["pk"]
         let hidden: Int = row["hidden"]
         return TableSchema.Column(
-            name: row["name"], type: row["type"], isNotNull: row["notnull"], defaultSQL: row["dflt_value"],
+            name: row["name"], type: DeclaredType(row["type"], isStrict: isStrict), isNotNull: row["notnull"], defaultSQL: row["dflt_value"],
             primaryKeyPosition: position > 0 ? position : nil,
             generation: hidden == 2 ? .virtual : hidden == 3 ? .stored : nil, isHidden: hidden == 1,
             collation: collation(of: row["name"]))

@@ -25,6 +25,8 @@ package final class TableSchema: Sendable {
     let indexes: [[Int]]
     /// The columns that `*` stands for.
     package let visibleColumns: [Int]
+    /// The names that SQL has for the row id, the usual one first: none for views and tables WITHOUT ROWID, nor those of columns.
+    package let rowIDNames: [String]
     private let positions: NameIndex
 
     package enum Kind: String, Sendable, Equatable {
@@ -35,8 +37,7 @@ package final class TableSchema: Sendable {
 
     package struct Column: Sendable, Equatable {
         package let name: String
-        /// The declared type, empty if there is none.
-        package let type: String
+        package let type: DeclaredType
         package let isNotNull: Bool
         /// SQL text.
         package let defaultSQL: String?
@@ -83,6 +84,8 @@ package final class TableSchema: Sendable {
         self.indexes = indexes
         visibleColumns = columns.indices.filter { !columns[$0].isHidden }
         positions = NameIndex(columns.map(\.name))
+        let hasRowID = !isWithoutRowID && (kind == .table || kind == .virtual)
+        rowIDNames = hasRowID ? Self.rowIDNames(besides: columns.lazy.map(\.name)) : []
     }
 
     private static let lastID = Mutex<UInt32>(0)
@@ -90,8 +93,16 @@ package final class TableSchema: Sendable {
     /// Stands for the row id where a column is expected, in tables that have one.
     package static let rowID = -1
 
-    /// Whether rows can be named by `rowid`.
-    package var hasRowID: Bool { !isWithoutRowID && (kind == .table || kind == .virtual) }
+    /// The names that SQL has for the row id of a table with these columns, of which no column can be called the same.
+    package static func rowIDNames(besides columns: some Sequence<String>) -> [String] {
+        let columns = Set(columns.lazy.map(\.foldedName))
+        return ["rowid", "_rowid_", "oid"].filter { !columns.contains($0) }
+    }
+
+    /// What is declared for a column, or the row id.
+    package func type(ofColumn position: Int) -> DeclaredType {
+        position == Self.rowID ? .rowID : columns[position].type
+    }
 
     /// The position of a column, in any case.
     package func column(named name: String) -> Int? {
@@ -104,14 +115,12 @@ package final class TableSchema: Sendable {
     }
 
     private func rowIDPosition(_ name: String) -> Int? {
-        guard hasRowID, ["rowid", "oid", "_rowid_"].contains(name.foldedName) else { return nil }
-        return primaryKeyIsRowID ? primaryKey[0] : rowIDName == nil ? nil : Self.rowID
+        guard !rowIDNames.isEmpty, rowIDNames.contains(name.foldedName) else { return nil }
+        return primaryKeyIsRowID ? primaryKey[0] : Self.rowID
     }
 
-    /// How the row id is called: by a name that no column has.
-    package var rowIDName: String? {
-        ["rowid", "_rowid_", "oid"].first { positions.position(of: $0) == nil }
-    }
+    /// How the row id is called, if it has a name.
+    package var rowIDName: String? { rowIDNames.first }
 
     /// Whether the table is spelled like another one, and the same in all that requests depend on.
     func isEqual(to other: TableSchema) -> Bool {

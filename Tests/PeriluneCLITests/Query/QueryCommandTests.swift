@@ -43,6 +43,16 @@ import Testing
         #expect((result.status, result.output, result.errors) == (0, output, ""))
     }
 
+    @Test func `columns that are named BOOLEAN are true or false, and no others`() throws {
+        let folder = try TestFolder()
+        let made = try folder.perilune(
+            "run", "--database", "a.sqlite", "-e",
+            "db:execute[[CREATE TABLE t (a BOOLEAN(1), b Bool, c BOOLEANS); INSERT INTO t VALUES (1, 0, 1)]]")
+        try #require(made.status == 0, "\(made.errors)")
+        let result = try folder.perilune("query", "--database", "a.sqlite", "SELECT * FROM t")
+        #expect(result.output == "{\"a\":true,\"b\":false,\"c\":1}\n")
+    }
+
     @Test func `values are bound by name and by number`() throws {
         let folder = try shop()
         let named = try folder.perilune(

@@ -42,7 +42,7 @@ import Testing
         #expect(table.databaseName == "main")
         #expect(table.kind == .table)
         #expect(table.columns.map(\.name) == ["id", "name", "country"])
-        #expect(table.columns.map(\.type) == ["INTEGER", "TEXT", ""])
+        #expect(table.columns.map(\.type.text) == ["INTEGER", "TEXT", ""])
         #expect(table.columns[1].defaultSQL == "'unknown'")
         #expect(table.columns[1].isNotNull)
         #expect(table.column(named: "NAME") == 1)

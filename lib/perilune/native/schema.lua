@@ -7,6 +7,7 @@
 ---@field kind "table"|"view"|"virtual"|"shadow"
 ---@field without_rowid boolean
 ---@field strict boolean
+---@field row_id_names string[] the names that SQL has for the row id, the usual one first; none that a column has
 ---@field columns perilune.column_schema[]
 ---@field primary_key { columns: string[], rowid: boolean }
 ---@field unique_keys string[][]
@@ -15,6 +16,8 @@
 ---@class perilune.column_schema
 ---@field name string
 ---@field type string as it is declared
+---@field affinity "integer"|"text"|"blob"|"real"|"numeric"
+---@field content? "boolean"|"date"|"blob" what fields hold, unless that is just what is stored
 ---@field not_null boolean
 ---@field default? string SQL
 ---@field primary_key? integer its position in the key, from 1

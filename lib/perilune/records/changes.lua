@@ -37,7 +37,7 @@ function record_changes.columns(info, target)
   local seen, changed = {}, {}
   for _, name in ipairs(names) do seen[name] = true end
   for _, column in ipairs(suspects) do
-    local info = current.affinities[column] and current or info
+    local info = current.declared[column] and current or info
     -- What an unseen column holds is not known.
     local is_noted = records.stored_field(target, column) == null and not seen[column]
     if not info.generated[column] and (is_noted or record_values.differs(info, column, old[column], rawget(target, column))) then

@@ -1,6 +1,5 @@
 --- The types of columns in records: what a field holds for a stored value, and what is stored for a field.
--- A column declared DATE, DATETIME or TIMESTAMP holds dates, one declared BOOLEAN booleans, one declared BLOB takes strings as
--- bytes. The option `types` of a record says it for other columns, or otherwise for these.
+-- What a column holds by its declared type (its `content`: dates, booleans, bytes) stands in the schema. The option `types` of a record says it for other columns, or otherwise for these.
 --
 -- A converter has `name`, for messages; `write(value)`, which returns what is stored, or nil and what is wrong; and, unless
 -- fields hold what is stored, `read(value)`, which returns the field, or nil and what is wrong. Neither gets nil.
@@ -221,18 +220,13 @@ function column_types.converter(wanted, place)
     function(value) return wanted:to_database(value) end)
 end
 
-local declared = {
-  BOOLEAN = named.boolean, BOOL = named.boolean, BLOB = named.blob,
-  DATE = named.date, DATETIME = named.date, TIMESTAMP = named.date,
-}
-
 --- The converters of a table's columns, by name; nil for a column whose fields are stored as they are.
 -- @param schema the table, as `native_schema.table` gives it
 -- @param types the option of the record: columns with their types, or nil
 function column_types.of(schema, types)
   local converters, names = {}, {}
   for index, column in ipairs(schema.columns) do
-    converters[column.name] = declared[column.type:upper():gsub("%s*%(.*%)%s*$", "")]
+    converters[column.name] = named[column.content]
     names[index] = column.name
   end
   if types == nil then return converters end

@@ -18,22 +18,11 @@ function record_description.column_names(schema)
   return names
 end
 
---- The names that stand for the row id of a table: none for views and tables WITHOUT ROWID, nor those that columns have.
-function record_description.row_id_names(schema)
-  local names, is_column = {}, {}
-  if schema.without_rowid or schema.kind == "view" then return names end
-  for _, column in ipairs(schema.columns) do is_column[record_description.fold(column.name)] = true end
-  for _, name in ipairs{ "rowid", "_rowid_", "oid" } do
-    if not is_column[name] then names[#names + 1] = name end
-  end
-  return names
-end
-
 --- The name by which records of a class have the row id of a table as their key; nil if they do not.
 function record_description.row_id_key(info, schema)
   local wanted = info.primary_key
   if not wanted or #wanted > 1 then return nil end
-  for _, name in ipairs(record_description.row_id_names(schema)) do
+  for _, name in ipairs(schema.row_id_names) do
     if name == record_description.fold(wanted[1]) then return wanted[1] end
   end
 end
@@ -62,8 +51,8 @@ local function describe_columns(schema, row_id)
       columns[#columns + 1] = {
         name = column.name,
         folded = folded,
-        is_blob = column.type:upper():find("BLOB", 1, true) ~= nil,
-        is_boolean = column.type:upper() == "BOOLEAN" or column.type:upper() == "BOOL",
+        is_blob = column.content == "blob",
+        is_boolean = column.content == "boolean",
         is_generated = column.generated ~= nil,
         has_default = column.default ~= nil and column.default:upper() ~= "NULL",
       }
@@ -102,7 +91,7 @@ function record_description.describe(info, schema)
   return {
     class = info.class, schema = schema, table = schema.name, source = source, key = key,
     columns = columns, positions = positions, keys = keys, key_count = #keys, rowid = is_own and keys[1] or nil,
-    row_id = #keys == 0 and record_description.row_id_names(schema)[1] or nil, -- by which rows are found that have no key
+    row_id = #keys == 0 and schema.row_id_names[1] or nil, -- by which rows are found that have no key
     is_view = schema.kind == "view", returns = schema.kind == "table",
     select = select,
     count = "SELECT COUNT(*) FROM " .. source,

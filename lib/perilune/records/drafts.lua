@@ -37,7 +37,8 @@ local function raise_verb(class, verb)
 end
 
 --- What is known of a class that has seen no table: any name may be a column.
-local unknown = { affinities = setmetatable({}, { __index = function() return "BLOB" end }), converters = {} }
+local any_column = { affinity = "blob" }
+local unknown = { declared = setmetatable({}, { __index = function() return any_column end }), converters = {} }
 
 local function info_of(class)
   return record_info.of_any(class) or unknown
@@ -46,7 +47,7 @@ end
 --- The same, after reading the schema again if it has no such column: another connection may have added it.
 local function info_with(class, column)
   local info = info_of(class)
-  if info.affinities[column] or type(column) ~= "string" then return info end
+  if info.declared[column] or type(column) ~= "string" then return info end
   local has_one, db = pcall(records.default_database)
   if has_one then records.touch_schema(db) end
   return info_of(class)
@@ -92,19 +93,19 @@ end
 local function index(self, key)
   local class = classes[self]
   local info = info_of(class)
-  if info.columns and info.affinities[key] then return nil end
+  if info.columns and info.declared[key] then return nil end
   if methods[key] then return methods[key] end
   if verbs[key] then raise_verb(class, key) end
   local method = record.method(record.info(class), key)
   if method ~= nil or not info.columns then return method end
   info = info_with(class, key)
-  if not info.affinities[key] then raise_unknown(class, key, info) end
+  if not info.declared[key] then raise_unknown(class, key, info) end
 end
 
 local function assign(self, key, value)
   local class = classes[self]
   local info = info_with(class, key)
-  if not info.affinities[key] then raise_unknown(class, key, info) end
+  if not info.declared[key] then raise_unknown(class, key, info) end
   rawset(self, key, value)
 end
 
@@ -138,8 +139,8 @@ function draft.new(class, values)
   end
   local info, is_record = info_of(class), record.info_of(values) ~= nil
   for key in next, values or {} do
-    if not info.affinities[key] and not is_record then info = info_with(class, key) end
-    if type(key) ~= "string" or not (info.affinities[key] or is_record) then raise_unknown(class, key, info) end
+    if not info.declared[key] and not is_record then info = info_with(class, key) end
+    if type(key) ~= "string" or not (info.declared[key] or is_record) then raise_unknown(class, key, info) end
   end
   local result = copy_of_fields(info, values or {})
   classes[result] = class

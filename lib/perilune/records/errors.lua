@@ -26,7 +26,7 @@ local explanations = {}
 function explanations.constraint_check(info, _, _, message)
   local constraint = message:match("^CHECK constraint failed: (.*)$")
   if not constraint then return end
-  local is_name = constraint:find("^[%w_]+$") and not info.affinities[constraint]
+  local is_name = constraint:find("^[%w_]+$") and not info.declared[constraint]
   return { constraint = constraint, columns = not is_name and columns_in(info, constraint) or nil }
 end
 
@@ -37,7 +37,7 @@ end
 
 function explanations.constraint_datatype(info, _, _, message)
   local column = message:match("column [^.]*%.(.*)$")
-  return column and info.affinities[column] and { columns = { column } }
+  return column and info.declared[column] and { columns = { column } }
 end
 
 --- Only the column that stands for the row id takes integers alone, in tables that are not STRICT.

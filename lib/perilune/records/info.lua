@@ -1,11 +1,10 @@
 --- What is known of a table beyond what the row path needs: the types of its columns, for each description of it.
--- The *column info* of a description is a table { schema, description, columns, affinities, converters, generated,
+-- The *column info* of a description is a table { schema, description, columns, declared, converters, generated,
 -- not_null, chosen_keys }; types.lua adds which of them are converted.
 
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
-local stored_values = require "perilune.runtime.stored_values"
 
 local record_info = {}
 
@@ -32,20 +31,23 @@ local function chosen_keys(description)
   return chosen
 end
 
+--- Stands for the row id, which is no column of the schema.
+local row_id = { affinity = "integer" }
+
 local function make(description)
   local schema, class_info = description.schema, record.info(description.class)
-  local columns, affinities, generated, not_null = {}, {}, {}, {}
+  local columns, declared, generated, not_null = {}, {}, {}, {}
   for index, column in ipairs(description.columns) do
     columns[index] = column.name
-    affinities[column.name] = "integer" -- the row id, which is none of the schema's
+    declared[column.name] = row_id
   end
   for _, column in ipairs(schema.columns) do
-    affinities[column.name] = stored_values.affinity(column.type, schema.strict)
+    declared[column.name] = column
     generated[column.name] = column.generated and true or nil
     not_null[column.name] = column.not_null or nil
   end
   return {
-    schema = schema, description = description, columns = columns, affinities = affinities, generated = generated,
+    schema = schema, description = description, columns = columns, declared = declared, generated = generated,
     not_null = not_null,
     converters = column_types.of(schema, not description.is_unbound and record_info.types_of(class_info) or nil),
     chosen_keys = chosen_keys(description),
@@ -70,7 +72,7 @@ end
 --- The same, after reading the schema again if the table has no such column: another connection may have added it.
 function record_info.with_column(class, db, column)
   local info = record_info.of_class(class, db)
-  if info.affinities[column] or type(column) ~= "string" then return info end
+  if info.declared[column] or type(column) ~= "string" then return info end
   db = db or records.default_database()
   records.touch_schema(db)
   return record_info.of_class(class, db)

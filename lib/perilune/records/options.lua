@@ -126,10 +126,10 @@ end
 
 --- The columns that are to be returned: a list of names. Raises for one that the table does not have.
 local function returned_columns(info, returning)
-  if returning == "all" and not info.affinities.all then return info.columns end
+  if returning == "all" and not info.declared.all then return info.columns end
   local columns = type(returning) == "table" and returning or { returning }
   for _, column in ipairs(columns) do
-    if not info.affinities[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   end
   return columns
 end
@@ -140,7 +140,7 @@ function record_options.columns(class_info, options, db)
   if not returning then return nil end
   local info = record_info.of_class(class_info.class, db)
   for _, column in ipairs(returning ~= "all" and (type(returning) == "table" and returning or { returning }) or {}) do
-    if not info.affinities[column] then info = record_info.with_column(class_info.class, db, column) end
+    if not info.declared[column] then info = record_info.with_column(class_info.class, db, column) end
   end
   return returned_columns(info, returning)
 end

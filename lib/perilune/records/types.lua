@@ -20,8 +20,8 @@ function record.class_options.types(info, value)
 end
 
 --- What the row path does by itself.
-local function is_native(converter, declared)
-  return converter.name == "blob" and declared:find("BLOB", 1, true) or converter.name == "boolean" and declared:find("^BOOL")
+local function is_native(converter, column)
+  return converter.name == column.content and (column.content == "blob" or column.content == "boolean")
 end
 
 --- The columns that are converted when a record is written (`converted`), and those that the Lua part has to convert when one is
@@ -30,7 +30,7 @@ local function sort_columns(info)
   info.dates = {}
   for _, column in ipairs(info.schema.columns) do
     local converter = info.converters[column.name]
-    if converter and not column.hidden and not is_native(converter, column.type:upper()) then
+    if converter and not column.hidden and not is_native(converter, column) then
       info.converted = info.converted or {}
       info.converted[#info.converted + 1] = column.name
       if converter == column_types.date then info.dates[#info.dates + 1] = column.name

@@ -18,7 +18,7 @@ local update_changes = {}
 local function are_options(info, value)
   if type(value) ~= "table" or next(value) == nil then return false end
   for name in next, value do
-    if not record_options.by_verb.update_changes[name] or info.affinities[name] then return false end
+    if not record_options.by_verb.update_changes[name] or info.declared[name] then return false end
   end
   return true
 end

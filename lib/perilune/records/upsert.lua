@@ -49,7 +49,7 @@ function record_upsert.run(class_info, target, db, options)
   record_keys.check_kept("upsert", info.description, target)
   local given, arguments = given_values(info, target, db)
   for column in pairs(type(options and options.update) == "table" and options.update or options and options.set or {}) do
-    if not info.affinities[column] then info = record_info.with_column(class_info.class, db, column) end
+    if not info.declared[column] then info = record_info.with_column(class_info.class, db, column) end
   end
   local sql, bound = upsert_sql.make(info, given, options or {})
   if not sql then return steps.insert(class_info, target, db, options) end
@@ -73,7 +73,7 @@ function record_upsert.has_row(class_info, target, db, options)
   if type(columns) == "string" then columns = { columns } end
   for index, column in ipairs(type(columns) == "table" and columns or {}) do
     local value = rawget(target, column)
-    if value == nil or value == null or not info.affinities[column] then return false end
+    if value == nil or value == null or not info.declared[column] then return false end
     parts[index] = record_values.condition(info, column, value, arguments)
   end
   if #parts == 0 then return false end

@@ -23,7 +23,7 @@ local function read_columns(info, option, value)
   if type(value) == "string" then value = { value } end
   if type(value) ~= "table" then fail(info.schema, "%s: expected columns, got %s", option, errors.describe(value)) end
   for _, column in ipairs(value) do
-    if not info.affinities[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+    if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   end
   return value
 end
@@ -73,7 +73,7 @@ end
 
 --- Adds an assignment that an option asks for by name; the key and the target say which row it is, and stay.
 local function check_assigned(info, fixed, column)
-  if not info.affinities[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
+  if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
   if fixed[column] then fail(info.schema, "`%s` says which row it is, and cannot be updated", column) end
   if info.generated[column] then fail(info.schema, "`%s` is generated, and cannot be updated", column) end
 end

@@ -28,17 +28,17 @@ end
 --- Whether a column would hold something else: the value of a field is compared with what the column has stored.
 -- @param info what is known of the table
 function record_values.differs(info, column, old, value)
-  local affinity, converter = info.affinities[column], info.converters[column]
+  local declared, converter = info.declared[column], info.converters[column]
   if is_absent(value) or old == nil then return not (is_absent(value) and old == nil) end
-  if not converter then return not stored_values.are_same(old, value, affinity) end
+  if not converter then return not stored_values.are_same(old, value, declared) end
   local stored = converter.write(value)
   if stored == nil then return true end
-  if stored_values.are_same(old, stored, affinity) then return false end
+  if stored_values.are_same(old, stored, declared) then return false end
   -- The same may be written in several ways: dates, JSON.
   local field, canonical = old, nil
   if converter.read then field = converter.read(old) end
   if field ~= nil then canonical = converter.write(field) end
-  return canonical == nil or not stored_values.are_same(canonical, stored, affinity)
+  return canonical == nil or not stored_values.are_same(canonical, stored, declared)
 end
 
 --- What is stored for a field, which may be nil. Raises if it does not convert.

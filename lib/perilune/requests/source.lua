@@ -8,7 +8,6 @@ local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
 local verbs, derivations = request.verbs, request.derivations
-local row_id_names = require("perilune.records.description").row_id_names
 
 local schema_generation = records.schema_generation
 
@@ -32,7 +31,7 @@ end
 local function spelled(self, schema, name)
   if self.known ~= schema then
     self.known, self.spellings = schema, {}
-    for _, name in ipairs(row_id_names(schema)) do self.spellings[name] = name end
+    for _, name in ipairs(schema.row_id_names) do self.spellings[name] = name end
     for _, column in ipairs(schema.columns) do self.spellings[column.name:lower()] = column.name end
   end
   return self.spellings[name:lower()]

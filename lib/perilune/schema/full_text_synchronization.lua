@@ -1,5 +1,6 @@
 --- Keeping full-text tables as the tables that they take their content from: by triggers on those.
 
+local native_schema = require "perilune.native.schema"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 
@@ -61,18 +62,12 @@ end
 -- @treturn boolean whether a column has that name
 function synchronization.rowid_of(db, content, place)
   if db:view_exists(content) then checks.refuse(place, "`" .. content .. "` is a view: only tables have row ids") end
-  local columns = db:columns(content)
-  local kind = db:fetch_one("SELECT type, wr FROM pragma_table_list(?)", content)
-  if kind.type ~= "table" or kind.wr ~= 0 then
+  local schema = native_schema.table(db, content)
+  if schema.kind ~= "table" or schema.without_rowid then
     checks.refuse(place, "table `" .. content .. "` has no row ids, by which a full-text table finds its content")
   end
-  local key = db:primary_key(content)
-  if key.rowid then return key.columns[1], true end
-  for _, name in ipairs{ "rowid", "oid", "_rowid_" } do
-    local is_hidden = false
-    for _, column in ipairs(columns) do is_hidden = is_hidden or checks.same_name(column.name, name) end
-    if not is_hidden then return name, false end
-  end
+  if schema.primary_key.rowid then return schema.primary_key.columns[1], true end
+  if schema.row_id_names[1] then return schema.row_id_names[1], false end
   checks.refuse(place, "the columns of table `" .. content .. "` hide its row ids")
 end
 

@@ -5,6 +5,8 @@ local native_schema = require "perilune.native.schema"
 local types = require "perilune.runtime.types"
 local database = require("perilune.native.databases").methods
 
+local introspection = {}
+
 local function check_name(method, what, name)
   if type(name) ~= "string" then
     errors.raise("argument", "db:" .. method .. ": argument 1: expected the name of " .. what .. ", got "
@@ -63,6 +65,12 @@ local function table_of(db, method, name)
   return native_schema.table(db, name)
 end
 
+--- The columns of a table with what their types mean: beside the fields of `db:columns`, `affinity` ("integer", "text", "blob",
+-- "real" or "numeric") and `content` ("boolean", "date" or "blob"; nil where fields hold just what is stored).
+function introspection.declared_columns(db, name)
+  return table_of(db, "columns", name).columns
+end
+
 local function copy(list)
   return table.move(list, 1, #list, 1, {})
 end
@@ -72,8 +80,10 @@ end
 function database:columns(name)
   local columns = {}
   for index, column in ipairs(table_of(self, "columns", name).columns) do
-    columns[index] = {}
-    for field, value in pairs(column) do columns[index][field] = value end
+    columns[index] = {
+      name = column.name, type = column.type, not_null = column.not_null, default = column.default,
+      primary_key = column.primary_key, hidden = column.hidden, generated = column.generated,
+    }
   end
   return columns
 end
@@ -205,3 +215,5 @@ function database:fetch_values_as(wanted, sql, ...)
   end
   return values
 end
+
+return introspection
