@@ -69,6 +69,7 @@ final class ScriptLibrary {
                 "set_failure": pdb_set_callback_failure, "take_notification": pdb_take_notification,
             ], in: makeNative("observers"))
         try SchemaBinding.install(in: makeNative("schema"), of: state)
+        try defineSQL(in: makeNative("sql"))
         prec_push_record_functions(state.core.L)
         try loader.provide("perilune.native.records", state.core.takeValues(1)[0])
     }
@@ -81,6 +82,20 @@ final class ScriptLibrary {
     private func set(_ functions: [String: LuaCFunction], in table: LuaTable) throws {
         for (name, function) in functions {
             try table.set(.string(LuaString(name)), .function(state.makeFunction(c: function)))
+        }
+    }
+
+    private func defineSQL(in sql: LuaTable) throws {
+        try sql.setFunction("placeholders") { arguments in
+            let sql: LuaString = try arguments.get(1)
+            do {
+                let places = try SQLFragmentText(sql.bytes).placeholders.flatMap { [$0.lowerBound + 1, $0.upperBound] }
+                let list = try arguments.state.makeTable(arrayCount: places.count)
+                for (index, place) in places.enumerated() { try list.set(.integer(Int64(index + 1)), .integer(Int64(place))) }
+                return [.table(list)]
+            } catch let flaw as SQLFragmentText.Flaw {
+                return [.nil, .string(LuaString(flaw.text))]
+            }
         }
     }
 

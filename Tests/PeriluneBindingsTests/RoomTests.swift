@@ -7,7 +7,7 @@ private let order = [
     CTarget("CPeriluneShim", rooms: ["Text", "State", "Calls", "Limited"]),
     CTarget(
         "CPeriluneRows",
-        rooms: ["State", "Values", "SQL", "Errors", "Connections", "Rows", "Accesses", "Functions", "Queries", "Observers"],
+        rooms: ["State", "Values", "Errors", "Connections", "Rows", "Accesses", "Functions", "Queries", "Observers"],
         uses: ["CPeriluneSQLite", "CPeriluneShim"]),
     CTarget(
         "CPeriluneRecords", rooms: ["Model", "Snapshots", "Decoding", "Writing", "Lists", "Requests"],

@@ -5,7 +5,6 @@
 #include <perilune_connections.h>
 
 #include "CPeriluneRows/Errors/errors.h"
-#include "CPeriluneRows/SQL/sql.h"
 #include "CPeriluneRows/State/state.h"
 #include "CPeriluneRows/Values/values.h"
 

@@ -125,12 +125,13 @@ static void raise_unprepared(lua_State *L, pdb_access *access, int sql_index) {
 static pdb_statement *prepare(lua_State *L, pdb_access *access, int sql_index) {
     size_t length;
     const char *sql = check_text(L, sql_index, &length);
-    pdb_screening screening = pdb_screen(sql, length);
+    pdb_state *rows = access->database->rows;
+    pdb_screening screening;
+    rows->callbacks.sql.screen(sql, length, &screening);
     check_keyword(L, access, &screening);
     pdb_statement *statement = new_statement(L, sql_index);
     statement->screening = screening;
     if (screening.keyword == PDB_KEYWORD_EMPTY) return statement;
-    pdb_state *rows = access->database->rows;
     pdb_prepared prepared = {0};
     bool may_refuse = pdb_begin_host_call(rows);
     int result = rows->callbacks.prepare(L, access->connection->grdb, sql, &prepared);
@@ -138,8 +139,7 @@ static pdb_statement *prepare(lua_State *L, pdb_access *access, int sql_index) {
     if (result != 0) raise_unprepared(L, access, sql_index);
     if (prepared.handle == NULL) return statement;
     adopt(L, access->connection, statement, &prepared);
-    size_t consumed = strlen(sqlite3_sql(statement->handle));
-    statement->has_tail = !pdb_is_blank(sql + consumed, length - consumed);
+    statement->has_tail = prepared.has_tail;
     if (screening.is_temporary) access->database->wants_writer = true;
     return statement;
 }
@@ -165,7 +165,8 @@ pdb_statement *pdb_compile(lua_State *L, pdb_access *access, int sql_index) {
 pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *batch, int sql_index) {
     pdb_state *rows = access->database->rows;
     const char *rest = batch->sql + batch->offset;
-    pdb_screening screening = pdb_screen(rest, batch->length - batch->offset);
+    pdb_screening screening;
+    rows->callbacks.sql.screen(rest, batch->length - batch->offset, &screening);
     if (screening.keyword == PDB_KEYWORD_EMPTY) return NULL;
     rows->statement_start = batch->offset;
     check_keyword(L, access, &screening);
@@ -191,16 +192,14 @@ size_t pdb_statement_start(lua_State *L) { return pdb_state_of(L)->statement_sta
 
 /* MARK: - Columns */
 
-bool pdb_is_boolean_type(const char *type) {
-    return type && (sqlite3_stricmp(type, "boolean") == 0 || sqlite3_stricmp(type, "bool") == 0);
-}
-
 /* Swift frames may be below, so that nothing may be raised. */
 static void read_booleans(pdb_statement *statement) {
+    const pdb_sql_callbacks *sql = &statement->connection->database->rows->callbacks.sql;
     free(statement->booleans);
     statement->booleans = NULL;
     for (int i = 0; i < statement->column_count; i++) {
-        if (!pdb_is_boolean_type(sqlite3_column_decltype(statement->handle, i))) continue;
+        const char *type = sqlite3_column_decltype(statement->handle, i);
+        if (type == NULL || !sql->is_boolean(type)) continue;
         if (statement->booleans == NULL) statement->booleans = calloc((size_t)statement->column_count, 1);
         if (statement->booleans == NULL) abort();
         statement->booleans[i] = 1;

@@ -242,7 +242,11 @@ static void did_end_savepoint(pdb_connection *connection, size_t mark, bool is_k
 }
 
 static void did_control(pdb_connection *connection, const char *sql) {
-    if (connection->hub) pdb_observers_take_control(connection->hub, sql);
+    if (connection->hub == NULL) return;
+    char *name = NULL;
+    pdb_savepoint_command command = connection->database->rows->callbacks.sql.savepoint(sql, &name);
+    if (name) pdb_observers_take_control(connection->hub, command, name);
+    free(name);
 }
 
 static void did_end_statement(pdb_connection *connection) {

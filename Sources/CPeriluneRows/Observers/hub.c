@@ -79,6 +79,7 @@ pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *conne
     hub->owners = 1; /* the relay's */
     hub->handle = connection->handle;
     hub->grdb = connection->grdb;
+    hub->is_boolean = rows->callbacks.sql.is_boolean;
     bool may_refuse = pdb_begin_host_call(rows);
     hub->relay = rows->callbacks.observe(connection->grdb, hub);
     pdb_end_host_call(rows, may_refuse);

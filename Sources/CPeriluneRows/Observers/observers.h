@@ -92,6 +92,7 @@ struct pdb_connection_observers {
     _Atomic(bool) is_ended;
     _Atomic(bool) has_removed;
     sqlite3 *handle;
+    bool (*is_boolean)(const char *declared_type);
     void *grdb, *relay; /* not owned: alive until the hub has ended */
     pdb_observer *observers;
     pdb_observed_table *tables;
@@ -124,8 +125,8 @@ void pdb_release_observers(pdb_connection_observers *hub);
 size_t pdb_observers_begin_savepoint(pdb_connection_observers *hub, const char *name);
 void pdb_observers_end_savepoint(pdb_connection_observers *hub, size_t depth, bool is_kept);
 
-/* A statement of a script that begins or ends savepoints has been run. */
-void pdb_observers_take_control(pdb_connection_observers *hub, const char *sql);
+/* A statement of a script that does something with a savepoint has been run. */
+void pdb_observers_take_control(pdb_connection_observers *hub, pdb_savepoint_command command, const char *name);
 
 /* A statement has succeeded: observers are told what it has changed. */
 void pdb_observers_statement_ended(pdb_connection_observers *hub);

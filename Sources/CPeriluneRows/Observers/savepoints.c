@@ -118,31 +118,6 @@ void pdb_forget_savepoints(pdb_connection_observers *hub) {
 
 /* MARK: - By SQL */
 
-/* Takes the next word or quoted name of a statement. Returns it, to be freed; NULL at the end, or without memory. */
-static char *take_word(const char **sql) {
-    const char *start = *sql + pdb_blank_length(*sql, strlen(*sql));
-    char quote = *start == '[' ? ']' : *start == '"' || *start == '`' || *start == '\'' ? *start : '\0';
-    const char *end = start + (quote != '\0');
-    char *word = malloc(strlen(start) + 1), *next = word;
-    if (word == NULL) return NULL;
-    while (*end && (quote ? *end != quote || (quote != ']' && end[1] == quote && end++) : !strchr(" \t\r\n\f;-/", *end))) *next++ = *end++;
-    *next = '\0';
-    *sql = end + (quote && *end == quote);
-    if (next > word) return word;
-    free(word);
-    return NULL;
-}
-
-/* Takes the last word: the name of the savepoint. */
-static char *take_name(const char *sql, bool *has_to) {
-    char *name = NULL;
-    for (char *word; (word = take_word(&sql)) != NULL; name = word) {
-        if (name && sqlite3_stricmp(name, "TO") == 0) *has_to = true;
-        free(name);
-    }
-    return name;
-}
-
 /* The number of the innermost savepoint of that name, from 1; 0 if there is none. */
 static size_t depth_of(pdb_connection_observers *hub, const char *name) {
     size_t depth = hub->savepoint_count;
@@ -158,16 +133,11 @@ static void roll_back_to(pdb_connection_observers *hub, size_t depth) {
     forget_savepoints(hub, depth);
 }
 
-void pdb_observers_take_control(pdb_connection_observers *hub, const char *sql) {
-    bool has_to = false;
-    char *verb = take_word(&sql), *name = verb ? take_name(sql, &has_to) : NULL;
-    if (name && sqlite3_stricmp(verb, "SAVEPOINT") == 0) {
-        pdb_observers_begin_savepoint(hub, name);
-    } else if (name && sqlite3_stricmp(verb, "RELEASE") == 0) {
-        pdb_observers_end_savepoint(hub, depth_of(hub, name), true);
-    } else if (name && has_to) {
-        roll_back_to(hub, depth_of(hub, name));
+void pdb_observers_take_control(pdb_connection_observers *hub, pdb_savepoint_command command, const char *name) {
+    switch (command) {
+        case PDB_SAVEPOINT_BEGIN: pdb_observers_begin_savepoint(hub, name); break;
+        case PDB_SAVEPOINT_RELEASE: pdb_observers_end_savepoint(hub, depth_of(hub, name), true); break;
+        case PDB_SAVEPOINT_ROLL_BACK: roll_back_to(hub, depth_of(hub, name)); break;
+        case PDB_NO_SAVEPOINT: break;
     }
-    free(name);
-    free(verb);
 }

@@ -34,7 +34,7 @@ static bool grow(pdb_observed_table *table) {
 
 /* Reads the columns. Those that are computed when they are read are not stored, and not told; neither are those after them, since
 ** SQLite's versions do not agree on how it counts them. */
-static bool read_columns(pdb_observed_table *table, sqlite3_stmt *statement) {
+static bool read_columns(const pdb_connection_observers *hub, pdb_observed_table *table, sqlite3_stmt *statement) {
     enum { NAME = 1, TYPE = 2, HIDDEN = 6, VIRTUAL = 2 };
     bool has_virtual = false;
     while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -44,37 +44,32 @@ static bool read_columns(pdb_observed_table *table, sqlite3_stmt *statement) {
         const char *name = (const char *)sqlite3_column_text(statement, NAME);
         if (name == NULL || (table->columns[table->count - 1] = strdup(name)) == NULL) return false;
         const char *type = (const char *)sqlite3_column_text(statement, TYPE);
-        table->booleans[table->count - 1] = type && pdb_is_boolean_type(type);
+        table->booleans[table->count - 1] = type && hub->is_boolean(type);
     }
     return true;
 }
 
-static bool has_column(const pdb_observed_table *table, const char *name) {
-    for (int i = 0; i < table->count; i++) {
-        if (table->columns[i] && sqlite3_stricmp(table->columns[i], name) == 0) return true;
-    }
-    return false;
-}
-
-/* Whether SQLite finds one of the row id's names that no column has. */
-static bool has_rowid(pdb_observed_table *table, sqlite3 *handle) {
-    static const char *const names[] = {"_rowid_", "oid", "rowid"};
-    for (int i = 0; i < 3; i++) {
-        if (has_column(table, names[i])) continue;
-        return sqlite3_table_column_metadata(handle, table->schema, table->name, names[i], NULL, NULL, NULL, NULL, NULL) ==
-               SQLITE_OK;
-    }
-    return false;
+/* Whether it is not WITHOUT ROWID. */
+static bool has_rowid(sqlite3 *handle, const pdb_observed_table *table) {
+    enum { WITHOUT_ROWID = 4 };
+    char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_list(%Q)", table->schema, table->name);
+    sqlite3_stmt *statement = NULL;
+    bool has_rowid = sql && sqlite3_prepare_v2(handle, sql, -1, &statement, NULL) == SQLITE_OK &&
+                     sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, WITHOUT_ROWID) == 0;
+    sqlite3_finalize(statement);
+    sqlite3_free(sql);
+    return has_rowid;
 }
 
 /* SQLite's own sessions read tables in the same way, and at the same moment: inside the hook. */
-static bool read_table(pdb_observed_table *table, sqlite3 *handle) {
+static bool read_table(const pdb_connection_observers *hub, pdb_observed_table *table) {
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(%Q)", table->schema, table->name);
     sqlite3_stmt *statement = NULL;
-    bool is_read = sql && sqlite3_prepare_v2(handle, sql, -1, &statement, NULL) == SQLITE_OK && read_columns(table, statement);
+    bool is_read = sql && sqlite3_prepare_v2(hub->handle, sql, -1, &statement, NULL) == SQLITE_OK &&
+                   read_columns(hub, table, statement);
     sqlite3_finalize(statement);
     sqlite3_free(sql);
-    if (is_read) table->has_rowid = has_rowid(table, handle);
+    if (is_read) table->has_rowid = has_rowid(hub->handle, table);
     return is_read;
 }
 
@@ -90,9 +85,9 @@ pdb_observed_table *pdb_make_named_table(const char *schema, const char *name) {
     return NULL;
 }
 
-static pdb_observed_table *make_table(sqlite3 *handle, const char *schema, const char *name) {
+static pdb_observed_table *make_table(const pdb_connection_observers *hub, const char *schema, const char *name) {
     pdb_observed_table *table = pdb_make_named_table(schema, name);
-    if (table == NULL || read_table(table, handle)) return table;
+    if (table == NULL || read_table(hub, table)) return table;
     pdb_release_observed_table(table);
     return NULL;
 }
@@ -107,7 +102,7 @@ pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *hub, const c
         pdb_release_observed_table(table);
         break;
     }
-    pdb_observed_table *table = make_table(hub->handle, schema, name);
+    pdb_observed_table *table = make_table(hub, schema, name);
     if (table == NULL) return NULL;
     table->next = hub->tables;
     return hub->tables = table;

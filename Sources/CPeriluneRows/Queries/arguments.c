@@ -195,9 +195,22 @@ void pdb_bind_arguments(lua_State *L, pdb_statement *statement, int statement_in
 
 /* MARK: - Arguments left over */
 
+/* The name among the keys of a table that is nearest to one. Pushes one value, which keeps the list. */
+static const char *nearest_name(lua_State *L, int names, const char *name) {
+    int count = 0;
+    for (lua_pushnil(L); lua_next(L, names); lua_pop(L, 1)) count++;
+    const char **list = lua_newuserdatauv(L, (size_t)count * sizeof *list + 1, 0);
+    count = 0;
+    for (lua_pushnil(L); lua_next(L, names); lua_pop(L, 1)) {
+        if (lua_type(L, -2) == LUA_TSTRING) list[count++] = lua_tostring(L, -2);
+    }
+    int position = pdb_state_of(L)->callbacks.sql.nearest(name, list, count);
+    return position < 0 ? NULL : list[position];
+}
+
 /* Raises for a name that no parameter has. `names` is the stack index of the table of names, or 0 if there are none. */
 static void raise_unknown(lua_State *L, const pdb_arguments *arguments, int names, const char *name) {
-    const char *nearest = names ? pdb_nearest(L, names, name) : NULL;
+    const char *nearest = names ? nearest_name(L, names, name) : NULL;
     if (nearest) {
         fail(L, arguments, "%s: the statement has no parameter \"%s\" (did you mean \"%s\"?)", arguments->verb, name,
              nearest);

@@ -35,7 +35,7 @@ static bool needs_guard(lua_State *L, const pdb_verb *verb, pdb_database *databa
     if (!verb->runs || !pdb_needs_guard(L, database)) return false;
     size_t length;
     const char *sql = lua_tolstring(L, sql_index, &length);
-    return pdb_changes_rows(sql, length);
+    return database->rows->callbacks.sql.changes_rows(sql, length);
 }
 
 /* Resolves the arguments, which begin at `first`, and runs the call. */

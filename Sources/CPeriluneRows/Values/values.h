@@ -26,4 +26,7 @@ bool pdb_parse_date(const char *bytes, size_t length, int64_t *microseconds);
 /* [-0, +1, m] */
 void pdb_push_date(lua_State *L, int64_t microseconds);
 
+/* Whether the bytes are valid UTF-8. Never fails. */
+bool pdb_is_utf8(const char *bytes, size_t length);
+
 #endif

@@ -108,7 +108,4 @@ void *pdb_statement_object(pdb_statement *statement);
 /* Where in its text the statement begins that the last call has come to: not at 0 in a text of several. Never fails. */
 size_t pdb_statement_start(lua_State *L);
 
-/* Whether a declared type means boolean. */
-bool pdb_is_boolean_type(const char *declared_type);
-
 #endif

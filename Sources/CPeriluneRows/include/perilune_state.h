@@ -15,6 +15,7 @@
 #include <sqlite3.h>
 
 #include <perilune_shim.h>
+#include <perilune_sql.h>
 
 typedef struct pdb_state pdb_state; /* what belongs to one Lua state */
 typedef struct pdb_database pdb_database; /* a database that a state has opened */
@@ -29,6 +30,7 @@ typedef struct pdb_connection_observers pdb_connection_observers; /* what observ
 typedef struct {
     sqlite3_stmt *handle; /* NULL if there was nothing but blanks and comments */
     void *object;         /* retained */
+    bool has_tail;        /* the text has more statements */
 } pdb_prepared;
 
 /* What tells a state, from any thread, that its observers are to be told of transactions of others. */
@@ -66,6 +68,7 @@ typedef struct {
     /* A connection is used by the state for the first time. */
     void (*did_connect)(sqlite3 *handle);
     void (*release)(void *object);
+    pdb_sql_callbacks sql;
 } pdb_callbacks;
 
 /* Whether GRDB is to be told of every read: true while Swift records what an observation reads. */

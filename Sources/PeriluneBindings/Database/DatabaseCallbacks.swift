@@ -1,7 +1,9 @@
 internal import CPeriluneRecords
 internal import CPeriluneRows
+internal import Foundation
 internal import GRDB
 internal import PeriluneLua
+internal import PeriluneRecords
 
 /// What the row path asks of Swift. None of these raises: they leave an error on the stack and answer `PLUA_RAISE`.
 enum DatabaseCallbacks {
@@ -20,7 +22,8 @@ enum DatabaseCallbacks {
             stop_observing: { TransactionRelay.remove($1!, from: DatabaseCallbacks.connection($0!)) },
             attach_error: { DatabaseCallbacks.attachError($0!, code: $1, message: $2, sql: $3) },
             did_connect: { UnicodeCollation.install(on: $0!) },
-            release: { Unmanaged<AnyObject>.fromOpaque($0!).release() })
+            release: { Unmanaged<AnyObject>.fromOpaque($0!).release() },
+            sql: SQLCallbacks.all)
         try state.core.prepare()
         pdb_open(state.core.L, &callbacks)
         prec_open(state.core.L)
@@ -55,6 +58,7 @@ enum DatabaseCallbacks {
             prepared.pointee = pdb_prepared()
             guard let statement = try db.allStatements(sql: String(cString: sql)).next() else { return }
             fill(prepared, with: statement)
+            prepared.pointee.has_tail = hasTail(sql, after: statement)
         }
     }
 
@@ -82,6 +86,12 @@ enum DatabaseCallbacks {
             }
             fill(prepared, with: statement)
         }
+    }
+
+    /// Whether the text has more statements.
+    private static func hasTail(_ sql: UnsafePointer<CChar>, after statement: Statement) -> Bool {
+        let rest = UnsafeRawPointer(sql).advanced(by: strlen(sqlite3_sql(statement.sqliteStatement)))
+        return !SQLScreening.isBlank(UnsafeBufferPointer(start: rest.assumingMemoryBound(to: UInt8.self), count: strlen(sql) - (rest - UnsafeRawPointer(sql))))
     }
 
     private static func fill(_ prepared: UnsafeMutablePointer<pdb_prepared>, with statement: Statement) {

@@ -38,9 +38,7 @@ enum MigrationFailure {
         if case .integer(let position)? = field("offset", L) {
             offset = Int(position) - 1
         } else {
-            sql.bytes[start...].withUnsafeBytes { rest in
-                offset = pdb_blank_length(rest.baseAddress?.assumingMemoryBound(to: CChar.self), rest.count)
-            }
+            offset = sql.bytes[start...].withUnsafeBufferPointer(SQLScreening.blankLength)
         }
         return 1 + sql.bytes.prefix(start + offset).count { $0 == UInt8(ascii: "\n") }
     }

@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 internal import Foundation
 internal import GRDB
+internal import PeriluneRecords
 
 /// What statements the database of a scenario has run, with the place in the script that called them. Used on the thread that runs the
 /// scenario.
@@ -98,7 +99,7 @@ final class StatementTrace {
 
     private func end(_ statement: OpaquePointer) {
         let former = index(of: statement).map { active.remove(at: $0) }
-        guard pauses == 0, let sql = sqlite3_sql(statement), isCounted(sql) else { return }
+        guard pauses == 0, let sql = sqlite3_sql(statement), !SQLScreening.isBookkeeping(sql) else { return }
         let ended = EndedStatement(statement, sql: sql, former: former)
         self.ended = ended
         count += 1
@@ -159,16 +160,6 @@ private struct EndedStatement {
         return (short, Int(activation.currentline))
     }
 }
-
-/// Whether a statement is one that a scenario counts: not one that begins or ends transactions, sets SQLite or looks at the schema.
-private func isCounted(_ sql: UnsafePointer<CChar>) -> Bool {
-    let text = sql + pdb_blank_length(sql, strlen(sql))
-    let isControl = controlWords.contains { sqlite3_strnicmp(text, $0, CInt($0.utf8.count)) == 0 }
-    return !isControl && !schemaNames.contains { strstr(text, $0) != nil }
-}
-
-private let controlWords = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE", "PRAGMA", "EXPLAIN"]
-private let schemaNames = ["pragma_", "sqlite_master", "sqlite_schema", "sqlite_temp_", "grdb_migrations"]
 
 extension StatementRecord {
     fileprivate init(_ ended: EndedStatement) {

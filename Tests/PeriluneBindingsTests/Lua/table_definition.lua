@@ -100,8 +100,8 @@ end)
 test("SQL in a definition is one expression, and has no values bound", function()
   for sql, part in pairs{
     ["a > ?"] = "bound", ["a > :x"] = "bound", ["a > @x"] = "bound", ["a > $x"] = "bound", ["a > ?1"] = "bound",
-    ["a) > (1"] = ") too many", ["(a"] = "( that is not closed", ["a > 1; DROP TABLE t"] = "without ;",
-    ["a = 'x"] = "not closed", [""] = "empty", ["  "] = "empty", ["a\0"] = "NUL",
+    ["a) > (1"] = "`)` without `(`", ["(a"] = "`(` without `)`", ["a > 1; DROP TABLE t"] = "it must be one expression",
+    ["a = 'x"] = "a quote that does not end", ["a > 1 /* b"] = "a comment that does not end", [""] = "empty", ["  "] = "empty", ["a\0"] = "NUL",
   } do
     matches(fails("argument", db.create_table, db, "t", function(t) t:column("a"):check(sql) end), part)
   end

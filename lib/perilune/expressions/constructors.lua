@@ -2,6 +2,7 @@
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"
+local native_sql = require "perilune.native.sql"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local is_expression = marks.is_expression
@@ -29,13 +30,14 @@ function expression.common_column(name, source, place)
   return setmetatable({ shape = shape }, metatable)
 end
 
---- The names of the parameters in SQL text, outside of texts, names and comments.
+--- The names of the parameters in SQL text. What is wrong with it is told when it becomes part of a request.
 local function parameters_of(text)
   if not text:find("[:@$]") then return {} end
-  local bare = text:gsub("'[^']*'", "''"):gsub('"[^"]*"', '""'):gsub("%-%-[^\n]*", ""):gsub("/%*.-%*/", "")
-  local names, known = {}, {}
-  for name in bare:gmatch("[:@$]([%a_][%w_]*)") do
-    if not known[name] then names[#names + 1], known[name] = name, true end
+  local names, known, places = {}, {}, native_sql.placeholders(text) or {}
+  for index = 1, #places, 2 do
+    local name = text:sub(places[index] + 1, places[index + 1])
+    local is_named = text:byte(places[index]) ~= ("?"):byte()
+    if is_named and not known[name] then names[#names + 1], known[name] = name, true end
   end
   return names
 end
