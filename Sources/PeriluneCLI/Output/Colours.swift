@@ -1,4 +1,5 @@
 import ArgumentParser
+internal import PeriluneScenarios
 
 /// When output is coloured: what `--color` takes.
 enum ColourChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
@@ -32,13 +33,9 @@ struct Colours: Equatable, Sendable {
         }
     }
 
-    func bold(_ text: String) -> String { wrap(text, "1") }
-    func dim(_ text: String) -> String { wrap(text, "2") }
-    func red(_ text: String) -> String { wrap(text, "1;31") }
-    func cyan(_ text: String) -> String { wrap(text, "36") }
-    func green(_ text: String) -> String { wrap(text, "32") }
-
-    private func wrap(_ text: String, _ code: String) -> String {
-        isOn && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
-    }
+    func bold(_ text: String) -> String { TerminalStyle.bold.apply(to: text, if: isOn) }
+    func dim(_ text: String) -> String { TerminalStyle.dim.apply(to: text, if: isOn) }
+    func red(_ text: String) -> String { TerminalStyle.strongRed.apply(to: text, if: isOn) }
+    func cyan(_ text: String) -> String { TerminalStyle.cyan.apply(to: text, if: isOn) }
+    func green(_ text: String) -> String { TerminalStyle.green.apply(to: text, if: isOn) }
 }

@@ -22,17 +22,13 @@ public struct ScenarioReportStyle: Sendable {
 
     public init() {}
 
-    func bold(_ text: String) -> String { wrap(text, "1") }
-    func dim(_ text: String) -> String { wrap(text, "2") }
-    func red(_ text: String) -> String { wrap(text, "31") }
-    func strongRed(_ text: String) -> String { wrap(text, "1;31") }
-    func green(_ text: String) -> String { wrap(text, "32") }
-    func yellow(_ text: String) -> String { wrap(text, "33") }
-    func cyan(_ text: String) -> String { wrap(text, "36") }
-
-    private func wrap(_ text: String, _ code: String) -> String {
-        isColoured && !text.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
-    }
+    func bold(_ text: String) -> String { TerminalStyle.bold.apply(to: text, if: isColoured) }
+    func dim(_ text: String) -> String { TerminalStyle.dim.apply(to: text, if: isColoured) }
+    func red(_ text: String) -> String { TerminalStyle.red.apply(to: text, if: isColoured) }
+    func strongRed(_ text: String) -> String { TerminalStyle.strongRed.apply(to: text, if: isColoured) }
+    func green(_ text: String) -> String { TerminalStyle.green.apply(to: text, if: isColoured) }
+    func yellow(_ text: String) -> String { TerminalStyle.yellow.apply(to: text, if: isColoured) }
+    func cyan(_ text: String) -> String { TerminalStyle.cyan.apply(to: text, if: isColoured) }
 }
 
 extension ScenarioReportFormat {
