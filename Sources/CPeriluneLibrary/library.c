@@ -78,6 +78,9 @@ static const module modules[] = {
     {"perilune.expressions.operators", (const char[]){
 #embed "../../lib/perilune/expressions/operators.lua"
         , 0}},
+    {"perilune.expressions.parameters", (const char[]){
+#embed "../../lib/perilune/expressions/parameters.lua"
+        , 0}},
     {"perilune.expressions.shapes", (const char[]){
 #embed "../../lib/perilune/expressions/shapes.lua"
         , 0}},
@@ -131,6 +134,9 @@ static const module modules[] = {
         , 0}},
     {"perilune.records.info", (const char[]){
 #embed "../../lib/perilune/records/info.lua"
+        , 0}},
+    {"perilune.records.keys", (const char[]){
+#embed "../../lib/perilune/records/keys.lua"
         , 0}},
     {"perilune.records.native_callbacks", (const char[]){
 #embed "../../lib/perilune/records/native_callbacks.lua"
