@@ -75,7 +75,10 @@ extension CompilerWalk {
         case .not:
             try parenthesized(least > Precedence.not) { walk in
                 walk.tokens.add(.not)
+                let before = walk.isInsideNot
+                walk.isInsideNot = true
                 try walk.expression(part, Precedence.primary)
+                walk.isInsideNot = before
             }
         case .negate, .bitNot:
             try parenthesized(least > Precedence.unary) { walk in

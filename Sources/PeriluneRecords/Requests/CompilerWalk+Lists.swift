@@ -8,7 +8,10 @@ extension CompilerWalk {
                 try walk.list(members) { walk, member in try walk.expression(member) }
             }
         case .inRequest(let part, let request, let isNegated):
-            try membership(of: part, isNegated, least) { walk in try walk.select(request) }
+            let leavesOutNulls = (isNegated || isInsideNot) && request.mayGiveNull
+            try membership(of: part, isNegated, least) { walk in
+                if leavesOutNulls { try walk.selectNotNull(request) } else { try walk.select(request) }
+            }
         case .keys(let keys): try self.keys(keys, least)
         default: preconditionFailure("an expression that nothing writes")
         }
@@ -46,6 +49,17 @@ extension CompilerWalk {
             walk.list(list.singles) { walk, value in walk.value(value) }
         }
         tokens.add(.close)
+    }
+
+    /// The values of a request of one column, without NULL: nothing is known not to be among values of which one is unknown.
+    private mutating func selectNotNull(_ request: Request) throws {
+        if request.canFilterColumn, let column = request.selectedColumns.first {
+            return try select(request.filter(column.expression.unary(.isNotNull)))
+        }
+        tokens.add(.with)
+        tokens.add(.text, "\"perilune_list\"(\"value\") AS (".utf8)
+        try select(request)
+        tokens.add(.text, ") SELECT \"value\" FROM \"perilune_list\" WHERE \"value\" IS NOT NULL".utf8)
     }
 
     // MARK: - Keys
@@ -107,5 +121,24 @@ extension CompilerWalk {
         try select(request, .one)
         tokens.add(.close)
         if isParenthesized { tokens.add(.close) }
+    }
+}
+
+extension Request {
+    /// Whether the only column of its rows may be NULL.
+    fileprivate var mayGiveNull: Bool {
+        let columns = selectedColumns
+        guard columns.count == 1 else { return false }
+        guard case .table = source.body, let position = columns[0].expression.columnPosition?.position,
+            columns[0].expression.isColumn(position, of: source)
+        else { return true }
+        return position >= 0 && !table.columns[position].isNotNull && !(table.primaryKeyIsRowID && table.primaryKey == [position])
+    }
+
+    /// Whether a condition on the selected column is one on single rows, before anything is limited or put together.
+    fileprivate var canFilterColumn: Bool {
+        guard case .table = source.body, let column = selectedColumns.first else { return false }
+        return !hasLimit && parts.values.groups.isEmpty && parts.values.having == nil
+            && !column.expression.traits.contains(.aggregate)
     }
 }

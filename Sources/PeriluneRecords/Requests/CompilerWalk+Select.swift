@@ -11,6 +11,8 @@ extension CompilerWalk {
         case value(Expression)
         /// The key of its table.
         case key
+        /// The key of its table, and values, by names of their own.
+        case keyAndValues([Expression])
 
         var isColumns: Bool { if case .columns = self { true } else { false } }
     }
@@ -96,6 +98,13 @@ extension CompilerWalk {
             tokens.add(.name, "value".utf8)
         case .key:
             try list(request.keyColumns()) { walk, column in try walk.expression(column) }
+        case .keyAndValues(let values):
+            for (index, column) in (try request.keyColumns() + values).enumerated() {
+                if index > 0 { tokens.add(.comma) }
+                try expression(column)
+                tokens.add(.as)
+                tokens.add(.name, "made_\(index)".utf8)
+            }
         }
     }
 

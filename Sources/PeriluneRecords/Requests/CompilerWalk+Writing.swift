@@ -28,6 +28,7 @@ extension Request {
         by compiler: RequestCompiler
     ) throws -> CompiledRequest {
         try checkAssignments(assignments)
+        let valuesFirst = try hasKey && assignments.contains { $0.value.mayRead(table) }
         return try compileWriting(returning, compiler, "update_all") { walk, target in
             switch policy {
             case nil: walk.tokens.add(.update)
@@ -39,12 +40,14 @@ extension Request {
             }
             walk.target(target)
             walk.tokens.add(.set)
+            if valuesFirst { return try walk.assignFrom(self, assignments, target) }
             let table = table
             try walk.list(assignments) { walk, assignment in
                 walk.tokens.add(.name, table.columns[assignment.column].name.utf8)
                 walk.tokens.add(.equals)
                 try walk.expression(assignment.value, Precedence.any)
             }
+            try walk.restrictTarget(to: self, target)
         }
     }
 
@@ -53,6 +56,7 @@ extension Request {
         try compileWriting(returning, compiler, "delete_all") { walk, target in
             walk.tokens.add(.deleteFrom)
             walk.target(target)
+            try walk.restrictTarget(to: self, target)
         }
     }
 
@@ -92,7 +96,6 @@ extension Request {
             let number = try walk.place(source, isTarget: true)
             walk.setOwn(number)
             try write(&walk, number)
-            try walk.restrictTarget(to: self, number)
             if let result { try walk.returning(result, number) }
             walk.leaveScope()
         }
@@ -134,12 +137,15 @@ extension Request {
         }
     }
 
-    /// Whether WHERE is all that an UPDATE or DELETE needs to find its rows.
+    /// Whether WHERE is all that an UPDATE or DELETE needs to find its rows. SQLite evaluates it while it writes: where it reads the
+    /// table that is written, the keys must be collected first.
     fileprivate var isFoundByFilter: Bool {
         let parts = parts.values
         return !hasLimit && parts.joins.isEmpty && parts.groups.isEmpty && parts.having == nil && parts.reach == nil
-            && parts.commonTables.isEmpty
+            && parts.commonTables.isEmpty && !(filter?.mayRead(table) ?? false && hasKey)
     }
+
+    fileprivate var hasKey: Bool { (try? keyColumns()) != nil }
 }
 
 extension CompilerWalk {
@@ -166,6 +172,31 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
+    /// The values, and the rows that they are for, before any is written: `SET a = v.a FROM (SELECT key, values ...) AS v WHERE ...`.
+    fileprivate mutating func assignFrom(_ request: Request, _ assignments: [Assignment], _ number: Int) throws {
+        let table = sources[number].table
+        let key = try request.keyColumns()
+        func made(_ index: Int) -> String { "\"perilune_made\".\"made_\(index)\"" }
+        for (index, assignment) in assignments.enumerated() {
+            if index > 0 { tokens.add(.comma) }
+            tokens.add(.name, table.columns[assignment.column].name.utf8)
+            tokens.add(.equals)
+            tokens.add(.text, made(key.count + index).utf8)
+        }
+        tokens.add(.from)
+        tokens.add(.open)
+        try select(
+            request.withoutColumns, .keyAndValues(assignments.map(\.value)), isOrdered: request.hasLimit)
+        tokens.add(.close)
+        tokens.add(.text, " AS \"perilune_made\"".utf8)
+        for (index, column) in key.enumerated() {
+            tokens.add(index == 0 ? .where : .and)
+            try expression(column, Precedence.bits)
+            tokens.add(.equals)
+            tokens.add(.text, made(index).utf8)
+        }
+    }
+
     fileprivate mutating func returning(_ request: Request, _ number: Int) throws {
         tokens.add(.returning)
         guard let selection = request.parts.values.selection else { return tokens.add(.star) }
@@ -175,7 +206,7 @@ extension CompilerWalk {
 
 extension Request {
     /// Without what brings columns, but no rows.
-    fileprivate var withoutColumns: Request {
+    var withoutColumns: Request {
         with { parts in
             parts.prefetches = []
             parts.isDistinct = false

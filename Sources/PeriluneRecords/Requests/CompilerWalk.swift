@@ -23,6 +23,8 @@ struct CompilerWalk {
     var declaredNames: Set<String> = []
     /// Whether every column of the result is given its name: SQLite renames those that come out of a join in parentheses.
     var namesColumns = false
+    /// Whether the condition that is written is negated as a whole.
+    var isInsideNot = false
     let compiler: RequestCompiler
     /// Whether the columns of the outermost SELECT are to be described even if they are simple: for a shape that is new.
     var isDescribing = false

@@ -205,7 +205,9 @@ function upsert_sql.make(info, given, options)
   local target, is_given = read_target(info, options.target, options.target_where), set_of(given)
   if not has_target(info, target, is_given, options) then return nil end
   local action, bound = read_action(info, given, target, options)
-  return ("INSERT INTO %s (%s) VALUES (%s) ON CONFLICT %s %s RETURNING %s"):format(name(info.schema.name),
+  -- In a table of that name, `excluded` would mean the row that is there.
+  local alias = info.schema.name:lower() == "excluded" and " AS perilune_target" or ""
+  return ("INSERT INTO %s%s (%s) VALUES (%s) ON CONFLICT %s %s RETURNING %s"):format(name(info.schema.name), alias,
     sql_text.names(given), ("?, "):rep(#given - 1) .. "?", conflict_target(target, options.target_where), action,
     sql_text.names(info.columns)), bound
 end

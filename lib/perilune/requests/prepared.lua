@@ -114,6 +114,16 @@ local function multiplies(node)
   return false
 end
 
+--- Whether a request has an order of its own.
+local function is_ordered(node)
+  while node.parent do
+    if node.op == "unordered" then return false end
+    if node.op == "order" or node.op == "then order" or node.op == "reversed" then return true end
+    node = node.parent
+  end
+  return false
+end
+
 --- Goes through all records in lists of some size, in the order of their key: `for records in request:in_batches(500) do`.
 -- Rows may be changed and deleted meanwhile.
 function verbs:in_batches(size, db)
@@ -121,6 +131,10 @@ function verbs:in_batches(size, db)
   local node = self.node
   if node.limit or node.offset or node.selects then
     raise("argument", "in_batches: goes through whole records in the order of their key, without a limit")
+  end
+  if is_ordered(node) then
+    raise("argument", "in_batches: goes through the records in the order of their key; write request:unordered():in_batches(...), or "
+      .. "rows() to go through them in another order")
   end
   if multiplies(node) then
     raise("argument", "in_batches: records come several times, since several rows are joined to each; write distinct() before it")
