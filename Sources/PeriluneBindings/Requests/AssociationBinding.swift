@@ -27,7 +27,8 @@ extension RequestBinding {
                 tag: Int(call.integer(5)), number: Int(call.integer(7)), singularName: call.optionalString(6))
         }
         // The columns of the origin and those of the first table that they lead to: two lists of names; whether numbers are compared
-        // with texts that look like them.
+        // with texts that look like them; the collations by which the others are compared, or false; whether the first of several rows
+        // is meant.
         try defineValue("columns", in: table) { call in
             let association = try call.association(1)
             let names = association.columnNames
@@ -35,6 +36,12 @@ extension RequestBinding {
             try result.set(1, names.origin.toLua(in: call.core.openState()))
             try result.set(2, names.first.toLua(in: call.core.openState()))
             try result.set(3, .boolean(association.comparesTextsAsNumbers))
+            let collations = try call.core.openState().makeTable()
+            for (index, collation) in association.collations.enumerated() {
+                try collations.set(.integer(Int64(index + 1)), collation.map { .string(LuaString($0)) } ?? false)
+            }
+            try result.set(4, .table(collations))
+            try result.set(5, .boolean(association.meansFirst))
             return .table(result)
         }
         // association, values of the row in its columns

@@ -14,16 +14,20 @@ extension Association {
 
     /// Those of the columns, or `nil` if only SQLite can tell which keys are equal.
     package var keyForms: [KeyForm]? {
-        let forms = hops[0].columns.map { form(origin.type(ofColumn: $0.from).affinity, $0.to) }
+        let forms = hops[0].columns.indices.map { index in
+            let pair = hops[0].columns[index]
+            let collation = hops[0].collations[index] ?? hops[0].table.collation(of: pair.to)
+            return form(origin.type(ofColumn: pair.from).affinity, pair.to, collation)
+        }
         return forms.contains(nil) ? nil : forms.compactMap { $0 }
     }
 
-    private func form(_ origin: DeclaredType.Affinity, _ position: Int) -> KeyForm? {
+    private func form(_ origin: DeclaredType.Affinity, _ position: Int, _ collation: String) -> KeyForm? {
         let table = hops[0].table
         let target = table.type(ofColumn: position).affinity
         if target.isNumeric { return .number }
         if origin.isNumeric, target == .blob || hops[0].columns.count == 1 { return nil }
-        switch (target, table.columns[position].collation) {
+        switch (target, collation) {
         case (.blob, "BINARY"): return .same
         case (.text, "BINARY"): return .text
         case (.text, "NOCASE"): return .textNoCase

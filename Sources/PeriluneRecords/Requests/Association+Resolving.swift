@@ -24,8 +24,8 @@ extension Association {
         let key = try ForeignKeySearch(holder: request.table, other: origin, name: name, columns: columns, referenced: referenced)
             .find()
         return try Association(
-            name, isPlural: isPlural, from: origin, columns: key.map { ($0.other, $0.holder) }, to: request, tag: tag,
-            number: number, singularName: singularName)
+            name, isPlural: isPlural, from: origin, columns: key.map { ($0.other, $0.holder) }, to: request, belongs: false,
+            tag: tag, number: number, singularName: singularName)
     }
 }
 

@@ -22,10 +22,14 @@ package final class Association: Sendable {
         let request: Request
         /// The associations that lead to these rows: several, where one goes through others.
         var identities: [AssociationIdentity] = []
+        /// For each pair the collation that the column of this table is compared by, where that is not its own.
+        var collations: [String?]
 
         var table: TableSchema { request.table }
         /// Whether it leads to one row at most.
-        var isToOne: Bool { table.containsUniqueKey(columns.map(\.to)) }
+        var isToOne: Bool {
+            table.containsUniqueKey(columns.map(\.to)) && collations.allSatisfy { $0 == nil }
+        }
     }
 
     init(name: String, isPlural: Bool, origin: TableSchema, hops: [Hop], tag: Int, number: Int, singularName: String?) {
@@ -50,7 +54,8 @@ package final class Association: Sendable {
         let request = try change(former)
         let hop = hops[hops.count - 1]
         try request.checkIsClear(to: hop.identities, origin, after: former)
-        let last = Hop(columns: hop.columns, request: request, identities: hop.identities)
+        let last = Hop(
+            columns: hop.columns, request: request, identities: hop.identities, collations: hop.collations)
         return Association(
             name: name, isPlural: isPlural, origin: origin, hops: hops.dropLast() + [last], tag: tag, number: number,
             singularName: singularName)
@@ -72,16 +77,24 @@ package final class Association: Sendable {
     /// - Parameters:
     ///   - columns: Pairs of positions: in the origin, and in the table of the request. At least one.
     ///   - request: The rows of the other table that may be associated.
+    ///   - belongs: Whether the columns of the other table are those that are referenced.
     ///   - tag: A number that the plan gives back, for finding the class of the rows.
     ///   - number: What its columns are known by: ``AssociationIdentity/number``.
     ///   - singularName: What names of aggregates are made of; by default the name of the other table.
     package convenience init(
         _ name: String, isPlural: Bool, from origin: TableSchema, columns: [(from: Int, to: Int)], to request: Request,
-        tag: Int = 0, number: Int = 0, singularName: String? = nil
+        belongs: Bool = true, tag: Int = 0, number: Int = 0, singularName: String? = nil
     ) throws {
         try Expression.checkName(name, of: "an association")
         guard !columns.isEmpty else { throw RequestError.argument("the association `\(name)` needs columns") }
-        let hop = Hop(columns: columns, request: request, identities: [AssociationIdentity(number: number, name: name)])
+        // As SQLite compares foreign keys: by the collation of the column that is referenced.
+        let collations = columns.map { pair -> String? in
+            let collation = origin.collation(of: pair.from)
+            return belongs || collation == request.table.collation(of: pair.to) ? nil : collation
+        }
+        let hop = Hop(
+            columns: columns, request: request, identities: [AssociationIdentity(number: number, name: name)],
+            collations: collations)
         self.init(
             name: name, isPlural: isPlural, origin: origin, hops: [hop], tag: tag, number: number, singularName: singularName)
     }
@@ -158,6 +171,8 @@ extension Request {
 }
 
 extension TableSchema {
+    func collation(of column: Int) -> String { column < 0 ? "BINARY" : columns[column].collation ?? "BINARY" }
+
     /// Whether it is the same table of the database, perhaps as it looked at another time.
     func isSameTable(as other: TableSchema) -> Bool {
         self === other

@@ -101,8 +101,7 @@ package struct RequestCompiler {
 
     /// Compiles the request for rows associated with others.
     func compile(_ association: Association, _ anchor: Reach.Anchor) throws -> CompiledRequest {
-        let request = association.request.with { $0.reach = Reach(association: association, anchor: anchor) }
-        return try compileRows(request, isFirst: false)
+        try compileRows(association.reached(anchor), isFirst: false)
     }
 
     func compileSingle(isBoolean: Bool = false, _ write: (inout CompilerWalk) throws -> Void) throws -> CompiledRequest {

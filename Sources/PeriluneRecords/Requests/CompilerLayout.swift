@@ -79,7 +79,7 @@ struct Layout {
             name: association.name, request: hop.request, number: hop.number, table: walk.sources[hop.number].table)
         segment.tag = association.tag
         segment.isOptional = !node.join.isRequired
-        segment.presenceColumn = hop.columns[0].to
+        segment.presenceColumn = hop.hop.columns[0].to
         segment.association = association
         parent.children.append(segment)
         try add(segment, hop.children, walk)

@@ -2,8 +2,7 @@
 extension CompilerWalk {
     mutating func aggregate(_ aggregate: AssociationAggregate, _ least: UInt8) throws {
         let association = aggregate.association
-        let request = association.request.with { parts in
-            parts.reach = Reach(association: association, anchor: .outer)
+        let request = association.reached(.outer).with { parts in
             parts.prefetches = []
             parts.joins = parts.joins.map { Join(association: $0.association, isRequired: $0.isRequired, role: .joined) }
         }

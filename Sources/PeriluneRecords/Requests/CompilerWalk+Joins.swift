@@ -10,9 +10,10 @@ extension CompilerWalk {
 
     struct JoinedHop {
         let number: Int
-        let columns: [(from: Int, to: Int)]
-        let request: Request
+        let hop: Association.Hop
         let children: [JoinNode]
+
+        var request: Request { hop.request }
     }
 
     mutating func placeJoins(_ joins: [Join], of parent: Int) throws -> [JoinNode] {
@@ -24,8 +25,7 @@ extension CompilerWalk {
                 note(number, reachedBy: hop, from: parent)
                 parent = number
                 return JoinedHop(
-                    number: number, columns: hop.columns, request: hop.request,
-                    children: try placeJoins(hop.request.parts.values.joins, of: number))
+                    number: number, hop: hop, children: try placeJoins(hop.request.parts.values.joins, of: number))
             }
             return JoinNode(join: join, hops: hops)
         }
@@ -103,6 +103,7 @@ extension CompilerWalk {
             try source(hop.number)
             tokens.add(.on)
             try link(hop, to: index == 0 ? parent : node.hops[index - 1].number)
+            if index == node.hops.count - 1 { try chooseFirst(of: node, parent) }
             for child in hop.children { try join(child, to: hop.number) }
         }
     }
@@ -132,23 +133,55 @@ extension CompilerWalk {
         tokens.add(.close)
         tokens.add(.on)
         try link(node.hops[0], to: parent)
+        try chooseFirst(of: node, parent)
+    }
+
+    /// Where an association means one row, but the keys allow several: the condition that it is the first of them.
+    private mutating func chooseFirst(of node: JoinNode, _ parent: Int) throws {
+        let association = node.join.association
+        guard association.choosesFirst else { return }
+        tokens.add(.and)
+        let columns = association.columnsOfChoice
+        if columns.count > 1 { tokens.add(.open) }
+        list(columns) { walk, column in walk.column(column.position, of: node.hops[column.hop].number) }
+        if columns.count > 1 { tokens.add(.close) }
+        tokens.add(.equals)
+        tokens.add(.open)
+        let before = setOwn(parent)
+        let isInside = isInside
+        self.isInside = true
+        try select(association.reached(.outer).withoutColumns, .columnsOfChoice)
+        self.isInside = isInside
+        setOwn(before)
+        tokens.add(.close)
+    }
+
+    /// What tells the rows of an association from one another, as columns of the result.
+    mutating func columnsOfChoice(of reach: Reach, _ frame: Frame) {
+        list(reach.association.columnsOfChoice) { walk, column in walk.column(column.position, of: frame.reach[column.hop]) }
     }
 
     /// The condition by which a row is joined to that of its parent.
     private mutating func link(_ hop: JoinedHop, to parent: Int) throws {
-        try equality(hop.columns, hop.number, parent)
+        try equality(hop.hop, hop.number, parent)
         try condition(of: hop.request, hop.number)
     }
 
-    private mutating func equality(_ columns: [(from: Int, to: Int)], _ number: Int, _ parent: Int) throws {
-        var isFirst = true
-        for pair in columns {
-            if !isFirst { tokens.add(.and) }
-            isFirst = false
-            column(pair.to, of: number)
+    private mutating func equality(_ hop: Association.Hop, _ number: Int, _ parent: Int) throws {
+        for (index, pair) in hop.columns.enumerated() {
+            if index > 0 { tokens.add(.and) }
+            keyColumn(index, of: hop, number)
             tokens.add(.equals)
             column(pair.from, of: parent)
         }
+    }
+
+    /// A column of the table that a hop leads to, as it is compared with that of the table before.
+    mutating func keyColumn(_ index: Int, of hop: Association.Hop, _ number: Int) {
+        column(hop.columns[index].to, of: number)
+        guard let collation = hop.collations[index] else { return }
+        tokens.add(.collate)
+        tokens.add(.name, collation.utf8)
     }
 
     private mutating func condition(of request: Request, _ number: Int) throws {
@@ -170,7 +203,7 @@ extension CompilerWalk {
             tokens.add(.join)
             try source(before)
             tokens.add(.on)
-            try equality(hops[index].columns, frame.reach[index], before)
+            try equality(hops[index], frame.reach[index], before)
             try condition(of: hops[index - 1].request, before)
             for child in frame.reachJoins[index - 1] { try join(child, to: before) }
         }
@@ -178,23 +211,24 @@ extension CompilerWalk {
 
     /// The condition that ties them to rows of the origin.
     mutating func anchor(_ reach: Reach, _ number: Int) throws {
-        let pairs = reach.association.hops[0].columns
+        let hop = reach.association.hops[0]
+        let pairs = hop.columns
         switch reach.anchor {
-        case .outer: try equality(pairs, number, outerOwn)
+        case .outer: try equality(hop, number, outerOwn)
         case .values(let values):
-            for (index, pair) in pairs.enumerated() {
+            for index in pairs.indices {
                 if index > 0 { tokens.add(.and) }
-                column(pair.to, of: number)
+                keyColumn(index, of: hop, number)
                 tokens.add(.equals)
                 try expression(values[index], Precedence.bits)
             }
         case .open:
-            keyColumns(pairs, number)
+            keyColumns(of: hop, number)
             tokens.add(.in)
             tokens.add(.open)
             jsonKeys(pairs.count) { $0.tokens.add(.keys) }
             tokens.add(.close)
-        case .keys(let rows): keys(rows, pairs, number)
+        case .keys(let rows): keys(rows, hop, number)
         case .openNumbered, .numberedKeys: break
         case .all:
             for (index, pair) in pairs.enumerated() {
@@ -205,14 +239,15 @@ extension CompilerWalk {
         }
     }
 
-    private mutating func keyColumns(_ pairs: [(from: Int, to: Int)], _ number: Int) {
-        if pairs.count > 1 { tokens.add(.open) }
-        list(pairs) { walk, pair in walk.column(pair.to, of: number) }
-        if pairs.count > 1 { tokens.add(.close) }
+    private mutating func keyColumns(of hop: Association.Hop, _ number: Int) {
+        if hop.columns.count > 1 { tokens.add(.open) }
+        list(hop.columns.indices) { walk, index in walk.keyColumn(index, of: hop, number) }
+        if hop.columns.count > 1 { tokens.add(.close) }
     }
 
-    private mutating func keys(_ rows: [[Value]], _ pairs: [(from: Int, to: Int)], _ number: Int) {
-        keyColumns(pairs, number)
+    private mutating func keys(_ rows: [[Value]], _ hop: Association.Hop, _ number: Int) {
+        let pairs = hop.columns
+        keyColumns(of: hop, number)
         tokens.add(.in)
         tokens.add(.open)
         if pairs.count > 1 { tokens.add(.values) }

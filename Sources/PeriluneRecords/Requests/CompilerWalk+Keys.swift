@@ -2,7 +2,8 @@
 /// associated row belongs to. Its columns are named so that SQL text of a script never means them.
 extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {
-        let pairs = reach.association.hops[0].columns
+        let hop = reach.association.hops[0]
+        let pairs = hop.columns
         let areNumbers = meetsTexts(reach)
         tokens.add(areNumbers ? .joinLast : .join)
         tokens.add(.open)
@@ -19,9 +20,9 @@ extension CompilerWalk {
         if areNumbers { tokens.add(.ofItsOwn) }
         tokens.add(.close)
         tokens.add(.asKeys)
-        for (index, pair) in pairs.enumerated() {
+        for index in pairs.indices {
             if index > 0 { tokens.add(.and) }
-            column(pair.to, of: number)
+            keyColumn(index, of: hop, number)
             tokens.add(.equals)
             tokens.add(.name, Self.keyName(index).utf8)
         }

@@ -13,6 +13,8 @@ extension CompilerWalk {
         case key
         /// The key of its table, and values, by names of their own.
         case keyAndValues([Expression])
+        /// What tells the rows of an association from one another.
+        case columnsOfChoice
 
         var isColumns: Bool { if case .columns = self { true } else { false } }
     }
@@ -105,6 +107,7 @@ extension CompilerWalk {
                 tokens.add(.as)
                 tokens.add(.name, "made_\(index)".utf8)
             }
+        case .columnsOfChoice: columnsOfChoice(of: request.parts.values.reach!, frame)
         }
     }
 
@@ -208,6 +211,13 @@ extension CompilerWalk {
             setOwn(before)
         }
         try order(of: frame.joins, &isFirst)
+        if let reach = request.parts.values.reach, reach.isOrderedByKey {
+            for column in reach.association.columnsOfChoice {
+                tokens.add(isFirst ? .orderBy : .comma)
+                isFirst = false
+                self.column(column.position, of: frame.reach[column.hop])
+            }
+        }
     }
 
     /// What joined associations are ordered by comes after the order of the request itself.
@@ -270,7 +280,8 @@ extension CompilerWalk {
         if reach.numbersKeys {
             tokens.add(.keyNumber)
         } else {
-            list(reach.association.hops[0].columns) { walk, pair in walk.column(pair.to, of: frame.reach[0]) }
+            let hop = reach.association.hops[0]
+            list(hop.columns.indices) { walk, index in walk.keyColumn(index, of: hop, frame.reach[0]) }
         }
         try order(request, frame)
         tokens.add(.close)

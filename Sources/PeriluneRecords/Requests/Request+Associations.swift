@@ -30,6 +30,8 @@ struct Prefetch: Sendable {
 struct Reach: Sendable {
     let association: Association
     let anchor: Anchor
+    /// Whether the rows are ordered by their key at last, because only the first of them is meant.
+    var isOrderedByKey = false
 
     enum Anchor: Sendable {
         /// With the row of the request around.
@@ -138,12 +140,12 @@ extension Request {
         guard values.count == association.originColumns.count else {
             throw RequestError.argument("`\(association.name)`: expected \(association.originColumns.count) values")
         }
-        let request = association.request
-        guard association.hops.count == 1 else {
-            return request.with { $0.reach = Reach(association: association, anchor: .values(values)) }
-        }
-        return try zip(association.hops[0].columns, values).reduce(request) { request, pair in
-            try request.filter(request.source.column(pair.0.to).binary(.equal, pair.1))
+        let hop = association.hops[0]
+        guard association.hops.count == 1, !association.choosesFirst else { return association.reached(.values(values)) }
+        return try values.indices.reduce(association.request) { request, index in
+            let column = request.source.column(hop.columns[index].to)
+            let collated = try hop.collations[index].map { try column.collating($0) } ?? column
+            return try request.filter(collated.binary(.equal, values[index]))
         }
     }
 
@@ -202,6 +204,10 @@ extension Association {
     /// The columns of the origin that say which rows are associated.
     package var originColumns: [Int] { hops[0].columns.map(\.from) }
 
+    /// For each column that these are equal to in the first table on the way: the collation that it is compared by, if that is not its
+    /// own.
+    package var collations: [String?] { hops[0].collations }
+
     /// The names of the columns of the origin, and of those that they are equal to in the first table on the way.
     package var columnNames: (origin: [String], first: [String]) {
         let columns = hops[0].columns
@@ -250,7 +256,7 @@ extension Association {
         let pairs = try zip(hops, other.hops).map { a, b in
             Hop(
                 columns: a.columns, request: a.request === b.request ? a.request : try a.request.merging(b.request),
-                identities: a.identities)
+                identities: a.identities, collations: a.collations)
         }
         return Association(
             name: name, isPlural: isPlural, origin: origin, hops: pairs, tag: other.tag, number: number,

@@ -35,6 +35,7 @@ local function columns_of(root, db)
   if root.columns_association ~= association then
     local pairs_of_columns = sql_associations.columns(association)
     root.owner_columns, root.target_columns, root.compares_texts_as_numbers = table.unpack(pairs_of_columns, 1, 3)
+    root.collations, root.means_first = table.unpack(pairs_of_columns, 4, 5)
     root.columns_association = association
   end
   return root.owner_columns, root.target_columns
@@ -123,12 +124,16 @@ function association_records.request_of(self, record, db)
   for index, name in ipairs(owner_columns) do
     local value = stored_field(record, name)
     if value == nil then return rows:none() end
-    local column = source:column(target_columns[index])
+    local column = source:column(target_columns[index], self.node.alias)
     -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
     if root.compares_texts_as_numbers and type(value) == "number" then value = perilune.value(value):cast("numeric") end
     -- What is stored on the one side is compared with what is stored on the other.
     if column.shape.convert and not marks.is_expression(value) then value = perilune.value(value) end
-    rows = rows:filter(column:eq(value))
+    local collation = root.collations[index]
+    rows = rows:filter((collation and column:collating(collation) or column):eq(value))
+  end
+  if root.means_first and not (rows.node.limit or rows.node.offset or self.node.is_distinct) then
+    return rows:then_order(table.unpack(source:key(self.node.alias))):limit(1)
   end
   return rows
 end

@@ -16,7 +16,7 @@ local function new_node(parent, op, count)
   }
   if parent then
     node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
-    node.name = parent.name
+    node.name, node.is_distinct = parent.name, parent.is_distinct or op == "distinct"
     -- The rows of several requests put together have the columns that were selected, not those of a table.
     node.is_result = parent.is_result or parent.selects and request_nodes.compounds[op]
   end

@@ -1,0 +1,85 @@
+-- Associations that mean one row where the keys allow several: has_one without a unique key. They mean the first by the order of the
+-- association, then by the key, and no record comes twice because of them.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT);
+  CREATE TABLE publisher (id INTEGER PRIMARY KEY, name TEXT);
+  CREATE TABLE book (id INTEGER PRIMARY KEY, year INTEGER, author_id INTEGER REFERENCES author, publisher_id INTEGER REFERENCES publisher);
+  CREATE TABLE seat (hall TEXT, number INTEGER, author_id INTEGER REFERENCES author, PRIMARY KEY (hall, number)) WITHOUT ROWID;
+  INSERT INTO author VALUES (1, 'a'), (2, 'b'), (3, 'c');
+  INSERT INTO publisher VALUES (1, 'p'), (2, 'q');
+  INSERT INTO book VALUES (1, 1950, 1, 2), (2, 1900, 1, 1), (3, 1900, 1, NULL), (4, 2000, 2, 1), (5, 1800, 2, NULL);
+  INSERT INTO seat VALUES ('x', 2, 1), ('x', 1, 1), ('w', 9, 1), ('y', 1, 2)]]
+
+local Author, Book, Publisher, Seat = perilune.record("author"), perilune.record("book"), perilune.record("publisher"), perilune.record("seat")
+Author.any = Author:has_one(Book)
+Author.first = Author.any:order("year")
+Author.last = Author.any:order(Book.c.year:desc())
+Author.seat = Author:has_one(Seat)
+Book.publisher = Book:belongs_to(Publisher)
+Author.publisher = Author:has_one(Publisher, { through = Author.any, using = Book.publisher })
+Author.books = Author:has_many(Book)
+
+local function ids(list, name)
+  local result = {}
+  for index, record in ipairs(list) do result[index] = record[name] and record[name].id or 0 end
+  return result
+end
+
+test("including fetches the first by the order, then by the key", function()
+  for name, expected in pairs{ any = { 1, 4, 0 }, first = { 2, 5, 0 }, last = { 1, 4, 0 } } do
+    equal(ids(Author:including_optional(Author[name]):order("id"):fetch_all(), name), expected)
+    equal(ids(Author:including_all(Author[name]):order("id"):fetch_all(), name), expected)
+    equal(#Author:including_required(Author[name]):fetch_all(), 2)
+    equal(Author:including_required(Author[name]):fetch_count(), 2)
+    for id = 1, 3 do
+      local one = Author:find(id)[name]
+      local author = Author:find(id)
+      local found = author[name](author)
+      equal(found:fetch_count(), expected[id] > 0 and 1 or 0)
+      equal((found:fetch_one() or { id = 0 }).id, expected[id])
+    end
+  end
+end)
+
+test("so do joins, added columns, conditions and aggregates", function()
+  equal(Author:joining_required(Author.first):order("id"):pluck("id"), { 1, 2 })
+  equal(Author:joining_optional(Author.first):fetch_count(), 3)
+  local rows = Author:annotated_with_optional(Author.first:select("year")):order("id"):fetch_all()
+  equal({ #rows, rows[1].year, rows[2].year, rows[3].year }, { 3, 1900, 1800, nil })
+  equal(Author:joining_required(Author.first):filter(Author.first.c.year:eq(1950)):fetch_count(), 0)
+  rows = Author:annotated_with(Author.first:count():as("n"), Author.first:max("year"):as("y")):order("id"):fetch_all()
+  equal({ rows[1].n, rows[1].y, rows[2].n, rows[2].y, rows[3].n }, { 1, 1900, 1, 1800, 0 })
+  equal(Author:having(Author.first:is_empty()):fetch_one().id, 3)
+end)
+
+test("conditions and required associations decide which row is the first", function()
+  equal(ids(Author:including_optional(Author.first:filter(Book.c.year:gt(1900))):order("id"):fetch_all(), "first"), { 1, 4, 0 })
+  local published = Author.first:including_required(Book.publisher)
+  local rows = Author:including_optional(published):order("id"):fetch_all()
+  equal({ ids(rows, "first"), rows[1].first.publisher.id }, { { 2, 4, 0 }, 1 })
+  equal(ids(Author:including_all(published):order("id"):fetch_all(), "first"), { 2, 4, 0 })
+end)
+
+test("tables without row id and ways through other tables", function()
+  local rows = Author:including_optional(Author.seat):order("id"):fetch_all()
+  equal({ #rows, rows[1].seat.hall, rows[1].seat.number, rows[2].seat.hall }, { 3, "w", 9, "y" })
+  rows = Author:including_all(Author.seat):order("id"):fetch_all()
+  equal({ rows[1].seat.hall, rows[1].seat.number, rows[2].seat.hall }, { "w", 9, "y" })
+  for _, made in ipairs{ Author:including_optional(Author.publisher), Author:including_all(Author.publisher) } do
+    equal(ids(made:order("id"):fetch_all(), "publisher"), { 2, 1, 0 })
+  end
+  equal(Author:joining_required(Author.publisher):fetch_count(), 2)
+  local author = Author:find(1)
+  equal(author:publisher():fetch_count(), 1)
+end)
+
+test("inside of one another, and under lists", function()
+  local B = Book
+  B.author = B:belongs_to(Author)
+  local rows = B:including_required(B.author:including_optional(Author.first)):order("id"):fetch_all()
+  equal(#rows, 5)
+  equal({ rows[1].author.first.id, rows[4].author.first.id }, { 2, 5 })
+  rows = Author:including_all(Author.books:including_required(B.author:including_optional(Author.last))):order("id"):fetch_all()
+  equal({ #rows[1].books, rows[1].books[2].author.last.id }, { 3, 1 })
+end)
