@@ -4,7 +4,8 @@
 /// 2. Any other column means the source of its table that it is said of: that of the request, or that of the association which is
 ///    derived. An association with an alias says its own columns by that alias, so that its table without it means the row which the
 ///    associated rows belong to, if that is of the same table.
-/// 3. Else it means the only source of its table, first in the SELECT that it stands in, then in those around it.
+/// 3. Else it means the only source of its table: in what is said of an association, first among the rows that the associated ones belong
+///    to and those that are joined to them; then in the SELECT that it stands in; then in those around it.
 ///
 /// Where several sources are left, that is an error.
 extension CompilerWalk {
@@ -83,6 +84,7 @@ private struct ColumnMeaning {
 
     func find() throws -> Int {
         let levels = walk.levels
+        if case .nearest = place, let number = try findAlong(levels[0]) { return number }
         for (index, level) in levels.enumerated() {
             let found = level.numbers.filter(matches)
             if let number = try choose(found, level, outer: levels[(index + 1)...]) { return number }
@@ -118,16 +120,36 @@ private struct ColumnMeaning {
         throw ambiguous(found)
     }
 
+    /// A column that is said of an association, of another table than its own: it means what the associated rows belong to, or what is
+    /// joined to them, rather than what else the request joins.
+    private func findAlong(_ level: CompilerWalk.Level) throws -> Int? {
+        guard level.own >= 0, sources[level.own].parent != nil, !matches(level.own) else { return nil }
+        let found = ancestors(of: level.own) + level.numbers.filter { ancestors(of: $0).contains(level.own) }
+        let matching = found.filter(matches)
+        let plain = matching.filter { !isAliased($0) }
+        if let number = plain.first ?? matching.first, plain.count == 1 || matching.count == 1 { return number }
+        if matching.isEmpty { return nil }
+        throw ambiguous(matching)
+    }
+
+    /// The sources whose rows those of a source belong to, the nearest first.
+    private func ancestors(of number: Int) -> [Int] {
+        var result: [Int] = []
+        var top = number
+        while let parent = sources[top].parent {
+            result.append(parent)
+            top = parent
+        }
+        return result
+    }
+
     private func isAliased(_ number: Int) -> Bool { sources[number].source.alias != nil }
 
     /// Where a table without alias is said of a source that has one: the source of that table whose rows it belongs to.
     private func around(_ number: Int, _ outer: ArraySlice<CompilerWalk.Level>) throws -> Int? {
-        var found: [Int] = []
-        var top = number
-        while let parent = sources[top].parent {
-            if !isAliased(parent), matches(parent) { found.append(parent) }
-            top = parent
-        }
+        let ancestors = ancestors(of: number)
+        let found = ancestors.filter { !isAliased($0) && matches($0) }
+        let top = ancestors.last ?? number
         if found.count > 1 { throw ambiguous(found) }
         if let number = found.first { return number }
         if let origin = sources[top].origin, origin.isSameTable(as: table) { throw notInStatement(number) }

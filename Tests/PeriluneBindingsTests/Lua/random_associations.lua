@@ -15,16 +15,26 @@ local function pick(list) return list[random(#list)] end
 
 -- A random schema -------------------------------------------------------------------------------------------------------------
 
---- Tables t1, t2, ...: each with an id, a number, a text and columns that refer to other tables, or to itself. Their rows are kept here
--- as they are stored.
+--- What other tables refer to: the id, a text whose case does not count, a date.
+local keys = {
+  id = { type = "INTEGER", of = function(id) return id end },
+  code = { type = "TEXT", of = function(id) return pick{ "k", "K" } .. id end },
+  day = { type = "DATE", of = function(id) return ("2026-01-%02d"):format(id) end },
+}
+
+--- Tables t1, t2, ...: each with three keys, a number, a text and columns that refer to other tables, or to itself. Their rows are kept
+-- here as they are stored.
 local function make_schema()
   local tables = {}
   for number = 1, 4 do
     local references = {}
-    for index = 1, random(2) do references[index] = { column = "r" .. index, to = random(number) } end
-    local columns = { "id INTEGER PRIMARY KEY", "n INTEGER", "s TEXT COLLATE " .. pick{ "BINARY", "NOCASE" } }
+    for index = 1, random(2) do
+      references[index] = { column = "r" .. index, to = random(number), key = pick{ "id", "id", "code", "day" } }
+    end
+    local columns = { "id INTEGER PRIMARY KEY", "code TEXT COLLATE NOCASE UNIQUE", "day DATE UNIQUE", "n INTEGER", "s TEXT COLLATE " .. pick{ "BINARY", "NOCASE" } }
     for _, reference in ipairs(references) do
-      columns[#columns + 1] = reference.column .. " INTEGER REFERENCES t" .. reference.to
+      columns[#columns + 1] = ("%s %s REFERENCES t%d (%s)"):format(reference.column, keys[reference.key].type, reference.to,
+        reference.key)
     end
     db:execute("CREATE TABLE t" .. number .. " (" .. table.concat(columns, ", ") .. ")")
     tables[number] = { name = "t" .. number, references = references, rows = {}, associations = {} }
@@ -36,21 +46,34 @@ local function fill(tables)
   for _, t in ipairs(tables) do
     local count = random(7) + 2
     for id = 1, count do
-      local row = { id = id, n = chance(80) and random(6) - 3 or nil, s = pick{ "a", "b", "c", "" } }
+      local row = { id = id, code = keys.code.of(id), day = keys.day.of(id), n = chance(80) and random(6) - 3 or nil, s = pick{ "a", "b", "c", "" } }
       for _, reference in ipairs(t.references) do
         local others = tables[reference.to].rows
-        if #others > 0 and chance(80) then row[reference.column] = pick(others).id end
+        if #others > 0 and chance(80) then row[reference.column] = keys[reference.key].of(pick(others).id) end
       end
       t.rows[id] = row
-      t.record(row):insert()
+      local names, marks, stored = {}, {}, {}
+      for name, value in pairs(row) do names[#names + 1], marks[#marks + 1], stored[#stored + 1] = name, "?", value end
+      db:execute(("INSERT INTO %s (%s) VALUES (%s)"):format(t.name, table.concat(names, ", "), table.concat(marks, ", ")),
+        table.unpack(stored))
     end
   end
 end
 
---- An association with what nested loops need: which rows belong to a row, in the order of their ids.
+--- An association with what nested loops need: which rows belong to a row, in the order of their ids. One that is not plural means the
+-- first of them.
 local function add(from, to, name, made, rows_of)
   from.record[name] = made
-  from.associations[#from.associations + 1] = { name = name, to = to, made = from.record[name], rows_of = rows_of, is_plural = made.node.root.kind == "has_many" }
+  local association = { name = name, to = to, made = from.record[name], rows_of = rows_of, is_plural = made.node.root.kind == "has_many" }
+  from.associations[#from.associations + 1] = association
+  return association
+end
+
+--- Whether a reference means a row.
+local function refers(reference, value, row)
+  local key = row[reference.key]
+  if value == nil or key == nil then return false end
+  return value == key or reference.key == "code" and value:lower() == key:lower()
 end
 
 local function associate(tables)
@@ -61,18 +84,20 @@ local function associate(tables)
       add(t, other, "one" .. index, t.record:belongs_to(other.record, { columns = column }), function(row)
         local found = {}
         for _, candidate in ipairs(other.rows) do
-          if candidate.id == row[column] then found[1] = candidate end
+          if refers(reference, row[column], candidate) then found[1] = candidate end
         end
         return found
       end)
+      local function referring(row)
+        local found = {}
+        for _, candidate in ipairs(t.rows) do
+          if refers(reference, candidate[column], row) then found[#found + 1] = candidate end
+        end
+        return found
+      end
       add(other, t, "many" .. number .. index, other.record:has_many(t.record, { columns = column, singular = "m" .. number .. index }),
-        function(row)
-          local found = {}
-          for _, candidate in ipairs(t.rows) do
-            if candidate[column] == row.id then found[#found + 1] = candidate end
-          end
-          return found
-        end)
+        referring)
+      add(other, t, "first" .. number .. index, other.record:has_one(t.record, { columns = column }), referring).is_first = true
     end
   end
 end
@@ -82,7 +107,8 @@ local function associate_through(tables)
   for _, t in ipairs(tables) do
     for index, first in ipairs({ table.unpack(t.associations) }) do
       local second = pick(first.to.associations)
-      if #t.associations < 9 and not second.is_through and not first.is_through then
+      local is_simple = not (first.is_through or second.is_through or first.is_first or second.is_first)
+      if #t.associations < 12 and is_simple then
         local name = "through" .. index
         local kind = (first.is_plural or second.is_plural) and "has_many" or "has_one"
         add(t, second.to, name, t.record[kind](t.record, second.to.record, { through = first.made, using = second.made, singular = name }),
@@ -137,8 +163,43 @@ local function by_id(list)
   return list
 end
 
+--- In the order of a number, descending and NULL last, then of the id.
+local function by_number(list)
+  table.sort(list, function(a, b)
+    local left, right = a.n or -1000, b.n or -1000
+    if left ~= right then return left > right end
+    return a.id < b.id
+  end)
+  return list
+end
+
+--- An association that means one row takes the first of those that are left.
+local function first_of(association, rows_of)
+  if association.is_plural then return rows_of end
+  return function(row) return { rows_of(row)[1] } end
+end
+
+--- An association of which another one is included; and the rows that are left, where the other one must have a row.
+local function with_nested(association, made, rows_of)
+  local candidates = {}
+  for _, other in ipairs(association.to.associations) do
+    if not other.is_plural then candidates[#candidates + 1] = other end
+  end
+  local nested = #candidates > 0 and pick(candidates)
+  if not nested then return made, rows_of end
+  local nested_rows = first_of(nested, nested.rows_of)
+  if chance(50) then return made:including_optional(nested.made), rows_of, nested, nested_rows end
+  return made:including_required(nested.made), function(row)
+    return kept(rows_of(row), function(found) return #nested_rows(found) > 0 end)
+  end, nested, nested_rows
+end
+
 --- What is asked of the rows of an association: an association that is derived, and a function from a row to what belongs to it.
-local function derived(t, association, can_limit)
+-- @tparam ?table options `can_limit`; `can_nest`: include another association in it; `meets`: compare with columns of the row around
+-- @return also the association that is included in it, and its rows
+local function derived(t, association, options)
+  options = options or {}
+  local can_limit, nested, nested_rows = options.can_limit, nil, nil
   local made, rows_of = association.made, association.rows_of
   if chance(50) then
     local filter, holds = condition(association.to.record.c)
@@ -146,7 +207,25 @@ local function derived(t, association, can_limit)
     local before = rows_of
     rows_of = function(row) return kept(before(row), holds) end
   end
-  if can_limit then
+  if options.meets and not association.is_through and chance(40) then
+    local alias = "a" .. random(1000000)
+    made = made:aliased(alias)
+    made = made:filter(made.c.n:le(t.record.c.n))
+    local before = rows_of
+    rows_of = function(row)
+      return kept(before(row), function(found) return found.n and row.n and found.n <= row.n end)
+    end
+  end
+  if options.can_nest and chance(50) then made, rows_of, nested, nested_rows = with_nested(association, made, rows_of) end
+  if not association.is_plural then
+    if association.is_first and chance(50) then
+      made = made:order(perilune.column("n"):desc())
+      local before = rows_of
+      rows_of = function(row) return by_number(before(row)) end
+    end
+    rows_of = first_of(association, rows_of)
+  end
+  if can_limit and association.is_plural then
     made = made:order("id")
     local before = rows_of
     rows_of = function(row) return by_id(before(row)) end
@@ -160,7 +239,7 @@ local function derived(t, association, can_limit)
       end
     end
   end
-  return made, rows_of
+  return made, rows_of, nested, nested_rows
 end
 
 local function numbers(rows)
@@ -218,7 +297,7 @@ local function random_request(tables)
     return found
   end
   for _ = 1, random(3) do
-    local kind = random(7)
+    local kind = random(8)
     if kind == 1 then
       local filter, holds = condition(t.record.c)
       request, rows = request:filter(filter), kept(rows, function(one) return holds(one.row) end)
@@ -226,26 +305,28 @@ local function random_request(tables)
       -- The row that belongs to each, which may have to be there.
       local association = unused(function(a) return not a.is_plural end)
       if association then
-        local made, rows_of = derived(t, association)
+        local made, rows_of, nested, nested_rows = derived(t, association, { can_nest = true, meets = true })
         local is_required = chance(50)
         request = is_required and request:including_required(made) or request:including_optional(made)
         local name, result = association.name, {}
         for _, one in ipairs(rows) do
           local found = rows_of(one.row)[1]
-          one.extras[#one.extras + 1] = name .. "=" .. (found and found.id or "nil")
+          local inside = nested and found and nested_rows(found)[1]
+          one.extras[#one.extras + 1] = name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
           if found or not is_required then result[#result + 1] = one end
         end
         rows = result
         readers[#readers + 1] = function(record)
           local found = rawget(record, name)
-          return name .. "=" .. (found and found.id or "nil")
+          local inside = nested and found and rawget(found, nested.name)
+          return name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
         end
       end
     elseif kind == 3 then
       -- Rows come once for each that is joined; optional joins of several rows too.
       local association = unused(function() return true end)
       if association then
-        local made, rows_of = derived(t, association)
+        local made, rows_of = derived(t, association, { meets = true })
         local is_required, result = chance(60), {}
         request = is_required and request:joining_required(made) or request:joining_optional(made)
         for _, one in ipairs(rows) do
@@ -258,7 +339,7 @@ local function random_request(tables)
     elseif kind == 4 then
       local association = unused(function(a) return a.is_plural end)
       if association then
-        local made, rows_of = derived(t, association, true)
+        local made, rows_of = derived(t, association, { can_limit = true })
         local nested = #association.to.associations > 0 and chance(40) and pick(association.to.associations)
         if nested and nested.is_plural then made = made:including_all(nested.made:order("id")) else nested = nil end
         request = request:including_all(made)
@@ -279,7 +360,7 @@ local function random_request(tables)
       end
     elseif kind == 5 then
       local association = pick(t.associations)
-      local made, rows_of = derived(t, association, association.is_plural and chance(30))
+      local made, rows_of = derived(t, association, { can_limit = association.is_plural and chance(30), meets = true })
       local aggregate, value_of = pick(aggregates)(made, rows_of)
       local name = "x" .. #readers
       request = request:annotated_with(aggregate:as(name))
@@ -287,7 +368,7 @@ local function random_request(tables)
       readers[#readers + 1] = function(record) return name .. "=" .. tostring(record[name]) end
     elseif kind == 6 then
       local association = pick(t.associations)
-      local made, rows_of = derived(t, association)
+      local made, rows_of = derived(t, association, { meets = true })
       if chance(40) then
         request, rows = request:having(made:is_empty()), kept(rows, function(one) return #rows_of(one.row) == 0 end)
       else
@@ -295,15 +376,40 @@ local function random_request(tables)
         request = request:having(made:count():ge(least))
         rows = kept(rows, function(one) return #rows_of(one.row) >= least end)
       end
+    elseif kind == 8 then
+      -- A condition on columns of both sides of a join, behind it.
+      local association = unused(function() return true end)
+      if association then
+        local made, rows_of = derived(t, association)
+        if chance(50) then made = made:aliased("b" .. random(1000000)) end
+        local joined = request:joining_required(made)
+        local ok, err = pcall(joined.filter, joined, t.record.c.n:lt(made.c.n))
+        -- The same association may be on the way of another one: then it must have an alias.
+        if ok then
+          request = err
+          local result = {}
+          for _, one in ipairs(rows) do
+            for _, found in ipairs(rows_of(one.row)) do
+              if one.row.n and found.n and one.row.n < found.n then
+                result[#result + 1] = { row = one.row, extras = { table.unpack(one.extras) } }
+              end
+            end
+          end
+          rows = result
+        else equal(err.kind, "ambiguous") end
+      end
     else
       -- EXISTS by hand: rows whose column is one of those that a sub-request gives.
       local reference = pick(t.references)
       local other = tables[reference.to]
       local filter, holds = condition(other.record.c)
-      request = request:filter(t.record.c[reference.column]:is_in(other.record:filter(filter):select("id")))
+      request = request:filter(t.record.c[reference.column]:is_in(other.record:filter(filter):select(reference.key)))
       rows = kept(rows, function(one)
-        local found = other.rows[one.row[reference.column]]
-        return found and holds(found)
+        for _, candidate in ipairs(other.rows) do
+          -- The column of the request is compared by its own collation.
+          if one.row[reference.column] == candidate[reference.key] and holds(candidate) then return true end
+        end
+        return false
       end)
     end
   end
@@ -356,7 +462,7 @@ local function check(seed, schemas, count)
       for _ = 1, count // 4 do
         local t = pick(tables)
         local association, row = pick(t.associations), pick(t.rows)
-        local made, rows_of = derived(t, association, true)
+        local made, rows_of = derived(t, association, { can_limit = true })
         equal(ids(made(t.record:find(row.id)):fetch_all()), ids(rows_of(row)))
       end
     end)
