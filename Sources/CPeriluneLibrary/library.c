@@ -234,6 +234,9 @@ static const module modules[] = {
     {"perilune.require", (const char[]){
 #embed "../../lib/perilune/require.lua"
         , 0}},
+    {"perilune.runtime.arity", (const char[]){
+#embed "../../lib/perilune/runtime/arity.lua"
+        , 0}},
     {"perilune.runtime.checks", (const char[]){
 #embed "../../lib/perilune/runtime/checks.lua"
         , 0}},

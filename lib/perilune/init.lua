@@ -27,6 +27,9 @@ local function on_first_call(target, modules, names)
   end
 end
 
+require("perilune.runtime.arity").limit(databases.methods, "db:", {
+  path = 0, interrupt = 0, is_inside_transaction = 0, prepare = 1,
+})
 on_first_call(databases.methods, "perilune.schema.table_creation", { "create_table", "drop_table" })
 on_first_call(databases.methods, "perilune.schema.indexes", { "create_index", "drop_index" })
 on_first_call(databases.methods, "perilune.schema.view_creation", { "create_view", "drop_view" })

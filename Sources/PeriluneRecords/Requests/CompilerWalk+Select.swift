@@ -196,6 +196,12 @@ extension CompilerWalk {
             try list(parts.groups) { walk, expression in try walk.expression(expression) }
         }
         if let having = parts.having {
+            guard !parts.groups.isEmpty || request.selectedColumns.contains(where: { $0.expression.traits.contains(.aggregate) })
+            else {
+                throw RequestError.argument(
+                    "having: an aggregate is one of a group, and the request has no groups: write group(...) too, or "
+                        + "filter(...) for conditions on single rows")
+            }
             tokens.add(.having)
             try expression(having)
         }

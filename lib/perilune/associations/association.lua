@@ -9,6 +9,7 @@
 -- once for each way that leads to it; `distinct()` leaves it once.
 
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local checks = require "perilune.runtime.checks"
 local classes = require "perilune.requests.classes"
 local sources = require "perilune.requests.source"
@@ -103,12 +104,24 @@ local function check_through(method, owner, target, options)
   end
 end
 
+--- The class that a table is named for: the only one there is, or a new one.
+local function class_named(kind, name)
+  local classes = record.classes_of(name)
+  if #classes > 1 then
+    raise("argument", ("%s: there are %d record classes of `%s`; give the one that is meant in place of the name")
+      :format(kind, #classes, name))
+  end
+  return classes[1] or record.new_class(name)
+end
+
 --- Makes a method of classes that makes associations.
 local function define(kind)
-  association[kind] = function(owner, target, options)
+  association[kind] = function(owner, target, options, surplus)
+    if surplus ~= nil then arity.refuse(kind, 2, surplus) end
+    if type(target) == "string" and target ~= "" then target = class_named(kind, target) end
     if not source_of(target) then
-      raise("argument", kind .. ": argument 1: expected a record class or a common table, got " .. errors.describe(target)
-        .. (type(target) == "string" and ("; write perilune.record(%q)"):format(target) or ""))
+      raise("argument", kind .. ": argument 1: expected a record class, the name of a table, or a common table, got "
+        .. errors.describe(target))
     end
     options = check_options(kind, options)
     if options.through then check_through(kind, owner, target, options) end
@@ -173,6 +186,19 @@ local function is_column(info, name)
   return ok and column ~= nil
 end
 
+--- Whether records or the class have a method of that name, which an association would hide.
+local function shadows_method(info, name)
+  for ancestor in record.ancestors(info) do
+    if rawget(ancestor.members, name) ~= nil then return true end
+  end
+  for _, methods in ipairs{
+    record.class_verbs, record.instance_verbs, request.derivations, request.verbs, request.class_methods,
+  } do
+    if rawget(methods, name) ~= nil then return true end
+  end
+  return false
+end
+
 --- Associations are stored apart from methods: records find them under their name as well.
 record.definers[#record.definers + 1] = function(info, name, value)
   if not marks.is_association(value) then return false end
@@ -180,6 +206,9 @@ record.definers[#record.definers + 1] = function(info, name, value)
     raise("argument", "an association is stored under a name, not under " .. errors.describe(name))
   elseif is_column(info, name) then
     raise("argument", "`" .. info.table .. "` has a column `" .. name .. "`; give the association another name")
+  end
+  if shadows_method(info, name) then
+    raise("argument", "`" .. name .. "` is a method of the record class " .. info.name .. "; give the association another name")
   end
   value = name_association(info.class, name, value)
   info.associations[name] = value
@@ -258,6 +287,10 @@ function members:as(name)
   return request.derive_with_detail(self, "named", name)
 end
 
+arity.limit(members, "association:", {
+  count = 0, is_empty = 0, min = 1, max = 1, sum = 1, average = 1, total = 1, unscoped = 0, as = 1,
+}, { count = "write association:filter(...):count()" })
+
 -- What scripts see ------------------------------------------------------------------------------------------------------------
 
 --- What to write instead of using an association as if its rows were there.
@@ -290,8 +323,9 @@ function association.metatable(source)
     __newindex = function(_, name) raise("readonly", "an association cannot be changed: `" .. tostring(name) .. "` is set") end,
     __len = function(self) raise_not_fetched(self, "#") end,
     __pairs = function(self) raise_not_fetched(self, "pairs") end,
-    __call = function(self, record, ...)
-      return require("perilune.associations.records").request_of(self, record, ...)
+    __call = function(self, record, db, surplus)
+      if surplus ~= nil then arity.refuse(name_of(self), 1, surplus) end
+      return require("perilune.associations.records").request_of(self, record, db)
     end,
     __tostring = function(self)
       return "association " .. self.node.root.owner_source.table .. "." .. name_of(self)

@@ -121,4 +121,6 @@ function verbs:replace(list, db)
   end)
 end
 
+require("perilune.runtime.arity").limit(verbs, "", { replace = 2 })
+
 return verbs

@@ -177,4 +177,6 @@ function transaction_observers.end_scope(scope)
   end
 end
 
+require("perilune.runtime.arity").limit(database, "db:", { observe_transactions = 1, after_next_transaction = 2 })
+
 return transaction_observers

@@ -208,4 +208,6 @@ function value_observation.of_request(request, db, callback, options)
   return observe("observe", db, function(handle) return request:fetch_all(handle) end, callback, options)
 end
 
+require("perilune.runtime.arity").limit(database, "db:", { observe = 3 })
+
 return value_observation

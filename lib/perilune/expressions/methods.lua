@@ -2,6 +2,7 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local raise = errors.raise
 local expression = require "perilune.expressions.operators"
 local as_column, binary, unary, list_operation = expression.as_column, expression.binary, expression.unary, expression.list_operation
@@ -14,7 +15,8 @@ local methods = {}
 
 --- A method that compares; NULL is compared by IS.
 local function define_comparison(name, op, op_for_null)
-  methods[name] = function(self, value)
+  methods[name] = function(self, value, surplus)
+    if surplus ~= nil then arity.refuse("column:" .. name, 1, surplus) end
     if value == null then
       if op_for_null then return unary(self, op_for_null) end
       raise("argument", "column:" .. name .. ": nothing is " .. name .. " NULL; write `:is_null()` or `:is_not_null()`")
@@ -112,6 +114,11 @@ function methods:cast(type_name)
   raise("argument", "column:cast: argument 1: expected one of " .. table.concat(cast_types, ", ") .. ", got "
     .. errors.describe(type_name))
 end
+
+arity.limit(methods, "column:", {
+  is_null = 0, is_not_null = 0, between = 2, like = 2, glob = 1, regexp = 1, match = 1, contains = 1, starts_with = 1, ends_with = 1,
+  is_in = 1, is_not_in = 1, collating = 1, as = 1, asc = 0, desc = 0, nulls_first = 0, nulls_last = 0, cast = 1,
+}, { asc = "write column:asc():nulls_last()", desc = "write column:desc():nulls_first()" })
 
 -- Names that there are not ----------------------------------------------------------------------------------------------
 

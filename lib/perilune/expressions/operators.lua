@@ -53,7 +53,7 @@ local function raise_operand(place, value)
     raise("argument", place .. ": a request that gives one value must select one column: write request:select(\"column\")")
   end
   raise("argument", place .. ": expected a value or an expression, got " .. errors.describe(value)
-    .. (type(value) == "table" and lists_cure or ""))
+    .. (type(value) == "table" and getmetatable(value) == nil and lists_cure or ""))
 end
 
 --- Whether this is a value that SQLite can store: a date, a blob, a case of an enum, ...

@@ -45,6 +45,15 @@ function record.info(class)
   return infos[class]
 end
 
+--- The classes of a table that extend no other.
+function record.classes_of(table_name)
+  local classes, wanted = {}, table_name:lower()
+  for class, info in next, infos do
+    if not info.base and info.table:lower() == wanted then classes[#classes + 1] = class end
+  end
+  return classes
+end
+
 --- What belongs to the class of a record; nil for any other value.
 function record.info_of(value)
   local class = records.class_of(value)

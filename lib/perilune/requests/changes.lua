@@ -2,6 +2,7 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local records = require "perilune.native.records"
 local sql_requests = require "perilune.native.requests"
 local checks = require "perilune.runtime.checks"
@@ -18,9 +19,11 @@ local verbs = request.verbs
 local policies = { abort = true, fail = true, ignore = true, replace = true, rollback = true }
 
 --- The arguments of a verb: an optional database comes first.
-local function shift(first, second, third)
-  if first ~= nil and records.is_database(first) then return first, second, third end
-  return nil, first, second
+local function shift(method, most, first, ...)
+  local has_database = first ~= nil and records.is_database(first)
+  local rest = has_database and table.pack(...) or table.pack(first, ...)
+  if rest[most + 1] ~= nil then arity.refuse(method, most + (has_database and 1 or 0), rest[most + 1]) end
+  return has_database and first or nil, rest[1], rest[2]
 end
 
 local function read_options(method, options)
@@ -141,7 +144,7 @@ end
 local changes = {}
 
 function changes.update_all(self, ...)
-  local db, assignments, options = shift(...)
+  local db, assignments, options = shift("update_all", 2, ...)
   db = request_plans.database_for(db, "update_all")
   options = read_options("update_all", options)
   local values = read_assignments(self, assignments)
@@ -151,7 +154,7 @@ function changes.update_all(self, ...)
 end
 
 function changes.delete_all(self, ...)
-  local db, options = shift(...)
+  local db, options = shift("delete_all", 1, ...)
   db = request_plans.database_for(db, "delete_all")
   options = read_options("delete_all", options)
   local returning = read_returning(self, "delete_all", options.returning)

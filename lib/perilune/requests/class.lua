@@ -33,6 +33,8 @@ function methods.unscoped(class)
   return sources.unscoped_request(class)
 end
 
+require("perilune.runtime.arity").limit(methods, "", { all = 0, unscoped = 0 })
+
 --- A named request as a method of the class, and of those that extend it, which may have another one of that name.
 local function named_request(class, name)
   if sources.of_class(class).requests[name] == nil then return nil end

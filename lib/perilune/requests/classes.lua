@@ -41,14 +41,17 @@ function classes.base(class)
   return base and base.class
 end
 
---- A value for messages: records and requests by name.
+local describe_value = errors.describe
+
+--- A value for messages: records, classes, requests and associations by name.
 function classes.name_of(value)
   local info = record.info_of(value)
   if info then return "a record of `" .. info.table .. "`" end
   if record.info(value) then return "the record class `" .. record.info(value).table .. "`" end
   if marks.is_request(value) then return "a request" end
   if marks.is_association(value) then return "an association" end
-  return errors.describe(value)
+  if marks.is_expression(value) then return "an expression" end
+  return describe_value(value)
 end
 
 --- The same where a record of a class is expected.
@@ -57,6 +60,9 @@ function classes.name_beside(value, class)
   if info and expected and info.table == expected.table then return "one of " .. record.other_name(info, expected) end
   return classes.name_of(value)
 end
+
+-- Messages of all modules know these values as soon as there are any.
+errors.describe = classes.name_of
 
 --- The name by which records of a class have the row id of a table as their key; nil if they do not.
 function classes.row_id_key(class, schema)

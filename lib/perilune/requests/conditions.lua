@@ -123,12 +123,14 @@ end
 -- Keys ------------------------------------------------------------------------------------------------------------------
 
 local function raise_key(self, method, key)
+  local cure = type(key) == "table" and getmetatable(key) == nil and #key > 0 and "; for several keys write filter_keys{...}:fetch_all()"
+    or ""
   local names = {}
   for index, column in ipairs(self.node.root.source:key(self.node.alias)) do names[index] = column.shape.detail end
   local form = #names == 1 and "a value of `" .. names[1] .. "`"
     or "{ " .. table.concat(names, " = ..., ") .. " = ... }"
   raise("argument", method .. ": the key of `" .. self.node.root.source.table .. "` is " .. form .. ", got "
-    .. errors.describe(key))
+    .. errors.describe(key) .. cure)
 end
 
 --- The values of a key in the order of its columns.

@@ -2,6 +2,7 @@
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local sql_requests = require "perilune.native.requests"
 local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
@@ -26,7 +27,8 @@ local function awaken_rows(class, ...) return fetching.awaken_rows(record_info(c
 
 --- All records (or rows, if columns were selected), as a list.
 -- @tparam ?database db by default the innermost open access, else the default database
-verbs.fetch_all = records.request_verb("fetch_all", function(self, db)
+verbs.fetch_all = records.request_verb("fetch_all", function(self, db, surplus)
+  if surplus ~= nil then arity.refuse("fetch_all", 1, surplus) end
   db = database_for(db, "fetch_all")
   local plan = plan_of(self, db, "rows")
   local class = plan.class
@@ -35,7 +37,8 @@ verbs.fetch_all = records.request_verb("fetch_all", function(self, db)
 end)
 
 --- The first record, or nil.
-verbs.fetch_one = records.request_verb("fetch_one", function(self, db)
+verbs.fetch_one = records.request_verb("fetch_one", function(self, db, surplus)
+  if surplus ~= nil then arity.refuse("fetch_one", 1, surplus) end
   db = database_for(db, "fetch_one")
   local plan = plan_of(self, db, "first")
   local class = plan.class
@@ -46,8 +49,9 @@ end)
 --- The first record; an error of kind record_not_found if there is none.
 -- @param ?key the primary key of the one that is wanted
 function verbs:find(...)
-  local db, key = ...
-  if not records.is_database(db) then db, key = nil, db end
+  local db, key, surplus = ...
+  if not records.is_database(db) then db, key, surplus = nil, db, key end
+  if surplus ~= nil then arity.refuse("find", db and 2 or 1, surplus) end
   local wanted = key == nil and self or self:filter_key(key)
   local found = wanted:fetch_one(db)
   if found ~= nil then return found end
@@ -178,6 +182,11 @@ for method, function_name in pairs{ min = "min", max = "max", sum = "sum", avera
   end
 end
 
+arity.limit(verbs, "", {
+  rows = 1, tuples = 1, fetch_values = 1, fetch_optional_values = 1, fetch_value = 1, fetch_set = 1, fetch_count = 1, is_empty = 1,
+  exists = 1, min = 2, max = 2, sum = 2, average = 2, total = 2,
+})
+
 -- Looking at requests -----------------------------------------------------------------------------------------------------------
 
 --- The SQL of the request and its arguments.
@@ -195,5 +204,7 @@ function verbs:explain(db)
   local plan = plan_of(self, db, "rows")
   return db:explain(plan.sql, arguments(self, plan))
 end
+
+arity.limit(verbs, "", { sql = 1, explain = 1 })
 
 return verbs

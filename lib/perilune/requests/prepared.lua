@@ -4,6 +4,7 @@
 --     by_country:fetch_all{ country = "France" }
 
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local parameters = require "perilune.expressions.parameters"
@@ -54,8 +55,9 @@ for _, method in ipairs{
   "exists", "rows", "tuples", "delete_all",
 } do
   prepared[method] = function(self, ...)
-    local db, values = ...
-    if not records.is_database(db) then db, values = records.default_database(), db end
+    local db, values, surplus = ...
+    if not records.is_database(db) then db, values, surplus = records.default_database(), db, values end
+    if surplus ~= nil then arity.refuse(method, 2, surplus) end
     return verbs[method](with_values(self.request, method, db, values), db)
   end
 end
@@ -152,5 +154,7 @@ function verbs:in_batches(size, db)
     return batch
   end
 end
+
+arity.limit(verbs, "", { prepare = 0, page = 3, in_batches = 2 })
 
 return prepared

@@ -7,6 +7,7 @@
 -- each time is checked and compiled only once. Nodes see Swift when they are new, and when the schema has changed.
 
 local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
@@ -84,11 +85,22 @@ end
 request.derive, request.derive_with, request.derive_with_detail = derive, derive_with, derive_with_detail
 request.derive_with_request = derive_with_request
 
+--- Raises where a list of columns has fields with names: they would be ignored.
+local function check_list(method, list)
+  for key in next, list do
+    if math_type(key) ~= "integer" or key < 1 or key > #list then
+      raise("argument", method .. ": expected a list of columns; there is a field " .. errors.describe(key)
+        .. (key == "desc" and ", which is no option; write Class.c.name:desc()" or ""))
+    end
+  end
+end
+
 --- The expressions of a list of columns, given as names, expressions or SQL text.
 local function terms(self, method, given)
   if given.n == 0 then raise("argument", method .. ": nothing is given") end
   local list, shapes = {}, {}
   local names = given.n == 1 and type(given[1]) == "table" and getmetatable(given[1]) == nil and given[1] or given
+  if names ~= given then check_list(method, names) end
   for index = 1, names.n or #names do
     local term = names[index]
     if type(term) == "string" then
@@ -161,7 +173,7 @@ end
 
 function derivations:filter(condition, ...)
   local kind = type(condition)
-  if kind == "number" then return filter_number(self, condition) end
+  if kind == "number" and select("#", ...) == 0 then return filter_number(self, condition) end
   if kind == "table" and select("#", ...) == 0 then
     local mark = getmetatable(condition)
     if mark == nil then return filter_table(self, condition) end
@@ -247,7 +259,8 @@ local function check_count(method, value, name)
 end
 
 --- At most so many rows, after skipping some.
-function derivations:limit(count, offset)
+function derivations:limit(count, offset, surplus)
+  if surplus ~= nil then arity.refuse("limit", 2, surplus) end
   local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))
   if offset == nil then return result end
   return derive_with_detail(result, "offset", check_count("limit", offset, "an offset"))
@@ -283,13 +296,19 @@ end
 -- Several requests -------------------------------------------------------------------------------------------------------
 
 for method, op in pairs{ union = "union", union_all = "union all", intersect = "intersect", except = "except" } do
-  verbs[method] = function(self, other)
-    other = request.of(other)
+  verbs[method] = function(self, given)
+    local other = request.of(given)
     if not other then
-      raise("argument", method .. ": argument 1: expected a request, got " .. errors.describe((other)))
+      raise("argument", method .. ": argument 1: expected a request, got " .. errors.describe(given))
     end
     return derive_with_request(self, op, other)
   end
 end
+
+arity.limit(verbs, "", { union = 1, union_all = 1, intersect = 1, except = 1 })
+arity.limit(derivations, "", {
+  filter_key = 1, filter_keys = 1, none = 0, all = 0, matching = 1, reversed = 0, unordered = 0, distinct = 0, offset = 1,
+  aliased = 1,
+})
 
 return request

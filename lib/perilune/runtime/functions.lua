@@ -103,3 +103,7 @@ function database:remove_collation(name)
   check_name("remove_collation", name)
   define(self, name, "collation", 0, false, false)
 end
+
+require("perilune.runtime.arity").limit(database, "db:", {
+  add_function = 3, add_aggregate = 3, add_collation = 2, remove_function = 2, remove_collation = 1,
+})

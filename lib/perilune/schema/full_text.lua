@@ -126,3 +126,5 @@ function database:drop_fts5_synchronization(name)
   sql_text.name(name, "db:drop_fts5_synchronization: argument 1")
   schema_changes.run(self, synchronization.drops(self, name))
 end
+
+require("perilune.runtime.arity").limit(database, "db:", { create_fts5 = 2, drop_fts5_synchronization = 1 })

@@ -144,4 +144,6 @@ end
 
 indexes.columns_of = columns_of
 
+require("perilune.runtime.arity").limit(database, "db:", { create_index = 3, drop_index = 3 })
+
 return indexes

@@ -216,4 +216,9 @@ function database:fetch_values_as(wanted, sql, ...)
   return values
 end
 
+require("perilune.runtime.arity").limit(database, "db:", {
+  table_exists = 1, view_exists = 1, index_exists = 1, trigger_exists = 1, tables = 0, views = 0, triggers = 1, columns = 1,
+  primary_key = 1, indexes = 1, has_unique_key = 2, foreign_keys = 1, foreign_key_violations = 1, schema_sql = 0,
+})
+
 return introspection

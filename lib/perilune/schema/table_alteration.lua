@@ -155,3 +155,5 @@ function database:rename_table(name, new_name)
   synchronization.refuse_table(self, name, place)
   self:execute("ALTER TABLE " .. quoted .. " RENAME TO " .. new_quoted)
 end
+
+require("perilune.runtime.arity").limit(database, "db:", { alter_table = 2, rename_table = 2 })

@@ -115,3 +115,5 @@ function database:drop_table(name, options)
   end
   schema_changes.run(self, append(synchronization.drops(self, name), { "DROP TABLE " .. quoted }))
 end
+
+require("perilune.runtime.arity").limit(database, "db:", { create_table = 3, drop_table = 2 })

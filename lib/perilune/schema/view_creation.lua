@@ -47,3 +47,5 @@ function database:drop_view(name, options)
     errors.raise_unknown("view", name, self:views())
   end
 end
+
+require("perilune.runtime.arity").limit(database, "db:", { create_view = 3, drop_view = 2 })
