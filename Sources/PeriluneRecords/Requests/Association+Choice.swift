@@ -36,6 +36,6 @@ extension TableSchema {
     /// out of a join in parentheses.
     fileprivate var rowKey: [Int]? {
         if !primaryKey.isEmpty { return primaryKey }
-        return hasRowID && rowIDName != nil ? [Self.rowID] : nil
+        return rowIDName != nil ? [Self.rowID] : nil
     }
 }
