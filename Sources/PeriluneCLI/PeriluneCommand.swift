@@ -83,13 +83,16 @@ enum Main {
 struct ErrorEnding {
     private let colours: Colours
     private let format: ErrorFormat
+    /// What stands for options of the command.
+    private let arguments: [String]
 
     /// Looks for the options itself: the error may be that the arguments cannot be read.
     init(_ arguments: [String]) {
         var colour = ColourChoice.auto
         var format = ErrorFormat.text
         let own = arguments.first == "run" ? RunArguments.arranged(Array(arguments.dropFirst())) : arguments
-        for (option, value) in Self.options(Array(own.prefix { $0 != "--" })) {
+        self.arguments = Array(own.prefix { $0 != "--" })
+        for (option, value) in Self.options(self.arguments) {
             if option == "--color" { colour = ColourChoice(rawValue: value) ?? colour }
             if option == "--error-format" { format = ErrorFormat(rawValue: value) ?? format }
         }
@@ -111,12 +114,12 @@ struct ErrorEnding {
             finish(failure.status)
         }
         let status = PeriluneCommand.exitCode(for: error).rawValue
-        let text = Self.withSuggestion(PeriluneCommand.fullMessage(for: error))
+        let text = withSuggestion(PeriluneCommand.fullMessage(for: error), status)
         if status == 0 {
             // Help and the like.
             try? StandardStreams.write(Array((text + "\n").utf8))
         } else if format == .json {
-            write(ErrorReport(Self.withSuggestion(PeriluneCommand.message(for: error)), kind: "usage"))
+            write(ErrorReport(withSuggestion(PeriluneCommand.message(for: error), status), kind: "usage"))
         } else {
             StandardStreams.writeError(Self.withOurPrefix(text, colours) + "\n")
         }
@@ -124,11 +127,17 @@ struct ErrorEnding {
     }
 
     /// Adds the options that every command has, which the parser does not think of: `--help` for `--hlep`.
-    private static func withSuggestion(_ text: String) -> String {
-        guard let match = text.firstMatch(of: /Unknown option '(--[^']+)'(\. Did you mean '--[^']+'\?)?/),
-            let nearest = nearestName(to: String(match.1), among: ["--help", "--version"])
-        else { return text }
-        return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'. Did you mean '\(nearest)'?")
+    private func withSuggestion(_ text: String, _ status: Int32) -> String {
+        guard status != 0 else { return text }
+        if let match = text.firstMatch(of: /Unknown option '(--[^']+)'(\. Did you mean '--[^']+'\?)?/) {
+            guard let nearest = nearestName(to: String(match.1), among: ["--help", "--version"]) else { return text }
+            return text.replacingCharacters(in: match.range, with: "Unknown option '\(match.1)'. Did you mean '\(nearest)'?")
+        }
+        // The parser misses an argument first.
+        let misspelt = arguments.first { $0 != "--help" && $0.hasPrefix("--") && nearestName(to: $0, among: ["--help"]) != nil }
+        guard let misspelt else { return text }
+        let usage = text.range(of: "\nUsage:").map { text[$0.lowerBound...] } ?? ""
+        return (text.hasPrefix("Error: ") ? "Error: " : "") + "Unknown option '\(misspelt)'. Did you mean '--help'?" + usage
     }
 
     private func write(_ report: ErrorReport) {

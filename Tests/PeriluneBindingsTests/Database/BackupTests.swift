@@ -132,7 +132,7 @@ import Testing
             equal(next_row(), nil)
             equal(q:is_inside_transaction(), false)
             equal(q:path(), ":memory:")
-            equal(tostring(q), "database")
+            equal(tostring(q), "database (in memory)")
             """)
     }
 
