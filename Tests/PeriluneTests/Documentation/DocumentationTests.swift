@@ -76,6 +76,16 @@ import Testing
         }
     }
 
+    @Test func `files that the architecture names are there`() {
+        let page = Documentation.text(of: projectFolder.appending(path: "Sources/Perilune/Perilune.docc/Architecture.md"))
+        let paths = page.matches(of: /`((?:\w+\/)+\w+\.(?:swift|c|lua))`/).map { String($0.1) }
+        #expect(paths.count > 8)
+        for path in paths {
+            let places = [path, "Sources/\(path)", "Sources/CPeriluneRows/\(path)", "Sources/CPeriluneRecords/\(path)"]
+            #expect(places.contains { FileManager.default.fileExists(atPath: projectFolder.appending(path: $0).path) }, "\(path)")
+        }
+    }
+
     @Test func `the products that the quick start names are products`() {
         let manifest = Documentation.text(of: projectFolder.appending(path: "Package.swift"))
         let page = Documentation.text(of: projectFolder.appending(path: "Sources/Perilune/Perilune.docc/QuickStart.md"))
