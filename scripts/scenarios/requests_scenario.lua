@@ -80,7 +80,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
       check(Book:max("year") == 1947)
       expect(Book:order("id"):select("year"):fetch_values()):equals { 1846, 1851, 1947 }
       local sizes = {}
-      for batch in Book:order("id"):in_batches(2) do sizes[#sizes + 1] = #batch end
+      for batch in Book:in_batches(2) do sizes[#sizes + 1] = #batch end
       expect(sizes):equals { 2, 1 }
     end)
 
