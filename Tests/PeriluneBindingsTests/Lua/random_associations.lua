@@ -107,7 +107,7 @@ local function associate_through(tables)
   for _, t in ipairs(tables) do
     for index, first in ipairs({ table.unpack(t.associations) }) do
       local second = pick(first.to.associations)
-      local is_simple = not (first.is_through or second.is_through or first.is_first or second.is_first)
+      local is_simple = not (first.through or second.through or first.is_first or second.is_first)
       if #t.associations < 12 and is_simple then
         local name = "through" .. index
         local kind = (first.is_plural or second.is_plural) and "has_many" or "has_one"
@@ -119,7 +119,7 @@ local function associate_through(tables)
             end
             return found
           end)
-        t.associations[#t.associations].is_through = true
+        t.associations[#t.associations].through = { first, second }
         t.associations[#t.associations].is_plural = kind == "has_many"
       end
     end
@@ -179,27 +179,40 @@ local function first_of(association, rows_of)
   return function(row) return { rows_of(row)[1] } end
 end
 
+--- The associations that an association leads over without an alias, whose columns mean its rows.
+local function plain_way(association, is_aliased)
+  local through = association.through
+  if is_aliased then return { through and through[1] } end
+  return through and { association, through[1], through[2] } or { association }
+end
+
 --- An association of which another one is included; and the rows that are left, where the other one must have a row.
-local function with_nested(association, made, rows_of)
+-- @tparam ?table around the table whose columns, said of the association, mean the row around: what is included of it needs an alias
+-- @return also the associations on the way of the included one
+local function with_nested(association, made, rows_of, around)
   local candidates = {}
   for _, other in ipairs(association.to.associations) do
-    if not other.is_plural then candidates[#candidates + 1] = other end
+    -- What lies between has no alias.
+    local is_mistakable = around and other.through and other.through[1].to == around
+    if not (other.is_plural or is_mistakable) then candidates[#candidates + 1] = other end
   end
   local nested = #candidates > 0 and pick(candidates)
-  if not nested then return made, rows_of end
-  local nested_rows = first_of(nested, nested.rows_of)
-  if chance(50) then return made:including_optional(nested.made), rows_of, nested, nested_rows end
-  return made:including_required(nested.made), function(row)
+  if not nested then return made, rows_of, nil, nil, {} end
+  local nested_rows, nested_made, needs_alias = first_of(nested, nested.rows_of), nested.made, around == nested.to
+  if needs_alias then nested_made = nested_made:aliased("c" .. random(1000000)) end
+  local way = plain_way(nested, needs_alias)
+  if chance(50) then return made:including_optional(nested_made), rows_of, nested, nested_rows, way end
+  return made:including_required(nested_made), function(row)
     return kept(rows_of(row), function(found) return #nested_rows(found) > 0 end)
-  end, nested, nested_rows
+  end, nested, nested_rows, way
 end
 
 --- What is asked of the rows of an association: an association that is derived, and a function from a row to what belongs to it.
 -- @tparam ?table options `can_limit`; `can_nest`: include another association in it; `meets`: compare with columns of the row around
--- @return also the association that is included in it, and its rows
+-- @return also the association that is included in it, its rows, and the associations on the way without an alias
 local function derived(t, association, options)
   options = options or {}
-  local can_limit, nested, nested_rows = options.can_limit, nil, nil
+  local can_limit, nested, nested_rows, is_aliased, nested_way = options.can_limit, nil, nil, false, {}
   local made, rows_of = association.made, association.rows_of
   if chance(50) then
     local filter, holds = condition(association.to.record.c)
@@ -207,16 +220,20 @@ local function derived(t, association, options)
     local before = rows_of
     rows_of = function(row) return kept(before(row), holds) end
   end
-  if options.meets and not association.is_through and chance(40) then
+  if options.meets and not association.through and chance(40) then
     local alias = "a" .. random(1000000)
-    made = made:aliased(alias)
+    made, is_aliased = made:aliased(alias), true
     made = made:filter(made.c.n:le(t.record.c.n))
     local before = rows_of
     rows_of = function(row)
       return kept(before(row), function(found) return found.n and row.n and found.n <= row.n end)
     end
   end
-  if options.can_nest and chance(50) then made, rows_of, nested, nested_rows = with_nested(association, made, rows_of) end
+  if options.can_nest and chance(50) then
+    -- Columns of the table of an association with an alias mean the row around, whatever else is joined.
+    local around = is_aliased and association.to ~= t and t or nil
+    made, rows_of, nested, nested_rows, nested_way = with_nested(association, made, rows_of, around)
+  end
   if not association.is_plural then
     if association.is_first and chance(50) then
       made = made:order(perilune.column("n"):desc())
@@ -239,7 +256,8 @@ local function derived(t, association, options)
       end
     end
   end
-  return made, rows_of, nested, nested_rows
+  local way = plain_way(association, is_aliased)
+  return made, rows_of, nested, nested_rows, table.move(nested_way, 1, #nested_way, #way + 1, way)
 end
 
 local function numbers(rows)
@@ -296,6 +314,28 @@ local function random_request(tables)
     if found then used[found.name] = true end
     return found
   end
+  -- How often the associations are joined without an alias, and those whose columns a condition of the request means.
+  local counts, compared = {}, {}
+  --- Joins, or checks that it raises where a column of an association could be that of several joins.
+  -- @tparam table way the associations that are joined without an alias
+  -- @tparam function derive gives the request that joins them
+  -- @treturn boolean whether they are joined
+  local function join(way, derive)
+    for _, association in ipairs(way) do counts[association] = (counts[association] or 0) + 1 end
+    local is_ambiguous = false
+    for association in pairs(compared) do is_ambiguous = is_ambiguous or counts[association] > 1 end
+    local ok, result = pcall(derive)
+    if is_ambiguous then
+      if ok then error("could mean several: " .. result:sql()) end
+      equal(result.kind, "ambiguous")
+      for _, association in ipairs(way) do counts[association] = counts[association] - 1 end
+      return false
+    end
+    if not ok then error(result, 0) end
+    request = result
+    return true
+  end
+
   for _ = 1, random(3) do
     local kind = random(8)
     if kind == 1 then
@@ -305,36 +345,40 @@ local function random_request(tables)
       -- The row that belongs to each, which may have to be there.
       local association = unused(function(a) return not a.is_plural end)
       if association then
-        local made, rows_of, nested, nested_rows = derived(t, association, { can_nest = true, meets = true })
+        local made, rows_of, nested, nested_rows, way = derived(t, association, { can_nest = true, meets = true })
         local is_required = chance(50)
-        request = is_required and request:including_required(made) or request:including_optional(made)
-        local name, result = association.name, {}
-        for _, one in ipairs(rows) do
-          local found = rows_of(one.row)[1]
-          local inside = nested and found and nested_rows(found)[1]
-          one.extras[#one.extras + 1] = name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
-          if found or not is_required then result[#result + 1] = one end
-        end
-        rows = result
-        readers[#readers + 1] = function(record)
-          local found = rawget(record, name)
-          local inside = nested and found and rawget(found, nested.name)
-          return name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
+        local including = is_required and request.including_required or request.including_optional
+        if join(way, function() return including(request, made) end) then
+          local name, result = association.name, {}
+          for _, one in ipairs(rows) do
+            local found = rows_of(one.row)[1]
+            local inside = nested and found and nested_rows(found)[1]
+            one.extras[#one.extras + 1] = name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
+            if found or not is_required then result[#result + 1] = one end
+          end
+          rows = result
+          readers[#readers + 1] = function(record)
+            local found = rawget(record, name)
+            local inside = nested and found and rawget(found, nested.name)
+            return name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
+          end
         end
       end
     elseif kind == 3 then
       -- Rows come once for each that is joined; optional joins of several rows too.
       local association = unused(function() return true end)
       if association then
-        local made, rows_of = derived(t, association, { meets = true })
+        local made, rows_of, _, _, way = derived(t, association, { meets = true })
         local is_required, result = chance(60), {}
-        request = is_required and request:joining_required(made) or request:joining_optional(made)
-        for _, one in ipairs(rows) do
-          local count = #rows_of(one.row)
-          if not is_required then count = math.max(count, 1) end
-          for _ = 1, count do result[#result + 1] = { row = one.row, extras = { table.unpack(one.extras) } } end
+        local joining = is_required and request.joining_required or request.joining_optional
+        if join(way, function() return joining(request, made) end) then
+          for _, one in ipairs(rows) do
+            local count = #rows_of(one.row)
+            if not is_required then count = math.max(count, 1) end
+            for _ = 1, count do result[#result + 1] = { row = one.row, extras = { table.unpack(one.extras) } } end
+          end
+          rows = result
         end
-        rows = result
       end
     elseif kind == 4 then
       local association = unused(function(a) return a.is_plural end)
@@ -380,13 +424,13 @@ local function random_request(tables)
       -- A condition on columns of both sides of a join, behind it.
       local association = unused(function() return true end)
       if association then
-        local made, rows_of = derived(t, association)
-        if chance(50) then made = made:aliased("b" .. random(1000000)) end
-        local joined = request:joining_required(made)
-        local ok, err = pcall(joined.filter, joined, t.record.c.n:lt(made.c.n))
-        -- The same association may be on the way of another one: then it must have an alias.
-        if ok then
-          request = err
+        local made, rows_of, _, _, way = derived(t, association)
+        if chance(50) then
+          made, way = made:aliased("b" .. random(1000000)), plain_way(association, true)
+        else
+          compared[association] = true
+        end
+        if join(way, function() return request:joining_required(made):filter(t.record.c.n:lt(made.c.n)) end) then
           local result = {}
           for _, one in ipairs(rows) do
             for _, found in ipairs(rows_of(one.row)) do
@@ -396,7 +440,9 @@ local function random_request(tables)
             end
           end
           rows = result
-        else equal(err.kind, "ambiguous") end
+        else
+          compared[association] = nil
+        end
       end
     else
       -- EXISTS by hand: rows whose column is one of those that a sub-request gives.
