@@ -144,6 +144,7 @@ final class ScenarioDatabases: Sendable {
         defer { close(state.state) }
         if coverage != nil { state.state.coverLines() }
         try state.load(source.file)
+        try state.loadFiller()
         // The time that it takes to load its file is none of the template's.
         if let timeout = template.timeout { state.state.limitTime(to: timeout) }
         do {

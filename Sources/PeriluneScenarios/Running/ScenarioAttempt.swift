@@ -74,6 +74,7 @@ struct ScenarioAttempt {
             try host.install()
             didStart(host.states, max(time, Self.loadingTime))
             try host.state.load(source.file, only: scenario.ordinal)
+            try host.state.loadRunner()
             host.state.state.limitTime(to: time)
             host.start()
             didStart(host.states, time)

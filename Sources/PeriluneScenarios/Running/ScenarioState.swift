@@ -48,6 +48,16 @@ final class ScenarioState {
         try load(file.source, isSupport: false, as: file.place.identity)
     }
 
+    /// Loads what runs scenarios, before the time of one begins.
+    func loadRunner() throws {
+        _ = try loader.require("scenarios.running")
+    }
+
+    /// Loads what fills templates, before the time of one begins.
+    func loadFiller() throws {
+        _ = try loader.require("scenarios.given")
+    }
+
     private func load(_ source: ScenarioFile.Source, isSupport: Bool, as identity: String) throws {
         try call("load", .string(LuaString(source.path)), .string(LuaString(source.text)), .boolean(isSupport), .string(LuaString(identity)))
     }
@@ -86,6 +96,8 @@ final class ScenarioState {
     /// Where a scenario was when an error has ended it.
     func progress(at error: LuaError) -> LuaFields? {
         guard let library, case .function(let progress)? = try? library.get("progress") else { return nil }
+        // The limit of the scenario may be shorter than what it takes to describe where it was.
+        state.limitTime(to: ScenarioAttempt.loadingTime)
         let arguments: [LuaValue] = [
             error.traceback.map { .string(LuaString($0)) } ?? .nil, error.file.map { .string(LuaString($0)) } ?? .nil,
             error.line.map { .integer(Int64($0)) } ?? .nil,
