@@ -81,31 +81,32 @@ import Testing
         let project = try ScenarioProject([
             "scenarios/helpers.lua": "return function(db)\n  while true do\n    local x = 1\n  end\nend\n",
             "scenarios/a_scenario.lua": """
-                scenario("in a helper", { timeout = "100ms" }, function(t)
+                local spin = require("helpers")
+                scenario("in a helper", { timeout = "1s" }, function(t)
                   t.step("waiting", function()
-                    require("helpers")(t.db)
+                    spin(t.db)
                   end)
                 end)
-                scenario("in itself", { timeout = "100ms" }, function(t)
+                scenario("in itself", { timeout = "1s" }, function(t)
                   local n = 0
                   while true do n = n + 1 end
                 end)
-                scenario("in SQL", { timeout = "100ms" }, function(t)
+                scenario("in SQL", { timeout = "1s" }, function(t)
                   check(1 == 1)
                   t.db:fetch_value("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT COUNT(*) FROM n")
                 end)
                 """,
         ])
-        let run = try await project.run(.pretty)
+        let run = try await project.run(.pretty) { $0.workers = 3 }
         let helper = try #require(try run.result("in a helper").failures.first)
         #expect(helper.step == "waiting")
         #expect(helper.file?.hasSuffix("helpers.lua") == true && (2...4).contains(helper.line ?? 0), "\(helper)")
-        #expect(helper.frames.count == 2 && helper.frames[0].hasSuffix("scenarios/a_scenario.lua:3"), "\(helper.frames)")
+        #expect(helper.frames.count == 2 && helper.frames[0].hasSuffix("scenarios/a_scenario.lua:4"), "\(helper.frames)")
         let itself = try #require(try run.result("in itself").failures.first)
-        #expect(itself.line == 8 && itself.source == "while true do n = n + 1 end", "\(itself)")
-        #expect(try run.result("in SQL").failures.first?.line == 12)
+        #expect(itself.line == 9 && itself.source == "while true do n = n + 1 end", "\(itself)")
+        #expect(try run.result("in SQL").failures.first?.line == 13)
         #expect(run[.pretty].contains("""
-              at        scenarios/a_scenario.lua:8
+              at        scenarios/a_scenario.lua:9
               while true do n = n + 1 end
               it was still running after 0 ms, its limit
             """), "\(run[.pretty])")
