@@ -102,7 +102,11 @@ final class ScenarioState {
             error.traceback.map { .string(LuaString($0)) } ?? .nil, error.file.map { .string(LuaString($0)) } ?? .nil,
             error.line.map { .integer(Int64($0)) } ?? .nil,
         ]
-        return (try? progress.call(arguments).first).flatMap { try? LuaFields($0) }
+        // The supervisor may end the scenario at the moment when its limit does: then the first call is ended in its place.
+        for _ in 0..<2 {
+            if let fields = (try? progress.call(arguments).first).flatMap({ try? LuaFields($0) }) { return fields }
+        }
+        return nil
     }
 
     @discardableResult
