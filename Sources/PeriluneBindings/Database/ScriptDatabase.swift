@@ -1,4 +1,5 @@
 internal import CPeriluneRows
+internal import Foundation
 package import GRDB
 package import PeriluneLua
 internal import PeriluneRecords
@@ -50,6 +51,20 @@ package final class ScriptDatabase {
     }
 
     deinit {
+        if !isClosed, leftover.pointee.count > 0, let pool = writer as? DatabasePool {
+            // The barrier waits for readers, which may need the threads of Swift's concurrency to come to their end: it must not
+            // be waited for without end on one of these. Nothing else knows the list and the reader any more.
+            nonisolated(unsafe) let list = leftover.pointee, reader = statementReader
+            leftover.deallocate()
+            let isDone = DispatchSemaphore(value: 0)
+            Thread.detachNewThread {
+                try? pool.barrierWriteWithoutTransaction { _ in Self.release(list) }
+                reader?.close {}
+                isDone.signal()
+            }
+            _ = isDone.wait(timeout: .now() + 1)
+            return
+        }
         if !isClosed, leftover.pointee.count > 0 {
             // The state is closed, or nothing in it holds the database any more: no access of it is open.
             writer.unsafeReentrantWriteOnQueue { _ in releaseLeftover() }
@@ -169,6 +184,10 @@ package final class ScriptDatabase {
         guard leftover.pointee.count > 0 else { return }
         let list = leftover.pointee
         leftover.pointee = pdb_release_list()
+        Self.release(list)
+    }
+
+    private static func release(_ list: pdb_release_list) {
         for index in 0..<list.count { Unmanaged<AnyObject>.fromOpaque(list.objects[index]!).release() }
         plua_free(list.objects)
     }
