@@ -33,7 +33,7 @@ enum DatabaseCallbacks {
 
     private static func enter(_ entry: UnsafeMutablePointer<pdb_access_request>) -> CInt {
         let database = ScriptDatabase.of(entry.pointee.database)
-        LuaCore.of(entry.pointee.L).drainCollected()
+        LuaCore.of(entry.pointee.L).drainIfNeeded()
         return guarding(entry.pointee.L) {
             try database.requireOpen()
             try AccessRunner(entry: entry, database: database).run()

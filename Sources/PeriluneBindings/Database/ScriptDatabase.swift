@@ -22,6 +22,8 @@ package final class ScriptDatabase {
     var schemaTables: [String: (id: UInt32, table: LuaTable)] = [:]
     /// Why nothing may open an access now: the state is in one, or opens or ends one.
     private var enteredFor: String?
+    /// Whether the script has opened it, so that nothing but this object uses it.
+    private let isOwn: Bool
     /// Statements of the row path that belong to no access any more, to be released on the database's queue.
     private let leftover: UnsafeMutablePointer<pdb_release_list>
     /// What observes its values.
@@ -43,8 +45,9 @@ package final class ScriptDatabase {
         var isPreview = false
     }
 
-    private init(_ writer: any DatabaseWriter) {
+    private init(_ writer: any DatabaseWriter, isOwn: Bool) {
         self.writer = writer
+        self.isOwn = isOwn
         statementReader = (writer as? DatabasePool).map { StatementReader($0) }
         leftover = .allocate(capacity: 1)
         leftover.initialize(to: pdb_release_list())
@@ -57,9 +60,11 @@ package final class ScriptDatabase {
             nonisolated(unsafe) let list = leftover.pointee, reader = statementReader
             leftover.deallocate()
             let isDone = DispatchSemaphore(value: 0)
-            Thread.detachNewThread {
+            Thread.detachNewThread { [isOwn] in
                 try? pool.barrierWriteWithoutTransaction { _ in Self.release(list) }
                 reader?.close {}
+                // Not by letting go of it, which this thread may do later than the other.
+                if isOwn { try? pool.close() }
                 isDone.signal()
             }
             _ = isDone.wait(timeout: .now() + 1)
@@ -81,7 +86,7 @@ package final class ScriptDatabase {
     ) throws -> (database: ScriptDatabase, value: LuaValue) {
         let core = state.core
         try core.prepare()
-        let database = ScriptDatabase(writer)
+        let database = ScriptDatabase(writer, isOwn: rights.allowsClosing)
         var flags: UInt32 = 0
         if rights.allowsFiles { flags |= UInt32(PDB_DATABASE_FILES) }
         if rights.allowsClosing { flags |= UInt32(PDB_DATABASE_CLOSABLE) }

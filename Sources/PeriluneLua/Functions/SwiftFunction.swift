@@ -13,8 +13,9 @@ final class SwiftFunction {
 
     func call(on L: OpaquePointer) -> CInt {
         core.entering(L) {
+            core.drainIfNeeded()
+            defer { core.drainIfNeeded() }
             do {
-                core.drainCollected()
                 return try body(core, Int(lua_gettop(L)))
             } catch {
                 // The arguments make room: the stack may be unable to grow.

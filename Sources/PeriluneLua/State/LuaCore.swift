@@ -36,6 +36,8 @@ package final class LuaCore: @unchecked Sendable {
     package weak var thread: LuaThread?
 
     private let released = Mutex<[CInt]>([])
+    /// Whether there may be any of them: asked far more often than a lock should be taken.
+    private let hasReleased = Atomic(false)
     let runs = Mutex<RunList>(RunList())
 
     init() throws(LuaError) {
@@ -84,10 +86,12 @@ package final class LuaCore: @unchecked Sendable {
 
     func releaseLater(_ id: CInt) {
         released.withLock { $0.append(id) }
+        hasReleased.store(true, ordering: .releasing)
     }
 
     /// Releases what handles and collected userdata have left behind.
     func drain() {
+        hasReleased.store(false, ordering: .relaxed)
         let ids = released.withLock { list in
             defer { list.removeAll() }
             return list
@@ -100,10 +104,10 @@ package final class LuaCore: @unchecked Sendable {
         plua_free(objects)
     }
 
-    /// Releases what collected userdata have left, if any has: wherever a script comes to Swift, so that what it has dropped does not
-    /// stay until its run ends.
-    package func drainCollected() {
-        if context.pointee.garbage_count > 0 { drain() }
+    /// Does so if there is something to release: wherever a script comes to Swift, and where it goes back, since a handle of what it is
+    /// given would keep that from being collected. So nothing that a script has dropped stays until its run ends.
+    package func drainIfNeeded() {
+        if context.pointee.garbage_count > 0 || hasReleased.load(ordering: .acquiring) { drain() }
     }
 
     // MARK: - Calling

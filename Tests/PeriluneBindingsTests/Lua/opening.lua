@@ -75,19 +75,58 @@ test("the handle of prepare is dead afterwards", function()
   fails("dead_handle", kept.fetch_value, kept, "SELECT 1")
 end)
 
+--- How many files at a path, and with more after it, this process has open.
+local function open_files(path)
+  local process = io.open("/proc/self/stat"):read("n")
+  return io.popen("ls -l /proc/" .. process .. "/fd | grep -c " .. path):read("n")
+end
+
 test("a queue that was dropped and collected releases its file while the script runs", function()
   local path = file()
-  local function open_files()
-    local process = io.open("/proc/self/stat"):read("n")
-    return io.popen("ls -l /proc/" .. process .. "/fd | grep -c " .. path):read("n")
-  end
   local other = perilune.queue(path)
   local Item = perilune.record "t"
   equal(Item:fetch_one(other, 1).n, 2)
-  equal(open_files() > 0, true)
+  equal(open_files(path) > 0, true)
   other = nil
   collectgarbage()
   collectgarbage()
   db:fetch_value "SELECT 1"
-  equal(open_files(), 0)
+  equal(open_files(path), 0)
+end)
+
+test("a pool that was dropped and collected releases its files while the script runs, however it was used", function()
+  local uses = {
+    unused = function() end,
+    written = function(pool) pool:execute "INSERT INTO t VALUES (2, 3)" end,
+    read = function(pool) pool:fetch_value "SELECT n FROM t" end,
+    read_in_a_block = function(pool) pool:read(function(db) db:fetch_value "SELECT n FROM t" end) end,
+    written_in_a_block = function(pool) pool:write(function(db) db:execute "DELETE FROM t" end) end,
+    read_by_records = function(pool) perilune.record("t"):fetch_all(pool) end,
+    prepared = function(pool) pool:prepare("SELECT n FROM t"):fetch_value() end,
+    left_amid_rows = function(pool) pool:rows("SELECT n FROM t")() end,
+    -- As long as there is an observer, the database that it observes is kept.
+    observed_for_a_while = function(pool) pool:observe_transactions{ did_commit = function() end }:remove() end,
+    read_while_written = function(pool)
+      pool:write(function(db)
+        db:execute "DELETE FROM t"
+        pool:fetch_value "SELECT n FROM t"
+      end)
+    end,
+  }
+  for name, use in pairs(uses) do
+    local path = file()
+    local is_open
+    -- In a function of its own, so that nothing of it is left on the stack.
+    local function run()
+      local pool = perilune.pool(path)
+      use(pool)
+      is_open = open_files(path) > 0
+    end
+    run()
+    equal(is_open, true)
+    collectgarbage()
+    collectgarbage()
+    db:fetch_value "SELECT 1"
+    equal({ name, open_files(path) }, { name, 0 })
+  end
 end)
