@@ -2,7 +2,9 @@ import ArgumentParser
 internal import GRDB
 internal import Perilune
 
-struct ApplyCommand: AsyncParsableCommand {
+struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
+    static let databaseHelp = "The database, if it is not that of the plan."
+
     static let configuration = CommandConfiguration(
         commandName: "apply",
         abstract: "Make the changes of a plan that run --preview --save has written.",
@@ -31,8 +33,7 @@ struct ApplyCommand: AsyncParsableCommand {
     @Argument(help: "The plan.")
     var file: String
 
-    @Option(help: ArgumentHelp("The database, if it is not that of the plan.", valueName: "path"))
-    var database: String?
+    @OptionGroup var database: DatabaseOption<ApplyCommand>
 
     @Flag(help: "Take the changes of the plan back.")
     var undo = false
@@ -43,23 +44,23 @@ struct ApplyCommand: AsyncParsableCommand {
     @Flag(name: .shortAndLong, help: "Do not ask.")
     var yes = false
 
+    @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
         if file.isEmpty { throw ValidationError("expected the path of a plan, got nothing") }
-        if database == ":memory:" { throw ValidationError("--database: expected the path of a file") }
-        _ = try OptionValue.databasePath(database)
+        if database.database != nil, database.path == nil { throw ValidationError("--database: expected the path of a file") }
     }
 
     func run() async throws {
-        let colours = CommandOutput.errorColours(common.color)
+        let colours = common.errorColours
         do {
             let plan = try PreviewPlan(contentsOf: file)
-            guard let path = database ?? plan.origin.path else {
+            guard let path = database.path ?? plan.origin.path else {
                 throw CommandFailure(
                     ErrorReport("the plan names no database", kind: "usage", help: "name one by --database"))
             }
-            try CommandContext(common.context).requireLive("apply", database: path)
+            try context.resolved().requireLive("apply", database: path)
             try DatabaseFile.requireExisting(path)
             let changes = try Self.describe(plan.summary())
             guard try confirms("\(undo ? "Take back in" : "Apply to") \(path): \(changes)?") else {

@@ -1,7 +1,9 @@
 import ArgumentParser
 internal import Perilune
 
-struct AutomationsCommand: ParsableCommand {
+struct AutomationsCommand: ParsableCommand, DatabaseCommand {
+    static let databaseHelp = "The database; a private one in memory if none is given."
+
     static let configuration = CommandConfiguration(
         commandName: "automations",
         abstract: "Run the automations of a file, and look at what they have done.",
@@ -24,39 +26,25 @@ struct AutomationsCommand: ParsableCommand {
 
     /// What the subcommands have in common.
     struct Options: ParsableArguments {
-        @Option(help: ArgumentHelp("The database; a private one in memory, if not said.", valueName: "path"))
-        var database: String?
-
-        @Flag(help: "Take away io, os, modules in files and SQL that reaches files.")
-        var sandbox = false
-
-        @Option(
-            help: ArgumentHelp("End each run after so many seconds; also 500ms, 2s, 1m.", valueName: "time"),
-            transform: OptionValue.duration)
-        var timeout: Duration?
-
+        @OptionGroup var database: DatabaseOption<AutomationsCommand>
+        @OptionGroup var context: ContextOptions
         @OptionGroup var common: CommonOptions
 
-        func validate() throws {
-            _ = try OptionValue.databasePath(database)
-        }
-
-        func makeRequest(_ file: String?) throws -> ScriptRequest {
+        func makeRequest(_ file: String? = nil, limits: ScriptLimitOptions? = nil) -> ScriptRequest {
             var request = ScriptRequest(sources: file.map { [.file($0)] } ?? [], arguments: [])
-            request.database = try OptionValue.databasePath(database)
-            request.isSandboxed = sandbox
-            request.timeout = timeout
+            request.database = database.path
+            limits?.apply(to: &request)
             request.colour = common.color
             return request
         }
 
         /// Runs a request, and ends the command if it says so.
         func run(_ request: ScriptRequest) async throws {
-            let context = try CommandContext(common.context)
+            let context = try context.resolved()
             if request.preview == nil, !request.usesCopy, let database = request.database {
                 try context.requireLive("automations", database: database)
             }
-            let runner = ScriptRunner(request: request, colours: CommandOutput.errorColours(common.color))
+            let runner = ScriptRunner(request: request, colours: common.errorColours)
             let status = try await context.run { try await runner.run() }
             try StandardStreams.flush()
             if status != 0 { throw ExitCode(status) }
@@ -75,10 +63,11 @@ struct AutomationsCommand: ParsableCommand {
         var format: ResultFormat?
 
         @OptionGroup var creating: CreateOption
+        @OptionGroup var limits: ScriptLimitOptions
         @OptionGroup var options: Options
 
         func run() async throws {
-            var request = try options.makeRequest(file)
+            var request = options.makeRequest(file, limits: limits)
             request.usesCopy = true
             request.makesDatabase = creating.create
             let table = AutomationTable(format: format, colour: options.common.color)
@@ -105,14 +94,12 @@ struct AutomationsCommand: ParsableCommand {
         @OptionGroup var options: Options
 
         func validate() throws {
-            guard try OptionValue.databasePath(options.database) != nil else {
-                throw ValidationError("expected --database with the path of a file")
-            }
+            if options.database.path == nil { throw ValidationError("expected --database with the path of a file") }
             guard (1...100_000).contains(last) else { throw ValidationError("--last: expected a number from 1 to 100000") }
         }
 
         func run() async throws {
-            var request = try options.makeRequest(nil)
+            var request = options.makeRequest()
             request.isReadonly = true
             let table = AutomationTable(format: format, colour: options.common.color)
             request.task = { [name, last] host in
@@ -151,6 +138,7 @@ struct AutomationsCommand: ParsableCommand {
         var poll = "1s"
 
         @OptionGroup var creating: CreateOption
+        @OptionGroup var limits: ScriptLimitOptions
         @OptionGroup var options: Options
 
         func validate() throws { _ = try pollingPeriod() }
@@ -161,11 +149,11 @@ struct AutomationsCommand: ParsableCommand {
 
         func run() async throws {
             let period = try pollingPeriod()
-            var request = try options.makeRequest(file)
+            var request = options.makeRequest(file, limits: limits)
             request.makesDatabase = creating.create
             // Ctrl-C is how a service ends; of one run it is the end before its time.
             request.statusOfStopping = name == nil ? ExitStatus.success : ExitStatus.interrupted
-            let colours = CommandOutput.errorColours(options.common.color)
+            let colours = options.common.errorColours
             request.task = { [file, name, database = request.database] host in
                 guard let name else {
                     try AutomationLock.take(of: file, on: database)
@@ -196,19 +184,19 @@ struct AutomationsCommand: ParsableCommand {
         @Argument(help: "Which automation.")
         var name: String
 
-        @Option(help: "How the report is written.")
-        var format: PreviewFormat?
+        @OptionGroup var report: PreviewReportOptions
 
         @OptionGroup var creating: CreateOption
+        @OptionGroup var limits: ScriptLimitOptions
         @OptionGroup var options: Options
 
         func run() async throws {
-            var request = try options.makeRequest(file)
+            var request = options.makeRequest(file, limits: limits)
             request.makesDatabase = creating.create
             var preview = PreviewRequest(planPath: nil, isChecking: false, allowsEffects: false)
-            if let format { preview.format = format }
+            report.apply(to: &preview)
             request.preview = preview
-            let colours = CommandOutput.errorColours(options.common.color)
+            let colours = options.common.errorColours
             request.task = { [file, name] host in
                 try await host.loadAutomations(file: file, isLive: false)
                 try await Run.runOnce(name, host, colours)

@@ -1,6 +1,8 @@
 import ArgumentParser
 
-struct MigrateCommand: AsyncParsableCommand {
+struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
+    static let databaseHelp = "The database; a file is made if there is none."
+
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring the schema of a database up to date.",
@@ -34,8 +36,7 @@ struct MigrateCommand: AsyncParsableCommand {
     @Argument(help: "The folder of the migrations.")
     var folder = "migrations"
 
-    @Option(help: ArgumentHelp("The database; a file is made if there is none.", valueName: "path"))
-    var database: String?
+    @OptionGroup var database: DatabaseOption<MigrateCommand>
 
     @Option(help: ArgumentHelp("The last migration to run; with --down the last one that stays.", valueName: "name"))
     var to: String?
@@ -61,6 +62,7 @@ struct MigrateCommand: AsyncParsableCommand {
     @Option(help: "How tables are written.")
     var format: ResultFormat?
 
+    @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
@@ -77,18 +79,18 @@ struct MigrateCommand: AsyncParsableCommand {
 
     /// Not in ``validate()``: an option that is misspelt is told first.
     private func requireDatabase() throws -> String {
-        if let path = try OptionValue.databasePath(database) { return path }
-        let isFile = database == nil && DatabaseFile.isFile(folder)
+        if let path = database.path { return path }
+        let isFile = database.database == nil && DatabaseFile.isFile(folder)
         throw ValidationError(
             "expected --database with the path of a file"
                 + (isFile ? ": did you mean `perilune migrate --database \(folder)`?" : ""))
     }
 
     func run() async throws {
-        let colours = CommandOutput.errorColours(common.color)
+        let colours = common.errorColours
         var request = MigrationRequest(folder: Self.trimmed(folder), database: try requireDatabase())
         request.target = to
-        let context = try CommandContext(common.context)
+        let context = try context.resolved()
         request.isDown = down
         request.isDryRun = dryRun
         if preview || context.context == .preview { request.preview = format == .json ? .json : .text }
@@ -101,9 +103,9 @@ struct MigrateCommand: AsyncParsableCommand {
         }
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
         let runner = MigrationCommandRunner(
-            request: request, colours: colours, outputColours: CommandOutput.outputColours(common.color)
+            request: request, colours: colours, outputColours: common.outputColours
         ) { columns in
-            format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(common.color))
+            format.makeFormatter(columns: columns, colours: common.outputColours)
         }
         let exitStatus = try await run(runner, request)
         try StandardStreams.flush()

@@ -2,7 +2,9 @@ import ArgumentParser
 
 extension ResultFormat: ExpressibleByArgument {}
 
-struct QueryCommand: ParsableCommand {
+struct QueryCommand: ParsableCommand, DatabaseCommand {
+    static let databaseHelp = "The database; a private one in memory if none is given."
+
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run one SQL statement and print its rows.",
@@ -26,8 +28,7 @@ struct QueryCommand: ParsableCommand {
     @Argument(help: "The statement; - reads it from standard input.")
     var sql: String
 
-    @Option(help: ArgumentHelp("The database; a private one in memory if none is given.", valueName: "path"))
-    var database: String?
+    @OptionGroup var database: DatabaseOption<QueryCommand>
 
     @Option(help: "How rows are written.")
     var format: ResultFormat?
@@ -42,16 +43,13 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Let the statement change the database.")
     var write = false
 
+    @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
-    func validate() throws {
-        _ = try OptionValue.databasePath(database)
-    }
-
     func run() throws {
-        let path = try OptionValue.databasePath(database)
-        if let path { try CommandContext(common.context).requireLive("query", database: path) }
-        let colours = CommandOutput.errorColours(common.color)
+        let path = database.path
+        if let path { try context.resolved().requireLive("query", database: path) }
+        let colours = common.errorColours
         if common.verbose { CommandOutput.note("database: \(path ?? "private, in memory")", colours) }
         var runner = QueryRunner(sql: try statement(), database: path, parameters: parameters)
         runner.isWriting = write
@@ -59,7 +57,7 @@ struct QueryCommand: ParsableCommand {
         let isTerminal = StandardStreams.isOutputTerminal
         let format = format ?? .standard(isTerminal: isTerminal)
         let changes = try runner.run { columns in
-            format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(common.color))
+            format.makeFormatter(columns: columns, colours: common.outputColours)
         }
         try StandardStreams.flush()
         if let changes, common.verbose || StandardStreams.isErrorTerminal {

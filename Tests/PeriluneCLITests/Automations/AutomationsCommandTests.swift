@@ -147,6 +147,31 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: folder.path + "/x.sqlite")) == before)
     }
 
+    @Test func `a preview shows as many rows as it is asked for`() throws {
+        let folder = try TestFolder(["a.lua": """
+            db:execute("CREATE TABLE product (id INTEGER PRIMARY KEY)")
+            perilune.automation{ name = "fill", on = { event = "never" }, run = function()
+              for i = 1001, 1004 do db:execute("INSERT INTO product VALUES (?)", i) end
+            end }
+            """])
+        let result = try folder.perilune("automations", "preview", "a.lua", "fill", "--rows", "2")
+        #expect(result.status == 0)
+        #expect(result.output.contains("1002") && !result.output.contains("1003"), "\(result.output)")
+        #expect(try folder.perilune("automations", "preview", "a.lua", "fill", "--rows=-1").errors.contains("--rows: expected a number"))
+    }
+
+    @Test(arguments: [["run", "a.lua", "fill"], ["preview", "a.lua", "fill"]])
+    func `the limit of memory holds for automations`(_ command: [String]) throws {
+        let folder = try TestFolder(["a.lua": """
+            perilune.automation{ name = "fill", on = { event = "never" }, run = function() return #("x"):rep(64 << 20) end }
+            """])
+        let arguments = ["automations"] + command
+        #expect(try CommandProcess(TestFolder.binary, arguments, in: folder).wait().status == 0)
+        let limited = try CommandProcess(TestFolder.binary, arguments + ["--memory", "8M"], in: folder).wait()
+        #expect(limited.status == 5)
+        #expect(limited.errors.contains("help  the limit was set by --memory\n"), "\(limited.errors)")
+    }
+
     @Test func `automations run until Ctrl-C, and are traced`() throws {
         let folder = try Self.makeFolder()
         let process = try CommandProcess(

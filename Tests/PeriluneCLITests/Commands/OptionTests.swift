@@ -75,6 +75,22 @@ import Testing
         #expect(inHelp.subtracting(["--help", "--version"]) == RunArguments.valued.union(RunArguments.flags))
     }
 
+    private static let commands: [any ParsableCommand.Type] = [
+        RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, TestCommand.self, AutomationsCommand.List.self,
+        AutomationsCommand.Trace.self, AutomationsCommand.Run.self, AutomationsCommand.Preview.self,
+    ]
+
+    @Test(arguments: [
+        ("--sandbox", 4), ("--memory", 4), ("--create", 4), ("--rows", 2), ("--context", 8), ("--color", 9), ("--error-format", 9),
+    ])
+    func `an option that several commands take says the same in each of them`(option: String, count: Int) {
+        let lines = Self.commands.compactMap { command in
+            command.helpMessage(columns: 1000).split(separator: "\n").first { $0.hasPrefix("  \(option) ") }
+        }
+        #expect(lines.count == count)
+        #expect(Set(lines).count == 1, "\(lines)")
+    }
+
     @Test func `modules are looked for beside the script`() {
         func folder(_ sources: ScriptSource...) -> String { ScriptRequest(sources: sources).moduleFolder }
         #expect(folder(.file("a/b/c.lua")) == "a/b")

@@ -1,35 +1,5 @@
 import ArgumentParser
 
-/// How errors are written.
-enum ErrorFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
-    case text, json
-}
-
-/// What all commands that run something have in common.
-struct CommonOptions: ParsableArguments {
-    @Flag(name: .shortAndLong, help: "Say on standard error which database is used, and more.")
-    var verbose = false
-
-    @Option(help: "When to use colours; NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE count, too.")
-    var color = ColourChoice.auto
-
-    @Option(
-        help: """
-            For whom the command runs: live; a test, which has a clock that stands and never uses the database itself; or a \
-            preview, on a private copy. Else the variable PERILUNE_CONTEXT says it.
-            """)
-    var context: ContextOption?
-
-    @Option(help: "How errors are written to standard error.")
-    var errorFormat = ErrorFormat.text
-}
-
-/// What commands have that else refuse a database which is not there: a path that is mistyped is no empty database.
-struct CreateOption: ParsableArguments {
-    @Flag(help: "Take an empty database if there is none at the path of --database.")
-    var create = false
-}
-
 /// How options are read.
 enum OptionValue {
     /// A time: `1.5` seconds, `500ms`, `2s`, `1m`, `1h`.
@@ -68,12 +38,5 @@ enum OptionValue {
     private static func decimal(_ text: Substring) -> Double? {
         guard text.utf8.allSatisfy({ ($0 >= 0x30 && $0 <= 0x39) || $0 == 0x2E }) else { return nil }
         return Double(text)
-    }
-
-    /// The path of a database; `nil` for a private one in memory.
-    static func databasePath(_ text: String?) throws -> String? {
-        guard let text, text != ":memory:" else { return nil }
-        guard !text.isEmpty else { throw ValidationError("--database: expected the path of a file, got nothing") }
-        return text
     }
 }

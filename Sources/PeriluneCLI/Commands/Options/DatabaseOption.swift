@@ -1,0 +1,26 @@
+import ArgumentParser
+
+/// A command that uses a database.
+protocol DatabaseCommand {
+    /// The help of `--database`, which says what the command does without the option, and where the file does not exist.
+    static var databaseHelp: String { get }
+}
+
+/// The option `--database`, with the help of its command.
+struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
+    @Option(help: ArgumentHelp(Command.databaseHelp, valueName: "path"))
+    var database: String?
+
+    /// The path of the file; `nil` for a private database in memory.
+    var path: String? { database == ":memory:" ? nil : database }
+
+    func validate() throws {
+        if database?.isEmpty == true { throw ValidationError("--database: expected the path of a file, got nothing") }
+    }
+}
+
+/// The option of commands that otherwise refuse a database that does not exist: a mistyped path is not an empty database.
+struct CreateOption: ParsableArguments {
+    @Flag(help: "Take an empty database if there is none at the path of --database.")
+    var create = false
+}

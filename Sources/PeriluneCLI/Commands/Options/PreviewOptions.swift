@@ -1,0 +1,57 @@
+import ArgumentParser
+
+/// How the report of a preview is written.
+struct PreviewReportOptions: ParsableArguments {
+    @Option(help: "How the report of the preview is written.")
+    var format: PreviewFormat?
+
+    @Option(help: ArgumentHelp("Maximum number of rows shown for each table and kind of change.", valueName: "count"))
+    var rows: Int?
+
+    func apply(to request: inout PreviewRequest) {
+        if let format { request.format = format }
+        if let rows { request.rowLimit = rows }
+    }
+
+    func validate() throws {
+        if let rows, !(0...10_000).contains(rows) { throw ValidationError("--rows: expected a number from 0 to 10000") }
+    }
+}
+
+/// Whether a script runs as a preview, and what is done with its changes.
+struct PreviewOptions: ParsableArguments {
+    @Flag(help: "Run on a private copy, and report what would change.")
+    var preview = false
+
+    @Option(help: ArgumentHelp("Write the changes of the preview as a plan.", valueName: "plan"))
+    var save: String?
+
+    @Flag(help: "End with status 2 if the preview would change anything.")
+    var check = false
+
+    @OptionGroup var report: PreviewReportOptions
+
+    @Flag(help: "Let the previewed script change files and run programs.")
+    var allowEffects = false
+
+    @OptionGroup var creating: CreateOption
+
+    /// The first of the given options that has a meaning in a preview only.
+    var firstForPreview: String? {
+        let options = [
+            ("--save", save != nil), ("--check", check), ("--format", report.format != nil), ("--rows", report.rows != nil),
+            ("--allow-effects", allowEffects), ("--create", creating.create),
+        ]
+        return options.first(where: \.1)?.0
+    }
+
+    var request: PreviewRequest {
+        var request = PreviewRequest(planPath: save, isChecking: check, allowsEffects: allowEffects)
+        report.apply(to: &request)
+        return request
+    }
+
+    func validate() throws {
+        if save == "" { throw ValidationError("--save: expected the path of a file, got nothing") }
+    }
+}

@@ -1,0 +1,22 @@
+import ArgumentParser
+
+/// Which statements are written to standard error.
+struct TraceOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp("Write each SQL statement to standard error: statements, if not said, or profile.", valueName: "what"))
+    var trace: TraceDetail?
+
+    @Flag(help: "Show bound values in the trace.")
+    var traceValues = false
+
+    @Option(
+        help: ArgumentHelp("Report statements slower than this, with their query plans.", valueName: "time"),
+        transform: OptionValue.duration)
+    var slow: Duration?
+
+    var request: TraceRequest { TraceRequest(detail: trace, showsValues: traceValues, slow: slow) }
+
+    func validate() throws {
+        if traceValues, trace == nil, slow == nil { throw ValidationError("--trace-values is for --trace and --slow") }
+    }
+}
