@@ -51,6 +51,14 @@ import Testing
         #expect(circles == [])
     }
 
+    @Test func `the SQL that writes a record is built in one module`() {
+        let builders = LibraryFile.all.filter { file in
+            file.room.map { ["records", "requests", "associations"].contains($0) } == true
+                && file.text.contains(/"(INSERT|UPDATE|REPLACE)\b/)
+        }
+        #expect(builders.map(\.name) == ["perilune.records.sql"])
+    }
+
     @Test(arguments: LibraryFile.natives) func `what Swift and C provide is described`(_ file: LibraryFile) async throws {
         let provided = Provided()
         _ = try testHost { configuration in

@@ -85,26 +85,32 @@ static void keep_packed(lua_State *L, prec_record_write *work, insertion_packing
     lua_setmetatable(L, work->record);
 }
 
-/* Takes what the database has put in: the row id, and the columns of RETURNING, whose list is on top of the stack, if any. */
-static void take_inserted(lua_State *L, prec_record_write *work, int names, const prec_write *write, int rows) {
+/* Takes the row id that the database has put in. */
+static void take_rowid(lua_State *L, prec_record_write *work, int names) {
     prec_plan *plan = work->block;
-    if (plan->rowid >= 0 && work->call.has_inserted) {
-        lua_rawgeti(L, names, plan->rowid + 1);
-        int type = lua_rawget(L, work->record);
-        bool has_key = type != LUA_TNIL && !pdb_is_null(L, -1), has_integer = type == LUA_TNUMBER && lua_isinteger(L, -1);
-        lua_pop(L, 1);
-        if (!has_key || (work->values == work->record && !has_integer)) {
-            lua_pushinteger(L, sqlite3_last_insert_rowid(work->call.access->connection->handle));
-            prec_set_column(L, work, names, plan->rowid);
-        }
-    }
-    if (rows == 0) return;
-    lua_rawgeti(L, rows, 1);
-    int row = lua_gettop(L);
-    for (int i = 0; lua_istable(L, row) && i < write->returning_count; i++) {
-        lua_rawgeti(L, row, i + 1);
-        prec_set_column(L, work, names, write->returning[i]);
-    }
+    if (plan->rowid < 0 || !work->call.has_inserted) return;
+    lua_rawgeti(L, names, plan->rowid + 1);
+    int type = lua_rawget(L, work->record);
+    bool has_key = type != LUA_TNIL && !pdb_is_null(L, -1), has_integer = type == LUA_TNUMBER && lua_isinteger(L, -1);
+    lua_pop(L, 1);
+    if (has_key && (work->values != work->record || has_integer)) return;
+    lua_pushinteger(L, sqlite3_last_insert_rowid(work->call.access->connection->handle));
+    prec_set_column(L, work, names, plan->rowid);
+}
+
+/* Binds the values of the columns, which stand on the stack from `first` on, and those of the clause. */
+static void bind_inserted(lua_State *L, prec_record_write *work, const prec_write *write, int first) {
+    for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first + i);
+    if (work->clause_values) prec_bind_clause(L, work, write->parameter_count);
+}
+
+void prec_mark_inserted(lua_State *L, prec_record_write *work, prec_mask *mask) {
+    int top = lua_gettop(L);
+    insertion_packing packing = {.metatable = 0};
+    int nulls = work->values == work->record && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    push_present(L, work, lua_gettop(L), nulls, mask, &packing);
+    lua_settop(L, top);
 }
 
 /* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
@@ -121,7 +127,7 @@ lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict)
     lua_replace(L, slot);
     pdb_statement *statement = prec_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
     prec_begin_write(L, work, statement);
-    for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], first_value + i);
+    bind_inserted(L, work, write, first_value);
     pdb_mark_rowid(statement);
     bool has_rows = write->returning_count > 0;
     prec_run_write(L, work, has_rows ? &pdb_tuples_form : NULL, 1);
@@ -130,7 +136,8 @@ lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict)
     int rows = has_rows ? lua_gettop(L) : 0;
     if (work->has_objects) prec_drop_nulls(L, work, names, write, first_value);
     bool is_as_written = packing.metatable && packing.rowid == NULL;
-    if (!is_as_written) take_inserted(L, work, names, write, rows);
+    if (!is_as_written) take_rowid(L, work, names);
+    if (rows) prec_take_returned(L, work, names, write);
     keep_packed(L, work, &packing);
     return work->call.changes;
 }

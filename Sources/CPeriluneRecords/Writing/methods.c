@@ -68,19 +68,19 @@ static int run_insert(lua_State *L, prec_record_write *work) {
 
 static int run_update(lua_State *L, prec_record_write *work) {
     prec_check_key(L, work);
-    bool is_written = prec_update_row(L, work, 0, 0);
-    if (!is_written && !prec_row_exists(L, work)) prec_raise_row_not_found(L, work);
-    return push_written(L, is_written);
+    prec_outcome outcome = prec_update_row(L, work, 0, 0);
+    if (outcome == PREC_NO_ROW) prec_raise_row_not_found(L, work);
+    return push_written(L, outcome == PREC_WRITTEN);
 }
 
 static int run_save(lua_State *L, prec_record_write *work) {
     prec_check_key(L, work);
-    return push_written(L, prec_save_row(L, work));
+    return push_written(L, prec_save_row(L, work, 0, 0));
 }
 
 static int run_delete(lua_State *L, prec_record_write *work) {
     prec_check_key(L, work);
-    lua_pushboolean(L, prec_delete_row(L, work));
+    lua_pushboolean(L, prec_delete_row(L, work, 0));
     prec_forget_row(L, work);
     return 1;
 }
@@ -100,8 +100,9 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
     }
     bool is_written = false;
     if (mask.count > 0) {
-        is_written = prec_update_columns(L, work, &mask, 0);
-        if (!is_written && !prec_row_exists(L, work)) prec_raise_row_not_found(L, work);
+        prec_outcome outcome = prec_update_columns(L, work, &mask, 0);
+        if (outcome == PREC_NO_ROW) prec_raise_row_not_found(L, work);
+        is_written = outcome == PREC_WRITTEN;
         if (is_written && (work->has_rows || !prec_apply_patch(L, &patch))) prec_keep_snapshot(L, work, false);
     }
     prec_forget_nulls(L, 1);
@@ -109,8 +110,12 @@ static int run_write_changes(lua_State *L, prec_record_write *work) {
     return 1;
 }
 
-/* MARK: - One write, for the Lua part. Arguments: record, database or nil, values or nil, clause or nil, columns
-** or nil, the values of the key by which the row is found or nil: those of the record. */
+/* MARK: - One write, for the Lua part, which converts values before and after it */
+
+/* On the stack. All but the record may be nil: the database; the values that are written in place of the fields; a clause of the
+** statement; the names of the columns that an UPDATE writes; the values of the key by which the row is found in place of those of the
+** record; and what the verb takes beyond that. */
+enum { RAW_RECORD = 1, RAW_DATABASE, RAW_VALUES, RAW_CLAUSE, RAW_COLUMNS, RAW_KEY, RAW_DETAIL };
 
 typedef struct {
     const char *name;
@@ -118,40 +123,81 @@ typedef struct {
     bool is_read;
 } raw_verb;
 
-/* Stack: the six arguments, shape. */
+static int text_at(lua_State *L, int index) { return lua_type(L, index) == LUA_TSTRING ? index : 0; }
+static int table_at(lua_State *L, int index) { return lua_istable(L, index) ? index : 0; }
+
+/* Stack: the arguments, shape. */
 static int run_raw_verb(lua_State *L, pdb_access *access, void *context) {
     const raw_verb *verb = context;
     if (access->mode == PDB_GUARD) access->is_taken = true;
-    prec_record_write work = prec_begin_work(L, access->database, access, verb->name, 1);
-    if (lua_istable(L, 3)) work.values = 3;
-    if (lua_istable(L, 6)) work.key_values = 6;
-    return verb->run(L, &work, lua_type(L, 4) == LUA_TSTRING ? 4 : 0, lua_istable(L, 5) ? 5 : 0);
+    prec_record_write work = prec_begin_work(L, access->database, access, verb->name, RAW_RECORD);
+    if (table_at(L, RAW_VALUES)) work.values = RAW_VALUES;
+    work.key_values = table_at(L, RAW_KEY);
+    return verb->run(L, &work, text_at(L, RAW_CLAUSE), table_at(L, RAW_COLUMNS));
 }
 
 static int call_raw_verb(lua_State *L, const raw_verb *verb) {
-    lua_settop(L, 6);
+    lua_settop(L, RAW_DETAIL);
     pdb_access *access;
-    pdb_database *database = pdb_resolve_database(L, 2, verb->name, &access);
-    if (prec_push_shape_of(L, 1) == NULL) return plua_argument_error(L, verb->name, 1, "a record", 1);
+    pdb_database *database = pdb_resolve_database(L, RAW_DATABASE, verb->name, &access);
+    if (prec_push_shape_of(L, RAW_RECORD) == NULL) return plua_argument_error(L, verb->name, 1, "a record", RAW_RECORD);
     return run_in_access(L, database, access, verb->is_read, run_raw_verb, verb);
+}
+
+/* Pushes true; false if a clause has kept the row as it was; nil if there is none. */
+static int push_outcome(lua_State *L, prec_outcome outcome) {
+    if (outcome == PREC_NO_ROW) lua_pushnil(L);
+    else lua_pushboolean(L, outcome == PREC_WRITTEN);
+    return 1;
 }
 
 static int run_raw_insert(lua_State *L, prec_record_write *work, int conflict, int columns) {
     (void)columns;
-    lua_pushinteger(L, prec_insert_row(L, work, conflict));
-    return 1;
+    return push_outcome(L, prec_insert_row(L, work, conflict) > 0 ? PREC_WRITTEN : PREC_KEPT);
 }
 
 static int run_raw_update(lua_State *L, prec_record_write *work, int conflict, int columns) {
     if (work->key_values == 0) prec_check_key(L, work);
-    lua_pushboolean(L, prec_update_row(L, work, columns, conflict));
-    return 1;
+    return push_outcome(L, prec_update_row(L, work, columns, conflict));
+}
+
+/* Takes the clause of the INSERT beyond that of the UPDATE. */
+static int run_raw_save(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    (void)columns;
+    prec_check_key(L, work);
+    return push_outcome(L, prec_save_row(L, work, conflict, text_at(L, RAW_DETAIL)) ? PREC_WRITTEN : PREC_KEPT);
+}
+
+/* Takes the values that the clause binds. */
+static int run_raw_upsert(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    prec_check_key(L, work);
+    work->clause_values = table_at(L, RAW_DETAIL);
+    return run_raw_insert(L, work, conflict, columns);
 }
 
 static int run_raw_delete(lua_State *L, prec_record_write *work, int conflict, int columns) {
-    (void)conflict, (void)columns;
+    (void)columns;
     prec_check_key(L, work);
-    lua_pushboolean(L, prec_delete_row(L, work));
+    lua_pushboolean(L, prec_delete_row(L, work, conflict));
+    prec_forget_row(L, work);
+    return 1;
+}
+
+/* Pushes the names of the columns that an INSERT writes. */
+static int run_raw_inserted_columns(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    (void)conflict, (void)columns;
+    prec_mask mask;
+    prec_mark_inserted(L, work, &mask);
+    prec_push_names(L, work, &mask);
+    return 1;
+}
+
+/* Pushes those that an UPDATE writes; in place of values takes whether those of the key are among them. */
+static int run_raw_updated_columns(lua_State *L, prec_record_write *work, int conflict, int columns) {
+    (void)conflict, (void)columns;
+    prec_mask mask;
+    prec_mark_updated(L, work, lua_toboolean(L, RAW_VALUES), &mask);
+    prec_push_names(L, work, &mask);
     return 1;
 }
 
@@ -169,9 +215,24 @@ typedef struct {
     bool is_required; /* raises if there is no row */
 } find_verb;
 
-/* Stack: class, database or nil, key. Tables whose key has several columns are for the Lua part. */
+/* No row has the key, as far as was looked: the Lua part says what that means. With `looks_again`, it looks for the row itself.
+** Stack: class, database or nil, key. */
+static int find_in_lua(lua_State *L, const char *verb, bool looks_again) {
+    lua_settop(L, 3);
+    prec_push_callback(L, PREC_CALL_key_missed);
+    lua_insert(L, 1);
+    lua_pushstring(L, verb);
+    lua_insert(L, 2);
+    lua_pushboolean(L, looks_again);
+    lua_call(L, 5, 1);
+    return 1;
+}
+
+/* Stack: class, database or nil, key. Tables whose key has several columns are for the Lua part, and so are dates, which may be written
+** in another form. */
 static int run_find(lua_State *L, pdb_access *access, void *context) {
-    const char *verb = ((const find_verb *)context)->name;
+    const find_verb *kind = context;
+    const char *verb = kind->name;
     pdb_database *database = access->database;
     prec_record_write work = {.call = {.rows = database->rows, .database = database, .access = access, .class_index = 1}, .verb = verb};
     work.call.arguments.verb = verb;
@@ -179,11 +240,7 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
     prec_push_model(L, 1);
     work.block = prec_push_plan(L, lua_gettop(L), access);
     work.plan = lua_gettop(L);
-    if (work.block->key_count != 1) {
-        lua_settop(L, 3);
-        if (lua_isnil(L, 2)) lua_remove(L, 2);
-        return call_in_lua(L, ((const find_verb *)context)->callback);
-    }
+    if (work.block->key_count != 1) return find_in_lua(L, verb, true);
     prec_begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);
     bool is_there = pdb_step(L, &work.call);
     if (is_there) {
@@ -197,24 +254,11 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
         prec_check_types(L, work.call.rows);
         return 1;
     }
-    if (lua_type(L, 3) == LUA_TSTRING && work.block->columns[work.block->keys[0]].is_date) {
-        /* The row may have the date in another form. */
-        lua_settop(L, 3);
-        if (lua_isnil(L, 2)) lua_remove(L, 2);
-        return call_in_lua(L, ((const find_verb *)context)->callback);
+    if (!kind->is_required && lua_type(L, 3) == LUA_TNUMBER) {
+        lua_pushnil(L);
+        return 1;
     }
-    if (lua_type(L, 3) == LUA_TSTRING) {
-        prec_push_callback(L, PREC_CALL_check_key);
-        lua_pushstring(L, verb);
-        lua_pushvalue(L, 3);
-        lua_call(L, 2, 0);
-    }
-    if (!((const find_verb *)context)->is_required) return 0;
-    prec_push_callback(L, PREC_CALL_raise_key_not_found);
-    lua_getiuservalue(L, work.plan, PLAN_SCHEMA);
-    lua_pushvalue(L, 3);
-    lua_call(L, 2, 0);
-    return 0;
+    return find_in_lua(L, verb, work.block->columns[work.block->keys[0]].is_date);
 }
 
 /* Stack: class, key; or class, database, key. */
@@ -252,8 +296,12 @@ RECORD_VERB(exists, true)
 RECORD_VERB(write_changes, false)
 RAW_VERB(insert, false)
 RAW_VERB(update, false)
+RAW_VERB(save, false)
+RAW_VERB(upsert, false)
 RAW_VERB(delete, false)
 RAW_VERB(exists, true)
+RAW_VERB(inserted_columns, true)
+RAW_VERB(updated_columns, true)
 
 /* MARK: - update_changes with a table of columns, or with nothing */
 
@@ -322,7 +370,11 @@ const luaL_Reg prec_record_writes[] = {
     {"class_fetch_one", class_fetch_one},
     {"raw_insert", raw_insert},
     {"raw_update", raw_update},
+    {"raw_save", raw_save},
+    {"raw_upsert", raw_upsert},
     {"raw_delete", raw_delete},
     {"raw_exists", raw_exists},
+    {"inserted_columns", raw_inserted_columns},
+    {"updated_columns", raw_updated_columns},
     {NULL, NULL},
 };

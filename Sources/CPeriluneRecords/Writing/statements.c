@@ -1,8 +1,7 @@
 /* The statements that write records: one for each set of columns, and the binding of values to them. */
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* Pushes the list of the names of the columns in the mask. */
-static void push_masked_names(lua_State *L, const prec_record_write *work, const prec_mask *mask) {
+void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mask *mask) {
     lua_createtable(L, mask->count, 0);
     lua_getiuservalue(L, work->plan, PLAN_NAMES);
     lua_Integer count = 0;
@@ -14,30 +13,30 @@ static void push_masked_names(lua_State *L, const prec_record_write *work, const
     lua_pop(L, 1);
 }
 
-static void fill_parameters(const prec_record_write *work, prec_write *write, const prec_mask *mask, bool is_update) {
+static void fill_parameters(const prec_record_write *work, prec_write *write, const prec_mask *mask, bool is_by_key) {
     int count = 0;
     for (int i = 0; i < work->block->column_count; i++) {
         if (prec_is_in_mask(mask, i)) write->parameters[count++] = i;
     }
-    for (int i = 0; is_update && i < work->block->key_count; i++) write->parameters[count++] = work->block->keys[i];
+    for (int i = 0; is_by_key && i < work->block->key_count; i++) write->parameters[count++] = work->block->keys[i];
 }
 
 /* Makes the statement for the mask: its text comes from the Lua part. Pushes it. */
 static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                    int rows) {
-    bool is_update = *kind == 'u';
+    bool is_by_key = *kind != 'i';
     int top = lua_gettop(L), sql = top + 1, returning = top + 2;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_write_sql);
     lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
     lua_pushstring(L, kind);
-    push_masked_names(L, work, mask);
+    prec_push_names(L, work, mask);
     if (conflict) lua_pushvalue(L, conflict);
     else lua_pushnil(L);
     lua_pushinteger(L, rows);
     lua_call(L, 5, 2);
     int returning_count = lua_istable(L, returning) ? (int)lua_rawlen(L, returning) : 0;
-    int parameter_count = mask->count + (is_update ? work->block->key_count : 0);
+    int parameter_count = mask->count + (is_by_key ? work->block->key_count : 0);
     size_t lists = (size_t)(parameter_count + returning_count) * sizeof(int);
     prec_write *result = lua_newuserdatauv(L, sizeof *result + lists + mask->size, WRITE_VALUES);
     result->parameter_count = parameter_count;
@@ -47,7 +46,7 @@ static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_
     result->returning = result->parameters + parameter_count;
     result->mask = (unsigned char *)(result->returning + returning_count);
     memcpy(result->mask, mask->bits, mask->size);
-    fill_parameters(work, result, mask, is_update);
+    fill_parameters(work, result, mask, is_by_key);
     for (int i = 0; i < returning_count; i++) {
         lua_rawgeti(L, returning, i + 1);
         result->returning[i] = (int)lua_tointeger(L, -1) - 1;
@@ -62,8 +61,14 @@ static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_
     return result;
 }
 
+/* Clauses of upserts are without number: scripts write SQL in them. The others are some policies. */
+static bool is_upsert(lua_State *L, int conflict) {
+    return conflict && strncmp(lua_tostring(L, conflict), "ON ", 3) == 0;
+}
+
 prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                     int last, int rows) {
+    if (is_upsert(L, conflict)) return make_write(L, work, mask, kind, conflict, rows);
     bool is_usual = conflict == 0 && rows == 1;
     for (int value = last; is_usual && value <= last + 1; value++) {
         lua_getiuservalue(L, work->plan, value);
@@ -155,6 +160,26 @@ void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int 
     pdb_end_run(work->call.statement);
     if (expected == pdb_conversion_failed) lua_error(L);
     raise_value(L, work, column, expected, index);
+}
+
+void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count) {
+    lua_Integer count = (lua_Integer)lua_rawlen(L, work->clause_values) / 2;
+    luaL_checkstack(L, (int)count * 2 + LUA_MINSTACK, "too many values");
+    for (int i = 0; i < (int)count; i++) {
+        lua_rawgeti(L, work->clause_values, i * 2 + 1);
+        int column = (int)lua_tointeger(L, -1) - 1;
+        lua_rawgeti(L, work->clause_values, i * 2 + 2);
+        int parameter = parameter_count + i + 1, index = lua_gettop(L);
+        if (column >= 0) {
+            prec_bind_column(L, work, parameter, column, index);
+            continue;
+        }
+        const char *expected = pdb_bind_plain(L, work->call.statement->handle, parameter, index, false);
+        if (expected == NULL) continue;
+        pdb_end_run(work->call.statement);
+        if (expected == pdb_conversion_failed) lua_error(L);
+        plua_raise(L, "argument", "%s: expected %s, got %s", work->verb, expected, plua_type_name(L, index));
+    }
 }
 
 /* Begins a run of the compiled statement on top of the stack. */

@@ -132,6 +132,15 @@ void prec_set_column(lua_State *L, prec_record_write *work, int names, int colum
     lua_rawset(L, work->record);
 }
 
+void prec_take_returned(lua_State *L, prec_record_write *work, int names, const prec_write *write) {
+    lua_rawgeti(L, -1, 1);
+    int row = lua_gettop(L);
+    for (int i = 0; lua_istable(L, row) && i < write->returning_count; i++) {
+        lua_rawgeti(L, row, i + 1);
+        prec_set_column(L, work, names, write->returning[i]);
+    }
+}
+
 void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const prec_write *write, int first_value) {
     for (int i = 0; i < write->parameter_count; i++) {
         if (!pdb_is_null(L, first_value + i)) continue;
@@ -162,11 +171,29 @@ bool prec_row_exists(lua_State *L, prec_record_write *work) {
     return is_there;
 }
 
-bool prec_delete_row(lua_State *L, prec_record_write *work) {
+/* Deletes the row of the key that stands on the stack from `key` on, and gives the record what was in it. */
+static void delete_returning(lua_State *L, prec_record_write *work, int key, int clause) {
+    prec_mask mask;
+    prec_begin_mask(&mask, work->block->column_count);
+    prec_write *write = prec_push_write(L, work, &mask, "d", clause, 0, 1);
+    int holder = lua_gettop(L), names = holder + 1;
+    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    prec_begin_write(L, work, prec_compile_kept(L, work->call.access, holder, WRITE_SQL, WRITE_STATEMENT));
+    for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], key + i);
+    bool has_rows = write->returning_count > 0;
+    prec_run_write(L, work, has_rows ? &pdb_tuples_form : NULL, 1);
+    if (has_rows) prec_take_returned(L, work, names, write);
+}
+
+bool prec_delete_row(lua_State *L, prec_record_write *work, int clause) {
     int top = lua_gettop(L);
     if (work->block->key_count == 0 || !prec_push_key_of(L, work)) prec_raise_no_key(L, work);
-    prec_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
-    prec_run_write(L, work, NULL, 0);
+    if (clause) {
+        delete_returning(L, work, top + 1, clause);
+    } else {
+        prec_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
+        prec_run_write(L, work, NULL, 0);
+    }
     lua_settop(L, top);
     return work->call.changes > 0 || work->block->is_view;
 }
@@ -177,16 +204,14 @@ void prec_forget_row(lua_State *L, prec_record_write *work) {
     lua_setmetatable(L, work->record);
 }
 
-/* Updates, or inserts where there is no key or no row. */
-bool prec_save_row(lua_State *L, prec_record_write *work) {
+bool prec_save_row(lua_State *L, prec_record_write *work, int conflict, int insert_conflict) {
     int top = lua_gettop(L);
     bool has_key = work->block->key_count > 0 && prec_push_key_of(L, work);
     lua_settop(L, top);
     if (has_key) {
-        if (prec_update_row(L, work, 0, 0)) return true;
-        lua_settop(L, top);
-        if (prec_row_exists(L, work)) return false;
+        prec_outcome outcome = prec_update_row(L, work, 0, conflict);
+        if (outcome != PREC_NO_ROW) return outcome == PREC_WRITTEN;
         lua_settop(L, top);
     }
-    return prec_insert_row(L, work, 0) > 0;
+    return prec_insert_row(L, work, insert_conflict) > 0;
 }

@@ -11,6 +11,8 @@ typedef struct {
     const char *verb;
     int record, values; /* on the stack: the record, and the table that its values are taken from */
     int key_values;     /* on the stack: the table that the values of the key are taken from, or 0 for that of all values */
+    int clause_values;  /* on the stack: a list of what the clause of an INSERT binds, or 0: the position of a column, from 1, or 0
+                        ** for none, and a value, in turn */
     int shape, plan;    /* on the stack */
     prec_plan *block;
     prec_shape *shape_block; /* NULL for a key */
@@ -20,7 +22,14 @@ typedef struct {
 
 /* MARK: - Statements */
 
-/* An INSERT or UPDATE of some columns. */
+/* What became of a row that was to be written. */
+typedef enum {
+    PREC_NO_ROW,  /* none has the key */
+    PREC_KEPT,    /* a conflict clause has kept it as it was */
+    PREC_WRITTEN,
+} prec_outcome;
+
+/* An INSERT, UPDATE or DELETE of some columns. */
 typedef struct {
     int parameter_count, returning_count;
     size_t mask_size;
@@ -30,9 +39,12 @@ typedef struct {
 
 enum { WRITE_SQL = 1, WRITE_STATEMENT, WRITE_VALUES = WRITE_STATEMENT };
 
+/* Pushes the list of the names of the columns in the mask. [-0, +1, m] */
+void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mask *mask);
+
 /* Pushes the statement for the columns: one of the two used last, which the plan keeps as its value `last` and the next, one that it
-** has, or a new one.
-** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of so many rows. [-0, +1] */
+** has, or a new one. `kind` is "i" for an INSERT, "u" for an UPDATE, "d" for a DELETE.
+** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of so many rows. [-0, +1, e] */
 prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                     int last, int rows);
 
@@ -43,6 +55,9 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 
 /* Binds the value at `index`, for a column. May push a value that must stay. [-0, +n, e] */
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
+
+/* Binds the values of the clause, behind so many parameters. [-0, +n, e] */
+void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count);
 
 /* Runs the statement; an error of a constraint is told by the record then. [-0, +(0|2), e] */
 void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit);
@@ -68,8 +83,11 @@ bool prec_has_key(const prec_record_write *work, const prec_mask *mask);
 int prec_raise_no_key(lua_State *L, prec_record_write *work);
 
 /* Sets a field of the record, and of the table that its values were taken from, by the position of the column. The value is on top
-** of the stack. [-1, +0] */
+** of the stack. [-1, +0, m] */
 void prec_set_column(lua_State *L, prec_record_write *work, int names, int column);
+
+/* Sets the columns that the statement has returned from its first row, whose list is on top of the stack. [-0, +n, m] */
+void prec_take_returned(lua_State *L, prec_record_write *work, int names, const prec_write *write);
 
 /* Fields that are perilune.null become nil, as they are when they are fetched. */
 void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const prec_write *write, int first_value);
@@ -80,17 +98,29 @@ void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all);
 /* Inserts the values; returns the number of rows changed. `conflict` is the stack index of a clause, or 0. */
 lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict);
 
-/* Updates the columns of the mask; returns whether there is such a row. `conflict` is the stack index of a clause, or 0. */
-bool prec_update_columns(lua_State *L, prec_record_write *work, const prec_mask *mask, int conflict);
+/* Marks the columns that an INSERT writes: those that the record has a value for. [-0, +0, e] */
+void prec_mark_inserted(lua_State *L, prec_record_write *work, prec_mask *mask);
 
-/* Updates the row of the record; returns whether there is one. `columns` is the stack index of a list of names, or 0 for all;
-** `conflict` that of a clause, or 0. */
-bool prec_update_row(lua_State *L, prec_record_write *work, int columns, int conflict);
+/* Marks the columns that an UPDATE writes: those of the table, as far as the record has ever had them, without generated ones, and
+** without the key unless `with_key`. [-0, +0, e] */
+void prec_mark_updated(lua_State *L, prec_record_write *work, bool with_key, prec_mask *mask);
 
-/* Updates, or inserts where there is no key or no row. */
-bool prec_save_row(lua_State *L, prec_record_write *work);
+/* Updates the columns of the mask. `conflict` is the stack index of a clause, or 0. [-0, +n, e] */
+prec_outcome prec_update_columns(lua_State *L, prec_record_write *work, const prec_mask *mask, int conflict);
 
-bool prec_delete_row(lua_State *L, prec_record_write *work);
+/* Updates the row of the record, and notes what that holds now. `columns` is the stack index of a list of names, or 0 for all;
+** `conflict` that of a clause, or 0. [-0, +n, e] */
+prec_outcome prec_update_row(lua_State *L, prec_record_write *work, int columns, int conflict);
+
+/* Updates, or inserts where there is no key or no row; returns whether something was written. `conflict` is the stack index of the clause
+** of the UPDATE, or 0; `insert_conflict` that of the INSERT. [-0, +n, e] */
+bool prec_save_row(lua_State *L, prec_record_write *work, int conflict, int insert_conflict);
+
+/* Deletes the row of the record; returns whether there was one. `clause` is the stack index of a clause, with which the record gets
+** what was in the row, or 0. [-0, +0, e] */
+bool prec_delete_row(lua_State *L, prec_record_write *work, int clause);
+
+/* Whether there is a row with the key of the record. [-0, +0, e] */
 bool prec_row_exists(lua_State *L, prec_record_write *work);
 
 /* The record stands for no row any more. */

@@ -50,6 +50,23 @@ test("a default scope holds for all that begins with the class", function()
   equal(names(Book:joining_required(Book.author):order("id")), { "Typee", "The Plague" })
 end)
 
+test("keys are read in a default scope as they are without one", function()
+  local Scoped, Plain = perilune.record "author", perilune.record "author"
+  function Scoped.requests:default() return self:filter{ deleted_at = perilune.null } end
+  for _, class in ipairs{ Scoped, Scoped:extend(), Plain } do
+    equal(#class:find{}, 0)
+    local both = class:find(db, { 2, 1 })
+    equal({ both[1].name, both[2].name }, { "Camus", "Melville" })
+    equal(class:find{ id = 2 }.name, "Camus")
+    equal(class:fetch_one(nil), nil)
+    equal(class:fetch_one(99), nil)
+    fails("argument", function() class:find() end)
+    fails("argument", function() class:find{ 1, nil, 3 } end)
+    fails("argument", function() class:fetch_one "SELECT * FROM author" end)
+    fails("record_not_found", function() class:find{ 1, 99 } end)
+  end
+end)
+
 test("a default scope holds for associations in every form, unless they are unscoped", function()
   db:execute("INSERT INTO book VALUES (4, 'Removed', 1); ALTER TABLE book ADD COLUMN removed BOOLEAN; UPDATE book SET removed = id = 4")
   function Author.requests:default() return self:filter{ deleted_at = perilune.null } end

@@ -227,3 +227,37 @@ test("a value that cannot be stored is named, and a condition stays a condition"
   end
   equal(Player:fetch_count(), 0)
 end)
+
+test("a value for a column of blobs is stored as one, as insert does it", function()
+  db:execute "CREATE TABLE file (id INTEGER PRIMARY KEY, data BLOB)"
+  local File = perilune.record "file"
+  File{ id = 1, data = "a" }:insert()
+  local file = File{ id = 1, data = "b" }
+  file:upsert{ update = { data = "c" } }
+  equal(db:fetch_one("SELECT typeof(data) AS type, CAST(data AS TEXT) AS text FROM file"):to_table(), { type = "blob", text = "c" })
+  equal(file:has_changes(), false)
+end)
+
+test("clauses that a script writes are not kept", function()
+  local Player = make_player()
+  Player{ id = 1, name = "Ann" }:insert()
+  local player = Player{ id = 1, name = "Bea" }
+  local function upsert(first, last)
+    for number = first, last do player:upsert{ where = "player.score < " .. number } end
+    collectgarbage()
+    return collectgarbage "count"
+  end
+  local before = upsert(1, 1000)
+  local after = upsert(1001, 3000)
+  -- Each clause that is kept takes more than 0.5 KiB.
+  equal(after - before < 500, true)
+end)
+
+test("a value that cannot be stored is told, and nothing is written", function()
+  local Player = make_player()
+  Player{ id = 1, name = "Ann" }:insert()
+  local err = fails("conversion", function() Player{ id = 1, name = 0 / 0 }:upsert() end)
+  equal(err.message:find("name", 1, true) ~= nil, true)
+  fails("argument", function() Player{ id = 1, name = "Bea" }:upsert{ where = { "player.score < ?", {} } } end)
+  equal(rows "SELECT id, name FROM player", { "1 Ann" })
+end)

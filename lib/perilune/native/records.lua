@@ -223,16 +223,73 @@ function records.class_find(...) end
 ---@return table?
 function records.class_fetch_one(...) end
 
--- Writes without hooks and conversions
+-- Writes without hooks and conversions. `values` are written in place of the fields, `clause` is "OR ..." or "ON CONFLICT ...", with
+-- "*" at its end if the whole row is to be read back into the record.
 
----@return any ...
-function records.raw_insert(...) end
----@return any ...
-function records.raw_update(...) end
----@return any ...
-function records.raw_delete(...) end
+---@param record table
+---@param db? perilune.database
+---@param values? table<string, any>
+---@param clause? string
+---@return boolean is_written false if the clause has kept the row out
+function records.raw_insert(record, db, values, clause) end
+
+---@param record table
+---@param db? perilune.database
+---@param values? table<string, any>
+---@param clause? string
+---@param columns? string[] those that are written
+---@param key? table<string, any> of the row, in place of that of the record
+---@return boolean? is_written false if the clause has kept the row as it was, nil if there is none
+function records.raw_update(record, db, values, clause, columns, key) end
+
+---@param record table
+---@param db? perilune.database
+---@param values? table<string, any>
+---@param clause? string
+---@param columns nil
+---@param key nil
+---@param insert_clause? string for the INSERT where there is no row
+---@return boolean is_written
+function records.raw_save(record, db, values, clause, columns, key, insert_clause) end
+
+---@param record table
+---@param db? perilune.database
+---@param values? table<string, any>
+---@param clause string
+---@param columns nil
+---@param key nil
+---@param bound any[] what the clause binds: the position of a column, or 0, and a value, in turn
+---@return boolean is_written
+function records.raw_upsert(record, db, values, clause, columns, key, bound) end
+
+--- The record stands for no row after that.
+---@param record table
+---@param db? perilune.database
+---@param values? table<string, any>
+---@param clause? "*"
+---@return boolean is_deleted
+function records.raw_delete(record, db, values, clause) end
+
+---@param record table
+---@param db? perilune.database
+---@param values? table<string, any>
 ---@return boolean
-function records.raw_exists(...) end
+function records.raw_exists(record, db, values) end
+
+--- The columns that an INSERT of the record writes.
+---@param record table
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return string[]
+function records.inserted_columns(record, db, values) end
+
+--- The columns that an UPDATE of the record writes.
+---@param record table
+---@param db? perilune.database
+---@param with_key? boolean
+---@return string[]
+function records.updated_columns(record, db, with_key) end
+
 ---@return table[]
 function records.raw_insert_all(...) end
 

@@ -67,10 +67,6 @@ function failures.raise_not_found(description, values)
   failures.raise_no_row(description, key)
 end
 
-function failures.raise_key_not_found(description, key)
-  failures.raise_no_row(description, { key })
-end
-
 function failures.raise_no_key(verb, description)
   -- What the row path calls its part of update_changes.
   if verb == "write_changes" then verb = "update_changes" end

@@ -6,10 +6,10 @@ local records = require "perilune.native.records"
 local raise = errors.raise
 local record = require "perilune.records.class"
 local failures = require "perilune.records.failures"
+local record_description = require "perilune.records.description"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
-local sql_text = require "perilune.runtime.sql_text"
 
 local fetching = {}
 
@@ -163,16 +163,13 @@ local function is_unique(description, given)
   return false
 end
 
---- The condition and the values for a table of columns, which must be a unique key.
-local function key_condition(verb, class, db, values)
-  local description = record.description(class, db)
-  local given, parts, arguments = {}, {}, {}
+--- The columns of a unique key and their values by name, from a table of columns.
+local function columns_of_key(verb, description, values)
+  local given, columns, named = {}, {}, {}
   for name, value in pairs(values) do
     local position = type(name) == "string" and description.positions[name:lower()]
     if not position then
-      local names = {}
-      for index, column in ipairs(description.columns) do names[index] = column.name end
-      errors.raise_unknown_column(name, description.table, names)
+      errors.raise_unknown_column(name, description.table, record_description.column_names(description))
     end
     given[position] = value
   end
@@ -180,13 +177,13 @@ local function key_condition(verb, class, db, values)
     raise("argument", ("%s: the columns given are no unique key of `%s`, whose unique keys are: %s")
       :format(verb, description.table, list_keys(description)))
   end
-  local info = record_info.of(description)
   for position, column in ipairs(description.columns) do
     if given[position] ~= nil then
-      parts[#parts + 1] = record_values.condition(info, column.name, given[position], arguments)
+      columns[#columns + 1] = column.name
+      named[column.name] = given[position]
     end
   end
-  return description, table.concat(parts, " AND "), arguments
+  return columns, named
 end
 
 local function plain_key(value)
@@ -194,7 +191,7 @@ local function plain_key(value)
 end
 
 --- Raises for a key that no row has had because it is SQL.
-function fetching.check_key(verb, key)
+local function check_key(verb, key)
   if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
   local text = key:lower()
   if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
@@ -212,9 +209,7 @@ local function column_of_key(verb, description)
       table.concat(description.key, ", ")))
 end
 
---- Fetches the record of one key: a value, or a table of columns. Nil if there is none.
-function fetching.fetch_by_key(verb, class, db, key)
-  local info = record.info(class)
+local function check_is_key(verb, key)
   if record.info_of(key) then
     raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
   end
@@ -222,33 +217,10 @@ function fetching.fetch_by_key(verb, class, db, key)
   if is_draft or type(key) == "function" or type(key) == "thread" then
     raise("argument", verb .. ": expected a key, got " .. (is_draft and "a draft" or errors.describe(key)))
   end
-  if plain_key(key) then
-    local description = record.description(class, db)
-    local column, arguments = column_of_key(verb, description), {}
-    local where = record_values.condition(record_info.of(description), column, key, arguments)
-    local found = awaken_one(info, records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
-    if found == nil then fetching.check_key(verb, key) end
-    return found
-  end
-  local description, where, arguments = key_condition(verb, class, db, key)
-  return awaken_one(info, records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
 end
 
---- Fetches the row that a record stands for, as another record. Raises if there is none.
-function fetching.fetch_row_of(verb, class, db, target)
-  local description = record.description(class, db)
-  local info, parts, arguments = record_info.of(description), {}, {}
-  for index, name in ipairs(description.key) do
-    if records.knows_row(target) then
-      parts[index] = sql_text.name(name) .. " = ?"
-      arguments[index] = record_values.stored(info, target, name)
-    else
-      parts[index] = record_values.condition(info, name, rawget(target, name), arguments)
-    end
-  end
-  local found = records.fetch_record(db, description.select .. " WHERE " .. table.concat(parts, " AND "), class, arguments)
-  if found == nil then failures.raise_not_found(description, target) end
-  return awaken_one(record.info(class), found)
+local function fetch_where(class, db, description, where, arguments)
+  return awaken_one(record.info(class), records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
 end
 
 local function raise_none(class, db, key)
@@ -263,9 +235,60 @@ local function raise_none(class, db, key)
     { table = description.table, key = key })
 end
 
-local function find_one(class, db, key)
-  local found = fetching.fetch_by_key("find", class, db, key)
-  return found or raise_none(class, db, key)
+--- What a verb gives where no row has a key: nil; `find` raises.
+local function missed(verb, class, db, key)
+  check_key(verb, key)
+  if verb == "find" then raise_none(class, db, key) end
+end
+
+--- The record of one key: a value, or a table of columns. Whatever looks for the row of a key comes to this, but for the plain key of
+-- one column that C finds by itself (Writing/methods.c), and the keys of a scope, which are conditions of a request.
+function fetching.fetch_by_key(verb, class, db, key)
+  check_is_key(verb, key)
+  local description = record.description(class, db)
+  local columns, values
+  if plain_key(key) then
+    columns = { column_of_key(verb, description) }
+    values = { [columns[1]] = key }
+  else
+    columns, values = columns_of_key(verb, description, key)
+  end
+  local where, arguments = record_values.conditions(record_info.of(description), columns, values, true)
+  return fetch_where(class, db, description, where, arguments) or missed(verb, class, db, key)
+end
+
+--- Goes on where C has found no row of a key.
+-- @tparam boolean looks_again whether a row may have the key all the same, in another form
+function fetching.key_missed(verb, class, db, key, looks_again)
+  db = db or records.default_database()
+  return (looks_again and fetching.fetch_by_key or missed)(verb, class, db, key)
+end
+
+--- Fetches the row that a record stands for, as another record. Raises if there is none.
+function fetching.fetch_row_of(verb, class, db, target)
+  local description = record.description(class, db)
+  local info, found = record_info.of(description), nil
+  if records.knows_row(target) then
+    found = fetch_where(class, db, description, record_description.condition(description.key), record_values.stored_key(info, target))
+  else
+    found = fetch_where(class, db, description, record_values.conditions(info, description.key, target))
+  end
+  return found or failures.raise_not_found(description, target)
+end
+
+--- What fetches a record of a class that has a scope: a function of the verb, class, database and key, or nil for any record.
+local function scope_of(class)
+  for ancestor in record.ancestors(record.info(class)) do
+    if ancestor.fetch_in_scope then return ancestor.fetch_in_scope end
+  end
+end
+
+local function find_one(verb, class, db, key)
+  local fetch_in_scope = scope_of(class)
+  if not fetch_in_scope then return fetching.fetch_by_key(verb, class, db, key) end
+  local found = fetch_in_scope(verb, class, db, key)
+  if found == nil then check_key(verb, key) end
+  return found
 end
 
 --- The records of a list of keys, in their order.
@@ -278,7 +301,7 @@ local function find_each(class, db, keys)
   end
   for index = 1, count do
     if keys[index] == nil then raise("argument", ("find: the list of keys has no element %d"):format(index)) end
-    found[index] = find_one(class, db, keys[index])
+    found[index] = find_one("find", class, db, keys[index])
   end
   return found
 end
@@ -289,7 +312,7 @@ function fetching.find(class, ...)
   if count ~= 1 or key == nil then
     raise("argument", "find: expected a key, got " .. (count > 1 and count .. " arguments" or errors.describe(key)))
   end
-  if plain_key(key) or not is_list(key) then return find_one(class, db, key) end
+  if plain_key(key) or not is_list(key) then return find_one("find", class, db, key) end
   return records.with_access(db, "read", find_each, class, db, key)
 end
 
@@ -297,7 +320,11 @@ end
 function fetching.fetch_one(class, ...)
   local db, count, key = split(class, "fetch_one", ...)
   local info = record.info(class)
-  if count == 0 then return awaken_one(info, records.fetch_record(db, record.description(class, db).select, class)) end
+  if count == 0 then
+    local fetch_in_scope = scope_of(class)
+    if fetch_in_scope then return fetch_in_scope("fetch_one", class, db) end
+    return awaken_one(info, records.fetch_record(db, record.description(class, db).select, class))
+  end
   if key == nil and count == 1 then return nil end
   if records.is_statement(key) then
     return awaken_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
@@ -307,7 +334,7 @@ function fetching.fetch_one(class, ...)
     return awaken_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
   if count > 1 then raise("argument", "fetch_one: expected a key, or SQL with its arguments, got " .. count .. " arguments") end
-  return fetching.fetch_by_key("fetch_one", class, db, key)
+  return find_one("fetch_one", class, db, key)
 end
 
 verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one

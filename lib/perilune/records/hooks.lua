@@ -97,7 +97,7 @@ end
 local function columns_of(write)
   local options = write.options
   if not (options and options.changed_columns) then
-    return with_names(steps.columns_of(write.info, write.target, write.db, options and options.key)), options
+    return with_names(records.updated_columns(write.target, write.db, options and options.key)), options
   end
   local columns, with_columns = options.changed_columns(), {}
   for key, value in pairs(options) do with_columns[key] = value end

@@ -51,14 +51,10 @@ end
 
 --- The values of a record that does not know its row, with its key as the row has it written: dates may be in several forms.
 function record_keys.adapt(info, target, db, values)
-  local conditions, arguments, key = {}, {}, info.description.key
-  for index, name in ipairs(key) do
-    local value = rawget(target, name)
-    if value == nil or value == null then return values end
-    conditions[index] = record_values.condition(info, name, value, arguments)
-  end
-  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(sql_text.names(key), info.description.source,
-    table.concat(conditions, " AND ")), arguments)
+  local key = info.description.key
+  local where, arguments = record_values.conditions(info, key, target)
+  if not where then return values end
+  local row = db:fetch_one(("SELECT %s FROM %s WHERE %s"):format(sql_text.names(key), info.description.source, where), arguments)
   if not row then return values end
   for index, name in ipairs(key) do values[name] = row[index] end
   return values

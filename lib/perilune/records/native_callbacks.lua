@@ -34,7 +34,7 @@ callbacks.assign = record.assign
 
 --- The SQL of a write.
 ---@type function
-callbacks.write_sql = require "perilune.records.sql"
+callbacks.write_sql = require("perilune.records.sql").write
 
 --- Whether the fields of a record are columns of the table that it is written to.
 ---@type fun(record: table, description: table, raises: boolean): boolean
@@ -54,9 +54,9 @@ callbacks.element = writing.element
 ---@type fun(record: table)
 callbacks.read_dates = types.read_dates
 
---- Raises for a key that is SQL.
----@type fun(verb: string, key: any)
-callbacks.check_key = fetching.check_key
+--- What a verb gives where C has found no row of a key: another row, nil or an error.
+---@type fun(verb: string, class: table, db: perilune.database?, key: any, looks_again: boolean): table?
+callbacks.key_missed = fetching.key_missed
 
 -- Errors
 
@@ -79,10 +79,6 @@ callbacks.name_element = failures.name_element
 --- Raises that no row has the key of a record.
 ---@type fun(description: table, values: table)
 callbacks.raise_not_found = failures.raise_not_found
-
---- Raises that no row has a key of one value.
----@type fun(description: table, key: any)
-callbacks.raise_key_not_found = failures.raise_key_not_found
 
 --- Raises that a record has no key, or its table.
 ---@type fun(verb: string, description: table)

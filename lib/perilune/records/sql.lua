@@ -1,7 +1,9 @@
---- The SQL by which the row path writes records.
+--- The SQL of writes of one record: this is where it is built, for statements that run and for those that are values.
 
 local record_description = require "perilune.records.description"
 local sql_text = require "perilune.runtime.sql_text"
+
+local record_sql = {}
 
 local function set_of(names)
   local set = {}
@@ -9,50 +11,67 @@ local function set_of(names)
   return set
 end
 
+local function parameters(count) return ("?, "):rep(count - 1) .. "?" end
+
+--- In a table of that name, `excluded` would mean the row that is there.
+local function alias(description, clause)
+  return clause:find("^ ON ") and description.table:lower() == "excluded" and " AS perilune_target" or ""
+end
+
+local function insert_text(description, names, policy, clause, rows)
+  local into = ("INSERT%s INTO %s%s"):format(policy, description.source, alias(description, clause))
+  if #names == 0 then return into .. " DEFAULT VALUES" .. clause end
+  local row = "(" .. parameters(#names) .. ")"
+  return ("%s (%s) VALUES %s%s"):format(into, sql_text.names(names), row .. (", " .. row):rep(rows - 1), clause)
+end
+
+local function update_text(description, names, policy)
+  local assignments = {}
+  for index, name in ipairs(names) do assignments[index] = sql_text.name(name) .. " = ?" end
+  return ("UPDATE%s %s SET %s WHERE %s"):format(policy, description.source, table.concat(assignments, ", "),
+    record_description.condition(description.key))
+end
+
+--- The text of a write, whose parameters are the values of the columns, and those of the key where there is one to be found.
+-- @tparam string verb "insert", "update" or "delete"
+-- @tparam {string,...} names the columns that are written
+-- @tparam ?string clause "OR IGNORE", which stands behind the first word, or "ON CONFLICT ...", which stands at the end
+-- @tparam ?{string,...} returning the columns that are returned
+-- @tparam ?integer rows how many rows an INSERT has; one unless told otherwise
+function record_sql.text(description, verb, names, clause, returning, rows)
+  local is_policy = clause and clause:find("^OR ")
+  local policy, ending = is_policy and " " .. clause or "", clause and not is_policy and " " .. clause or ""
+  local text = verb == "insert" and insert_text(description, names, policy, ending, rows or 1)
+    or verb == "update" and update_text(description, names, policy) or description.delete
+  return returning and text .. " RETURNING " .. sql_text.names(returning) or text
+end
+
 --- The columns that the database fills in, which are read back: positions. All of them if they are asked for.
-local function returned(description, is_written, is_update, is_all)
+local function returned(description, is_written, verb, is_all)
   local positions = {}
   if not description.returns then return nil end
   for position, column in ipairs(description.columns) do
-    local is_filled = column.has_default and not is_update and not is_written[column.name]
-    if is_all or column.is_generated or is_filled then positions[#positions + 1] = position end
+    local is_filled = verb ~= "delete" and column.is_generated
+      or verb == "insert" and column.has_default and not is_written[column.name]
+    if is_all or is_filled then positions[#positions + 1] = position end
   end
   return #positions > 0 and positions or nil
 end
 
-local function returning(description, positions)
-  if not positions then return "" end
-  local names = {}
-  for index, position in ipairs(positions) do names[index] = sql_text.name(description.columns[position].name) end
-  return " RETURNING " .. table.concat(names, ", ")
-end
+local verbs = { i = "insert", u = "update", d = "delete" }
 
-local function insert_text(description, names, clause, rows)
-  if #names == 0 then return ("INSERT%s INTO %s DEFAULT VALUES"):format(clause, description.source) end
-  local row = "(" .. ("?, "):rep(#names - 1) .. "?)"
-  return ("INSERT%s INTO %s (%s) VALUES %s"):format(clause, description.source, sql_text.names(names),
-    row .. (", " .. row):rep(rows - 1))
-end
-
-local function update_text(description, names, clause)
-  local assignments = {}
-  for index, name in ipairs(names) do assignments[index] = sql_text.name(name) .. " = ?" end
-  return ("UPDATE%s %s SET %s WHERE %s"):format(clause, description.source, table.concat(assignments, ", "),
-    record_description.condition(description.key))
-end
-
---- The text of an INSERT ("i") or UPDATE ("u") of some columns, and the positions of those that it returns.
--- @param ?clause a conflict clause: "OR IGNORE" after the first word, or "ON CONFLICT ..." at the end; "*" after it, or alone:
---   the whole row is returned
--- @param rows how many rows an INSERT has
-local function write_sql(description, kind, names, clause, rows)
-  local is_update, is_all = kind == "u", clause ~= nil and clause:sub(-1) == "*"
+--- What the row path executes: the text of an INSERT ("i"), UPDATE ("u") or DELETE ("d"), and the positions of the columns that it
+-- returns.
+-- @param ?clause as in `text`; "*" after it, or alone: the whole row is returned
+function record_sql.write(description, kind, names, clause, rows)
+  local verb, is_all = verbs[kind], clause ~= nil and clause:sub(-1) == "*"
   if is_all then clause = clause ~= "*" and clause:sub(1, -2) or nil end
-  local prefix = clause and clause:find("^OR ") and " " .. clause or ""
-  local suffix = clause and prefix == "" and " " .. clause or ""
-  local positions = returned(description, set_of(names), is_update, is_all)
-  local text = (is_update and update_text or insert_text)(description, names, prefix, rows)
-  return text .. suffix .. returning(description, positions), positions
+  local positions, returning = returned(description, set_of(names), verb, is_all), nil
+  if positions then
+    returning = {}
+    for index, position in ipairs(positions) do returning[index] = description.columns[position].name end
+  end
+  return record_sql.text(description, verb, names, clause, returning, rows), positions
 end
 
-return write_sql
+return record_sql

@@ -16,9 +16,8 @@ local raise = errors.raise
 local failures = require "perilune.records.failures"
 local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
+local record_sql = require "perilune.records.sql"
 local record_values = require "perilune.records.values"
-local sql_text = require "perilune.runtime.sql_text"
-local steps = require "perilune.records.steps"
 local writing = require "perilune.records.writing"
 
 local record_statements = {}
@@ -72,15 +71,11 @@ local function bound_value(columns, target, column)
   return value
 end
 
---- The values of a record by column, as they are bound; the names of those that it has.
+--- The values of a record by column, as they are bound.
 local function bound_values(info, target, db)
-  local columns, names, values = record_info.of_class(info.class, db), {}, {}
-  for _, column in ipairs(columns.description.columns) do
-    local value = bound_value(columns, target, column)
-    values[column.name] = value
-    if value ~= nil and not column.is_generated then names[#names + 1] = column.name end
-  end
-  return columns, names, values
+  local columns, values = record_info.of_class(info.class, db), {}
+  for _, column in ipairs(columns.description.columns) do values[column.name] = bound_value(columns, target, column) end
+  return columns, values
 end
 
 local function list_of(values, ...)
@@ -94,59 +89,49 @@ local function list_of(values, ...)
   return arguments
 end
 
-local function returning_clause(info, options, db)
-  local columns = record_options.columns(info, options, db)
-  return columns and " RETURNING " .. sql_text.names(columns) or ""
-end
-
-local function conflict_clause(info, options, kind)
+local function policy_clause(info, options, kind)
   local policy = record_options.policy(info, options, kind)
-  return policy and " OR " .. policy:upper() or ""
+  return policy and "OR " .. policy:upper()
 end
 
-local function where_key(columns, verb, values)
-  local parts = {}
+local function check_key(columns, verb, values)
   if #columns.description.key == 0 then failures.raise_no_key(verb, columns.description) end
-  for index, name in ipairs(columns.description.key) do
+  for _, name in ipairs(columns.description.key) do
     if values[name] == nil or values[name] == null then failures.raise_no_key(verb, columns.description) end
-    parts[index] = sql_text.name(name) .. " = ?"
   end
-  return " WHERE " .. table.concat(parts, " AND ")
 end
 
 local makers = {}
 
 function makers.insert(info, target, db, options)
-  local columns, names, values = bound_values(info, target, db)
-  local into = "INSERT" .. conflict_clause(info, options, "insert") .. " INTO " .. columns.description.source
-  local what = #names > 0 and (" (%s) VALUES (%s)"):format(sql_text.names(names), ("?, "):rep(#names - 1) .. "?")
-    or " DEFAULT VALUES"
-  return into .. what .. returning_clause(info, options, db), list_of(values, names)
+  local columns, values = bound_values(info, target, db)
+  local names = records.inserted_columns(target, db, values)
+  return record_sql.text(columns.description, "insert", names, policy_clause(info, options, "insert"),
+    record_options.columns(info, options, db)), list_of(values, names)
 end
 
 function makers.update(info, target, db, options)
-  local columns, _, values = bound_values(info, target, db)
-  local written, assignments = steps.columns_of(info, target, db), {}
-  local where = where_key(columns, "update", values)
-  if #written == 0 then raise("argument", "update: `" .. info.table .. "` has no columns but its key") end
-  for index, name in ipairs(written) do assignments[index] = sql_text.name(name) .. " = ?" end
-  return "UPDATE" .. conflict_clause(info, options, "update") .. " " .. columns.description.source .. " SET "
-    .. table.concat(assignments, ", ") .. where .. returning_clause(info, options, db),
-    list_of(values, written, columns.description.key)
+  local columns, values = bound_values(info, target, db)
+  local names = records.updated_columns(target, db)
+  check_key(columns, "update", values)
+  if #names == 0 then raise("argument", "update: `" .. info.table .. "` has no columns but its key") end
+  return record_sql.text(columns.description, "update", names, policy_clause(info, options, "update"),
+    record_options.columns(info, options, db)), list_of(values, names, columns.description.key)
 end
 
 function makers.delete(info, target, db, options)
-  local columns, _, values = bound_values(info, target, db)
-  local where = where_key(columns, "delete", values)
-  return "DELETE FROM " .. columns.description.source .. where .. returning_clause(info, options, db),
+  local columns, values = bound_values(info, target, db)
+  check_key(columns, "delete", values)
+  return record_sql.text(columns.description, "delete", {}, nil, record_options.columns(info, options, db)),
     list_of(values, columns.description.key)
 end
 
 --- Upsert returns the whole row: what it has become depends on the one that was there.
 function makers.upsert(info, target, db, options)
-  local columns, names, values = bound_values(info, target, db)
-  local sql, bound = require("perilune.records.upsert_sql").make(columns, names, options or {})
-  if not sql then return makers.insert(info, target, db, options) end
+  local columns, values = bound_values(info, target, db)
+  local names = records.inserted_columns(target, db, values)
+  local clause, bound = require("perilune.records.upsert_sql").make(columns, names, options or {})
+  if not clause then return makers.insert(info, target, db, options) end
   local arguments = list_of(values, names)
   for _, argument in ipairs(bound) do
     local value = argument.value
@@ -154,7 +139,7 @@ function makers.upsert(info, target, db, options)
     arguments.n = arguments.n + 1
     arguments[arguments.n] = value == nil and null or value
   end
-  return sql, arguments
+  return record_sql.text(columns.description, "insert", names, clause, columns.columns), arguments
 end
 
 --- What `Class:insert(...)` and the like would execute: `Class:statement("insert", record, options)`.

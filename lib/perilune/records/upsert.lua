@@ -8,76 +8,45 @@
 
 local null = require("perilune.native.values").null
 local records = require "perilune.native.records"
+local record_description = require "perilune.records.description"
 local record_info = require "perilune.records.info"
-local record_keys = require "perilune.records.keys"
 local record_values = require "perilune.records.values"
-local steps = require "perilune.records.steps"
 local upsert_sql = require "perilune.records.upsert_sql"
 
 local record_upsert = {}
 
---- Columns that the record has a value for, and these values.
-local function given_values(info, target, db)
-  local given, arguments, values = {}, {}, {}
-  for _, column in ipairs(info.columns) do values[column] = record_values.bound(info, target, column) end
-  values = steps.in_form_of_row(info, target, db, values)
-  for _, column in ipairs(info.columns) do
-    local value = values[column]
-    if value ~= nil and not info.generated[column] then
-      given[#given + 1] = column
-      arguments[#arguments + 1] = value
-    end
-  end
-  return given, arguments
-end
-
---- The record is what its row is now, whatever of it was written.
-local function take_row(class_info, info, target, db, row)
-  local stored = {}
-  for index, column in ipairs(info.columns) do stored[column] = row[index] end
-  for _, column in ipairs(info.columns) do
-    rawset(target, column, nil)
-    rawset(target, column, record_values.read(info, target, column, stored[column]))
-  end
-  steps.note_row(class_info, target, db, stored, true)
-end
-
---- Inserts the record, or updates the row that is in its way.
-function record_upsert.run(class_info, target, db, options)
-  db = db or records.default_database()
+--- The clause by which the INSERT of a record updates the row that is in its way.
+-- @param values what is stored, or nil: the fields
+-- @return the clause; what it binds: the position of a column, or 0, and a value, in turn. Nothing if the record is to be inserted.
+function record_upsert.clause(class_info, target, db, values, options)
   local info = record_info.of_class(class_info.class, db)
-  record_keys.check_kept("upsert", info.description, target)
-  local given, arguments = given_values(info, target, db)
+  local given = records.inserted_columns(target, db, values)
   for column in pairs(type(options and options.update) == "table" and options.update or options and options.set or {}) do
     if not info.declared[column] then info = record_info.with_column(class_info.class, db, column) end
   end
-  local sql, bound = upsert_sql.make(info, given, options or {})
-  if not sql then return steps.insert(class_info, target, db, options) end
-  arguments.n = #given
-  for _, argument in ipairs(bound) do
-    local value = argument.value
-    if argument.column then value = record_values.bind(info, target, argument.column, value) end
-    arguments.n = arguments.n + 1
-    arguments[arguments.n] = value
+  local clause, parameters = upsert_sql.make(info, given, options or {})
+  if not clause then return nil end
+  local bound, positions = {}, info.description.positions
+  for _, parameter in ipairs(parameters) do
+    local value, column = parameter.value, parameter.column
+    if column then value = record_values.store(info, target, column, value) end
+    bound[#bound + 1] = column and positions[record_description.fold(column)] or 0
+    bound[#bound + 1] = value == nil and null or value
   end
-  local row = steps.attempt(class_info, target, db, db.fetch_one, db, sql, arguments)
-  if not row then return false end
-  take_row(class_info, info, target, db, row)
-  return true
+  return clause, bound
 end
 
 --- Whether there is a row that the record would update.
 function record_upsert.has_row(class_info, target, db, options)
   local info = record_info.of_class(class_info.class, db)
-  local columns, arguments, parts = options and options.target or info.schema.primary_key.columns, {}, {}
-  if type(columns) == "string" then columns = { columns } end
-  for index, column in ipairs(type(columns) == "table" and columns or {}) do
-    local value = rawget(target, column)
-    if value == nil or value == null or not info.declared[column] then return false end
-    parts[index] = record_values.condition(info, column, value, arguments)
+  local columns = options and options.target or info.schema.primary_key.columns
+  if type(columns) ~= "table" then columns = { columns } end
+  for _, column in ipairs(columns) do
+    if not info.declared[column] then return false end
   end
-  if #parts == 0 then return false end
-  local sql = ("SELECT 1 FROM %s WHERE %s"):format(info.description.source, table.concat(parts, " AND "))
+  local where, arguments = record_values.conditions(info, columns, target)
+  if not where or where == "" then return false end
+  local sql = ("SELECT 1 FROM %s WHERE %s"):format(info.description.source, where)
   return db:fetch_value(sql, arguments) ~= nil
 end
 

@@ -1,4 +1,4 @@
---- The SQL of an upsert: INSERT ... ON CONFLICT (target) DO UPDATE SET ... RETURNING all columns.
+--- The clause that makes an INSERT an upsert: ON CONFLICT (target) DO UPDATE SET ...
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
@@ -196,20 +196,16 @@ local function has_target(info, target, is_given, options)
   return true
 end
 
---- Makes the statement.
+--- Makes the clause.
 -- @param info what is known of the table
 -- @tparam {string,...} given the columns that the record has a value for, in order
--- @return the SQL; its parameters after the values of these columns: a list of `value` and, unless it is one of the condition,
---   `column`. Nothing if the record is to be inserted.
+-- @return the SQL; its parameters: a list of `value` and, unless it is one of the condition, `column`. Nothing if the record is to be
+--   inserted.
 function upsert_sql.make(info, given, options)
   local target, is_given = read_target(info, options.target, options.target_where), set_of(given)
   if not has_target(info, target, is_given, options) then return nil end
   local action, bound = read_action(info, given, target, options)
-  -- In a table of that name, `excluded` would mean the row that is there.
-  local alias = info.schema.name:lower() == "excluded" and " AS perilune_target" or ""
-  return ("INSERT INTO %s%s (%s) VALUES (%s) ON CONFLICT %s %s RETURNING %s"):format(name(info.schema.name), alias,
-    sql_text.names(given), ("?, "):rep(#given - 1) .. "?", conflict_target(target, options.target_where), action,
-    sql_text.names(info.columns)), bound
+  return ("ON CONFLICT %s %s"):format(conflict_target(target, options.target_where), action), bound
 end
 
 return upsert_sql

@@ -98,6 +98,20 @@ function record_values.condition(info, column, value, arguments)
   return name .. " IN (" .. ("?, "):rep(#forms - 1) .. "?)"
 end
 
+--- The condition that columns have the values by which a row is looked for, and what it binds; nil if a value is missing.
+-- @tparam {string,...} columns
+-- @param values by column: as fields have them
+-- @tparam ?boolean takes_null whether perilune.null is a value, which finds NULL
+function record_values.conditions(info, columns, values, takes_null)
+  local parts, arguments = {}, {}
+  for index, column in ipairs(columns) do
+    local value = rawget(values, column)
+    if value == nil or value == null and not takes_null then return nil end
+    parts[index] = record_values.condition(info, column, value, arguments)
+  end
+  return table.concat(parts, " AND "), arguments
+end
+
 --- What is bound for a value that a column is given, which may be nil. Raises if it does not convert or cannot be stored.
 -- @param ?old what the column has stored
 function record_values.bind(info, record, column, value, old)

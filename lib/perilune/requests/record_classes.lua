@@ -4,6 +4,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local marks = require "perilune.runtime.marks"
 local record = require "perilune.records.class"
+local fetching = require "perilune.records.fetching"
 local raise = errors.raise
 
 local record_classes = {}
@@ -70,32 +71,20 @@ local function is_bare(first, ...)
   return select("#", ...) == 0 and (first == nil or records.is_database(first))
 end
 
---- What finds a record by its key within the scope of a class.
-local function scoped_finder(verb, own)
-  return function(class, ...)
-    local db, key = ...
-    if not records.is_database(db) then db, key = nil, db end
-    local all = class_request(class)
-    if key == nil and verb == "fetch_one" then return all:fetch_one(db) end
-    if records.is_statement(key) or select("#", ...) > (db and 2 or 1) then return own(class, ...) end
-    if type(key) == "table" and getmetatable(key) == nil and #key > 0 then
-      local found = {}
-      for index, one in ipairs(key) do
-        local wanted = all:filter_key(one)
-        found[index] = wanted[verb](wanted, db)
-      end
-      return found
-    end
-    if key == nil then return own(class, ...) end
-    local is_columns = type(key) == "table" and getmetatable(key) == nil
-    local wanted = is_columns and all:filter(key) or all:filter_key(key)
-    return wanted[verb](wanted, db)
-  end
+--- The record of a key within the scope of a class; without a key, the first one.
+local function fetch_in_scope(verb, class, db, key)
+  local all = class_request(class)
+  if key == nil then return all[verb](all, db) end
+  local is_columns = type(key) == "table" and getmetatable(key) == nil
+  local wanted = is_columns and all:filter(key) or all:filter_key(key)
+  return wanted[verb](wanted, db)
 end
 
 --- Makes the verbs of a class that read all records, or one by its key, those of its default scope.
 function record_classes.scope(class)
-  local lookup = record.info(class).lookup
+  local info = record.info(class)
+  local lookup = info.lookup
+  info.fetch_in_scope = fetch_in_scope
   for _, verb in ipairs{ "fetch_all", "rows", "fetch_count" } do
     local own = record.class_verbs[verb]
     rawset(lookup, verb, function(any_class, ...)
@@ -104,7 +93,7 @@ function record_classes.scope(class)
       return all[verb](all, (...))
     end)
   end
-  for _, verb in ipairs{ "fetch_one", "find" } do rawset(lookup, verb, scoped_finder(verb, record.class_verbs[verb])) end
+  lookup.find, lookup.fetch_one = fetching.find, fetching.fetch_one
   rawset(lookup, "delete_all", function(any_class, ...)
     local all = class_request(any_class)
     return all:delete_all(...)
