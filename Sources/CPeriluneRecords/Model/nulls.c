@@ -7,22 +7,10 @@
 
 static const char nulls_key; /* in the registry */
 
-static void push_all(lua_State *L) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &nulls_key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "k");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &nulls_key);
-}
-
 bool prec_push_nulls(lua_State *L, int record) {
     if (!prec_state_of(pdb_state_of(L))->has_nulls) return false;
     record = lua_absindex(L, record);
-    push_all(L);
+    pdb_push_weak_table(L, &nulls_key, "k");
     lua_pushvalue(L, record);
     bool has_nulls = lua_rawget(L, -2) == LUA_TTABLE;
     lua_remove(L, -2);
@@ -36,7 +24,7 @@ void prec_note_null(lua_State *L, int record) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_state_of(pdb_state_of(L))->has_nulls = true;
     if (!prec_push_nulls(L, record)) {
-        push_all(L);
+        pdb_push_weak_table(L, &nulls_key, "k");
         lua_pushvalue(L, record);
         lua_newtable(L);
         lua_pushvalue(L, -1);
@@ -63,7 +51,7 @@ void prec_copy_nulls(lua_State *L, int record, int copy) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     record = lua_absindex(L, record);
     copy = lua_absindex(L, copy);
-    push_all(L);
+    pdb_push_weak_table(L, &nulls_key, "k");
     lua_pushvalue(L, copy);
     lua_pushnil(L);
     lua_rawset(L, -3);

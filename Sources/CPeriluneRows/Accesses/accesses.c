@@ -97,25 +97,12 @@ static int run_reading(pdb_access_request *entry) {
 
 static const char prepared_databases_key; /* in the registry: address of a database -> its object, weakly */
 
-/* Pushes that table. [-0, +1, m] */
-static void push_prepared_databases(lua_State *L) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &prepared_databases_key) == LUA_TTABLE) return;
-    lua_pop(L, 1);
-    lua_newtable(L);
-    lua_createtable(L, 0, 1);
-    lua_pushliteral(L, "v");
-    lua_setfield(L, -2, "__mode");
-    lua_setmetatable(L, -2);
-    lua_pushvalue(L, -1);
-    lua_rawsetp(L, LUA_REGISTRYINDEX, &prepared_databases_key);
-}
-
 void pdb_set_preparation(lua_State *L) {
     int object = lua_gettop(L) - 1;
     pdb_handle *handle = lua_touserdata(L, object);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     lua_setiuservalue(L, object, PDB_DATABASE_PREPARATION);
-    push_prepared_databases(L);
+    pdb_push_weak_table(L, &prepared_databases_key, "v");
     lua_pushvalue(L, object);
     lua_rawsetp(L, -2, handle->database);
     handle->database->has_preparation = true;
@@ -129,7 +116,7 @@ bool pdb_is_prepared(pdb_database *database, sqlite3 *handle) {
 /* Runs in the access. */
 static int run_preparation(lua_State *L) {
     pdb_access *access = pdb_state_of(L)->access;
-    push_prepared_databases(L);
+    pdb_push_weak_table(L, &prepared_databases_key, "v");
     if (lua_rawgetp(L, -1, access->database) != LUA_TUSERDATA) return 0;
     lua_getiuservalue(L, -1, PDB_DATABASE_PREPARATION);
     pdb_push_handle(L, access);

@@ -54,6 +54,10 @@ void *pdb_to_userdata(lua_State *L, int index, const void *metatable);
 /* Makes a metatable, keeps it in the registry and leaves it. Returns its address. [-0, +1, m] */
 const void *pdb_new_metatable(lua_State *L, const void *key, const char *name, const luaL_Reg *functions);
 
+/* Pushes the table of the registry under an address, made when it is first asked for, with weak keys ("k") or values ("v").
+** [-0, +1, m] */
+void pdb_push_weak_table(lua_State *L, const void *key, const char *mode);
+
 /* Around every call into Swift: nothing may be refused while its frames are on the stack. */
 static inline bool pdb_begin_host_call(pdb_state *rows) {
     bool may_refuse = rows->context->may_refuse;
