@@ -1,4 +1,6 @@
 /* Databases, their connections and handles. */
+#include <perilune_arrays.h>
+
 #include "CPeriluneRows/Connections/connections.h"
 
 const char pdb_database_metatable_key;
@@ -80,13 +82,8 @@ void pdb_push_database_object(lua_State *L, int index) {
 /* MARK: - Databases and connections */
 
 int pdb_release_add(pdb_release_list *list, void *object) {
-    if (list->count == list->capacity) {
-        size_t capacity = list->capacity ? list->capacity * 2 : 16;
-        void **grown = realloc(list->objects, capacity * sizeof *grown);
-        if (grown == NULL) return -1; /* the object leaks, which is all that can be done in a collector */
-        list->objects = grown;
-        list->capacity = capacity;
-    }
+    /* Without memory the object leaks, which is all that can be done in a collector. */
+    if (!PLUA_ADD_ROOM(list->objects, list->count, list->capacity)) return -1;
     list->objects[list->count++] = object;
     return 0;
 }

@@ -4,6 +4,8 @@
 ** on_change and will_commit run inside SQLite, protected, with all databases out of reach; did_commit and did_rollback afterwards, on
 ** the connection that the transaction was on, when no frame of Swift's or SQLite's is between them and the script.
 */
+#include <perilune_arrays.h>
+
 #include "CPeriluneRows/Observers/observers.h"
 
 /* In the registry: what is done with errors of did_commit and did_rollback. */
@@ -146,13 +148,7 @@ void pdb_defer_callback(pdb_observer *observer, int function) {
     pdb_deferred_callbacks *settlements = rows->deferred_callbacks;
     if (settlements == NULL) settlements = rows->deferred_callbacks = calloc(1, sizeof *settlements);
     if (settlements == NULL) return;
-    if (settlements->count == settlements->capacity) {
-        size_t capacity = settlements->capacity ? settlements->capacity * 2 : 8;
-        settlement *grown = realloc(settlements->list, capacity * sizeof *grown);
-        if (grown == NULL) return;
-        settlements->list = grown;
-        settlements->capacity = capacity;
-    }
+    if (!PLUA_ADD_ROOM(settlements->list, settlements->count, settlements->capacity)) return;
     atomic_fetch_add(&observer->owners, 1);
     settlements->list[settlements->count++] = (settlement){observer, function};
 }

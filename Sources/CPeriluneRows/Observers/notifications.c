@@ -4,6 +4,8 @@
 ** Their functions run on the thread of their own state. So changes are copied as they are made, by whatever thread makes them, and
 ** become letters when the transaction is committed; the loop of the state has them read later.
 */
+#include <perilune_arrays.h>
+
 #include "CPeriluneRows/Observers/observers.h"
 
 #include <pthread.h>
@@ -52,13 +54,7 @@ void pdb_free_notification_queue(pdb_notification_queue *inbox) {
 /* Moves what is left to the front, and makes room for one more. */
 static bool make_room(pdb_notification_queue *inbox) {
     if (inbox->first > 0 && inbox->first == inbox->count) inbox->first = inbox->committed = inbox->count = inbox->bytes = 0;
-    if (inbox->count < inbox->capacity) return true;
-    size_t capacity = inbox->capacity ? inbox->capacity * 2 : 16;
-    letter *letters = realloc(inbox->letters, capacity * sizeof *letters);
-    if (letters == NULL) return false;
-    inbox->letters = letters;
-    inbox->capacity = capacity;
-    return true;
+    return PLUA_ADD_ROOM(inbox->letters, inbox->count, inbox->capacity);
 }
 
 void pdb_post_change(pdb_observer *observer, const pdb_change *change) {

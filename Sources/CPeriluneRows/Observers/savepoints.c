@@ -2,6 +2,8 @@
 ** What is changed by statements and inside of savepoints. It is told when the statement has succeeded and the outermost savepoint is
 ** released, and not at all if it is undone. Savepoints are opened by blocks of scripts and by SQL that scripts run.
 */
+#include <perilune_arrays.h>
+
 #include "CPeriluneRows/Observers/observers.h"
 
 static sqlite3_value **copy_values(sqlite3_value **values, int count, size_t *bytes) {
@@ -31,17 +33,6 @@ static void drop_changes(pdb_connection_observers *hub, size_t count) {
     if (hub->statement_start > count) hub->statement_start = count;
 }
 
-/* Makes room for one more in a list. Returns false without memory. */
-static bool make_room(void **list, size_t count, size_t *capacity, size_t size) {
-    if (count < *capacity) return true;
-    size_t grown = *capacity ? *capacity * 2 : 16;
-    void *larger = realloc(*list, grown * size);
-    if (larger == NULL) return false;
-    *list = larger;
-    *capacity = grown;
-    return true;
-}
-
 pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     pdb_change copy = *change;
     copy.table->owners++;
@@ -51,7 +42,7 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
 }
 
 static void keep_change(pdb_connection_observers *hub, const pdb_change *change) {
-    if (!make_room((void **)&hub->changes, hub->change_count, &hub->change_capacity, sizeof *hub->changes)) return;
+    if (!PLUA_ADD_ROOM(hub->changes, hub->change_count, hub->change_capacity)) return;
     hub->changes[hub->change_count++] = pdb_copy_change(change, &hub->changed_bytes);
     plua_context *context = plua_running_context();
     if (context && context->limit && hub->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
@@ -92,7 +83,7 @@ static void forget_savepoints(pdb_connection_observers *hub, size_t count) {
 }
 
 size_t pdb_observers_begin_savepoint(pdb_connection_observers *hub, const char *name) {
-    if (!make_room((void **)&hub->savepoints, hub->savepoint_count, &hub->savepoint_capacity, sizeof *hub->savepoints)) abort();
+    if (!PLUA_ADD_ROOM(hub->savepoints, hub->savepoint_count, hub->savepoint_capacity)) abort();
     hub->savepoints[hub->savepoint_count++] = (pdb_observed_savepoint){
         .name = name ? strdup(name) : NULL, .first_change = hub->change_count};
     return hub->savepoint_count;

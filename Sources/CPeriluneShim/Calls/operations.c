@@ -2,6 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <perilune_arrays.h>
+
 #include "CPeriluneShim/Calls/calls.h"
 #include "CPeriluneShim/Text/source_scanner.h"
 
@@ -121,13 +123,7 @@ typedef struct {
 static int append_piece(lua_State *L, const void *piece, size_t size, void *data) {
     (void)L;
     compiled *result = data;
-    if (result->capacity - result->length < size) {
-        size_t capacity = (result->capacity + size) * 2;
-        char *grown = realloc(result->bytes, capacity);
-        if (grown == NULL) return 1;
-        result->bytes = grown;
-        result->capacity = capacity;
-    }
+    if (!plua_make_room(&result->bytes, result->length + size, &result->capacity, 1)) return 1;
     memcpy(result->bytes + result->length, piece, size);
     result->length += size;
     return 0;

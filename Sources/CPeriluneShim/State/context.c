@@ -2,6 +2,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <perilune_arrays.h>
+
 #include "CPeriluneShim/State/pool.h"
 #include "CPeriluneShim/State/state.h"
 
@@ -141,13 +143,8 @@ int plua_collect_object(lua_State *L) {
     void **block = lua_touserdata(L, 1);
     if (block == NULL || *block == NULL) return 0;
     plua_context *context = plua_context_of(L);
-    if (context->garbage_count == context->garbage_capacity) {
-        size_t capacity = context->garbage_capacity ? context->garbage_capacity * 2 : 16;
-        void **grown = realloc(context->garbage, capacity * sizeof *grown);
-        if (grown == NULL) return 0; /* the object leaks, which is all that can be done in a collector */
-        context->garbage = grown;
-        context->garbage_capacity = capacity;
-    }
+    /* Without memory the object leaks, which is all that can be done in a collector. */
+    if (!PLUA_ADD_ROOM(context->garbage, context->garbage_count, context->garbage_capacity)) return 0;
     context->garbage[context->garbage_count++] = *block;
     *block = NULL;
     return 0;

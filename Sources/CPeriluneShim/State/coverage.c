@@ -1,6 +1,5 @@
 /* Which lines of Lua run, and how often: noted by the hook that the limits have set, since a state has only one. */
-#include <stdlib.h>
-#include <string.h>
+#include <perilune_arrays.h>
 
 #include "CPeriluneShim/State/state.h"
 
@@ -12,7 +11,7 @@ typedef struct {
 
 struct plua_coverage {
     covered_file *files;
-    size_t count;
+    size_t count, capacity;
     size_t current; /* the file that ran last */
 };
 
@@ -22,12 +21,10 @@ static covered_file *find_file(plua_coverage *coverage, const char *source) {
     if (i < coverage->count && strcmp(coverage->files[i].name, source + 1) == 0) return &coverage->files[i];
     for (i = 0; i < coverage->count && strcmp(coverage->files[i].name, source + 1) != 0;) i++;
     if (i == coverage->count) {
-        covered_file *grown = realloc(coverage->files, (i + 1) * sizeof *grown);
-        if (grown == NULL) return NULL;
-        coverage->files = grown;
+        if (!PLUA_ADD_ROOM(coverage->files, coverage->count, coverage->capacity)) return NULL;
         char *name = strdup(source + 1);
         if (name == NULL) return NULL;
-        grown[i] = (covered_file){.name = name};
+        coverage->files[i] = (covered_file){.name = name};
         coverage->count++;
     }
     coverage->current = i;
@@ -39,14 +36,9 @@ void plua_note_line(plua_coverage *coverage, lua_State *L, lua_Debug *activation
     if (line <= 0 || !lua_getinfo(L, "S", activation) || *activation->source != '@') return;
     covered_file *file = find_file(coverage, activation->source);
     if (file == NULL) return;
-    if ((size_t)line >= file->capacity) {
-        size_t capacity = (size_t)line * 2 + 64;
-        uint32_t *grown = realloc(file->counts, capacity * sizeof *grown);
-        if (grown == NULL) return;
-        memset(grown + file->capacity, 0, (capacity - file->capacity) * sizeof *grown);
-        file->counts = grown;
-        file->capacity = capacity;
-    }
+    size_t former = file->capacity;
+    if (!plua_make_room(&file->counts, (size_t)line + 1, &file->capacity, sizeof *file->counts)) return;
+    memset(file->counts + former, 0, (file->capacity - former) * sizeof *file->counts);
     if (file->counts[line] < UINT32_MAX) file->counts[line]++;
 }
 
