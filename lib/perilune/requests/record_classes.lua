@@ -54,6 +54,8 @@ record.creators[#record.creators + 1] = function(info)
     local found
     -- The verbs of classes come before those of requests that are called the same: they take SQL, statements and keys too.
     if not own_members[name] then found = inherited(info, name) end
+    -- What the class itself is given later replaces a kept verb; what a class that it extends is given would not.
+    if found ~= nil and not info.base then rawset(info.lookup, name, found) end
     if not found and type(name) == "string" then found = member(info, name) or found end
     if found ~= nil then return found end
     return record.class_verbs[name]
