@@ -15,29 +15,42 @@ local function pick(list) return list[random(#list)] end
 
 -- A random schema -------------------------------------------------------------------------------------------------------------
 
---- What other tables refer to: the id, a text whose case does not count, a date.
+--- What other tables refer to: the id, a text whose case does not count, a date, a text that classes may convert.
 local keys = {
   id = { type = "INTEGER", of = function(id) return id end },
   code = { type = "TEXT", of = function(id) return pick{ "k", "K" } .. id end },
   day = { type = "DATE", of = function(id) return ("2026-01-%02d"):format(id) end },
+  tag = { type = "TEXT", of = function(id) return "x" .. id end },
 }
 
---- Tables t1, t2, ...: each with three keys, a number, a text and columns that refer to other tables, or to itself. Their rows are kept
--- here as they are stored.
+--- Conversions of classes, none of which keeps a value or an order as it is stored.
+local half = {
+  from_database = function(value) return value / 2 end, to_database = function(value) return math.tointeger(value * 2) end,
+}
+local reversed = {
+  from_database = function(text) return text:reverse() end, to_database = function(text) return text:reverse() end,
+}
+
+--- Tables t1, t2, ...: each with four keys, a number, a text and columns that refer to other tables, or to itself. Their rows are kept
+-- here as they are stored; classes may convert each column but the id, whatever the column that it refers to.
 local function make_schema()
   local tables = {}
   for number = 1, 4 do
     local references = {}
     for index = 1, random(2) do
-      references[index] = { column = "r" .. index, to = random(number), key = pick{ "id", "id", "code", "day" } }
+      references[index] = { column = "r" .. index, to = random(number), key = pick{ "id", "id", "code", "day", "tag" } }
     end
-    local columns = { "id INTEGER PRIMARY KEY", "code TEXT COLLATE NOCASE UNIQUE", "day DATE UNIQUE", "n INTEGER", "s TEXT COLLATE " .. pick{ "BINARY", "NOCASE" } }
+    local columns = { "id INTEGER PRIMARY KEY", "code TEXT COLLATE NOCASE UNIQUE", "day DATE UNIQUE", "tag TEXT UNIQUE", "n INTEGER", "s TEXT COLLATE " .. pick{ "BINARY", "NOCASE" } }
     for _, reference in ipairs(references) do
       columns[#columns + 1] = ("%s %s REFERENCES t%d (%s)"):format(reference.column, keys[reference.key].type, reference.to,
         reference.key)
     end
     db:execute("CREATE TABLE t" .. number .. " (" .. table.concat(columns, ", ") .. ")")
-    tables[number] = { name = "t" .. number, references = references, rows = {}, associations = {} }
+    local types = { n = chance(40) and half or nil, s = chance(40) and reversed or nil, tag = chance(50) and reversed or nil }
+    for _, reference in ipairs(references) do
+      if reference.key == "tag" and chance(50) then types[reference.column] = reversed end
+    end
+    tables[number] = { name = "t" .. number, references = references, types = types, rows = {}, associations = {} }
   end
   return tables
 end
@@ -46,7 +59,7 @@ local function fill(tables)
   for _, t in ipairs(tables) do
     local count = random(7) + 2
     for id = 1, count do
-      local row = { id = id, code = keys.code.of(id), day = keys.day.of(id), n = chance(80) and random(6) - 3 or nil, s = pick{ "a", "b", "c", "" } }
+      local row = { id = id, code = keys.code.of(id), day = keys.day.of(id), tag = keys.tag.of(id), n = chance(80) and random(6) - 3 or nil, s = pick{ "ab", "b", "cb", "" } }
       for _, reference in ipairs(t.references) do
         local others = tables[reference.to].rows
         if #others > 0 and chance(80) then row[reference.column] = keys[reference.key].of(pick(others).id) end
@@ -56,6 +69,7 @@ local function fill(tables)
       for name, value in pairs(row) do names[#names + 1], marks[#marks + 1], stored[#stored + 1] = name, "?", value end
       db:execute(("INSERT INTO %s (%s) VALUES (%s)"):format(t.name, table.concat(names, ", "), table.concat(marks, ", ")),
         table.unpack(stored))
+      row.of = t
     end
   end
 end
@@ -77,7 +91,7 @@ local function refers(reference, value, row)
 end
 
 local function associate(tables)
-  for _, t in ipairs(tables) do t.record = perilune.record(t.name) end
+  for _, t in ipairs(tables) do t.record = perilune.record(t.name, { types = t.types }) end
   for number, t in ipairs(tables) do
     for index, reference in ipairs(t.references) do
       local other, column = tables[reference.to], reference.column
@@ -133,16 +147,31 @@ local comparisons = {
   ge = function(a, b) return a >= b end,
 }
 
+--- What scripts have for a value of a column.
+local function shown(t, column, value)
+  local conversion = t.types[column]
+  if conversion and value ~= nil then return conversion.from_database(value) end
+  return value
+end
+
 --- A condition on the columns of a table, and what it is for a row.
-local function condition(columns)
-  local kind = random(4)
+-- @param ?columns those of an alias
+local function condition(t, columns)
+  columns = columns or t.record.c
+  local kind = random(5)
   if kind == 1 then return columns.n:is_null(), function(row) return row.n == nil end end
   if kind == 2 then
-    local text = pick{ "a", "b" }
-    return columns.s:eq(text), function(row) return row.s == text end
+    local text = pick{ "ab", "b" }
+    return columns.s:eq(shown(t, "s", text)), function(row) return row.s == text end
+  end
+  if kind == 3 then
+    local low, high = random(6) - 4, random(6) - 3
+    return columns.n:between(shown(t, "n", low), shown(t, "n", high)), function(row)
+      return row.n and low <= row.n and row.n <= high
+    end
   end
   local how, value = pick{ "eq", "ne", "lt", "ge" }, random(6) - 3
-  return columns.n[how](columns.n, value), function(row)
+  return columns.n[how](columns.n, shown(t, "n", value)), function(row)
     if row.n == nil then return nil end
     return comparisons[how](row.n, value)
   end
@@ -186,36 +215,60 @@ local function plain_way(association, is_aliased)
   return through and { association, through[1], through[2] } or { association }
 end
 
---- An association of which another one is included; and the rows that are left, where the other one must have a row.
+--- An association of which others are included, and of these others again; and the rows that are left, where one of them must have a
+-- row.
 -- @tparam ?table around the table whose columns, said of the association, mean the row around: what is included of it needs an alias
--- @return also the associations on the way of the included one
-local function with_nested(association, made, rows_of, around)
-  local candidates = {}
-  for _, other in ipairs(association.to.associations) do
-    -- What lies between has no alias.
-    local is_mistakable = around and other.through and other.through[1].to == around
-    if not (other.is_plural or is_mistakable) then candidates[#candidates + 1] = other end
+-- @treturn {table,...} for each included: its `name`, and for a row what belongs to it (`rows_of`), and what is included of that
+-- @return also the associations on the way of those that are included
+local function with_nested(association, made, rows_of, around, depth)
+  local included, way, used = {}, {}, {}
+  for _ = 1, random(2) do
+    local candidates = {}
+    for _, other in ipairs(association.to.associations) do
+      -- What lies between has no alias.
+      local is_mistakable = around and other.through and other.through[1].to == around
+      if not (other.is_plural or is_mistakable or used[other.name]) then candidates[#candidates + 1] = other end
+    end
+    local nested = #candidates > 0 and pick(candidates)
+    if not nested then break end
+    used[nested.name] = true
+    local nested_made, nested_rows, inside, inside_way, needs_alias = nested.made, nested.rows_of, {}, {}, around == nested.to
+    if needs_alias then nested_made = nested_made:aliased("c" .. random(1000000)) end
+    if chance(30) and not nested.is_first then
+      local filter, holds = condition(nested.to, needs_alias and nested_made.c)
+      nested_made = nested_made:filter(filter)
+      local before = nested_rows
+      nested_rows = function(row) return kept(before(row), holds) end
+    end
+    if depth > 1 and chance(40) then
+      nested_made, nested_rows, inside, inside_way = with_nested(nested, nested_made, nested_rows, around, depth - 1)
+    end
+    nested_rows = first_of(nested, nested_rows)
+    table.move(plain_way(nested, needs_alias), 1, 3, #way + 1, way)
+    table.move(inside_way, 1, #inside_way, #way + 1, way)
+    included[#included + 1] = { name = nested.name, rows_of = nested_rows, included = inside }
+    if chance(50) then
+      made = made:including_optional(nested_made)
+    else
+      made = made:including_required(nested_made)
+      local before = rows_of
+      rows_of = function(row)
+        return kept(before(row), function(found) return #nested_rows(found) > 0 end)
+      end
+    end
   end
-  local nested = #candidates > 0 and pick(candidates)
-  if not nested then return made, rows_of, nil, nil, {} end
-  local nested_rows, nested_made, needs_alias = first_of(nested, nested.rows_of), nested.made, around == nested.to
-  if needs_alias then nested_made = nested_made:aliased("c" .. random(1000000)) end
-  local way = plain_way(nested, needs_alias)
-  if chance(50) then return made:including_optional(nested_made), rows_of, nested, nested_rows, way end
-  return made:including_required(nested_made), function(row)
-    return kept(rows_of(row), function(found) return #nested_rows(found) > 0 end)
-  end, nested, nested_rows, way
+  return made, rows_of, included, way
 end
 
 --- What is asked of the rows of an association: an association that is derived, and a function from a row to what belongs to it.
 -- @tparam ?table options `can_limit`; `can_nest`: include another association in it; `meets`: compare with columns of the row around
--- @return also the association that is included in it, its rows, and the associations on the way without an alias
+-- @return also the associations that are included in it, and the associations on the way without an alias
 local function derived(t, association, options)
   options = options or {}
-  local can_limit, nested, nested_rows, is_aliased, nested_way = options.can_limit, nil, nil, false, {}
+  local can_limit, included, is_aliased, nested_way = options.can_limit, {}, false, {}
   local made, rows_of = association.made, association.rows_of
   if chance(50) then
-    local filter, holds = condition(association.to.record.c)
+    local filter, holds = condition(association.to)
     made = made:filter(filter)
     local before = rows_of
     rows_of = function(row) return kept(before(row), holds) end
@@ -232,7 +285,7 @@ local function derived(t, association, options)
   if options.can_nest and chance(50) then
     -- Columns of the table of an association with an alias mean the row around, whatever else is joined.
     local around = is_aliased and association.to ~= t and t or nil
-    made, rows_of, nested, nested_rows, nested_way = with_nested(association, made, rows_of, around)
+    made, rows_of, included, nested_way = with_nested(association, made, rows_of, around, 3)
   end
   if not association.is_plural then
     if association.is_first and chance(50) then
@@ -257,7 +310,7 @@ local function derived(t, association, options)
     end
   end
   local way = plain_way(association, is_aliased)
-  return made, rows_of, nested, nested_rows, table.move(nested_way, 1, #nested_way, #way + 1, way)
+  return made, rows_of, included, table.move(nested_way, 1, #nested_way, #way + 1, way)
 end
 
 local function numbers(rows)
@@ -286,18 +339,40 @@ local aggregates = {
   end,
 }
 
---- A row of the result: the stored row and what came with it, as text that is compared.
-local function describe(row, extras)
-  local parts = { tostring(row.id) }
-  for _, extra in ipairs(extras) do parts[#parts + 1] = extra end
-  return table.concat(parts, " ")
+--- Rows and records as text that is compared: their values, as scripts have them, and what is included of them.
+local text_of_row, text_of_record
+
+local function text_of_values(id, n, s, tag)
+  return id .. "(" .. (n and ("%.1f"):format(n) or "nil") .. "," .. s .. "," .. tag .. ")"
 end
 
-local function ids(rows)
-  local list = {}
-  for index, row in ipairs(rows) do list[index] = row.id end
-  return "[" .. table.concat(list, ",") .. "]"
+function text_of_row(row, included)
+  if not row then return "nil" end
+  local t = row.of
+  local parts = { text_of_values(row.id, shown(t, "n", row.n), shown(t, "s", row.s), shown(t, "tag", row.tag)) }
+  for _, one in ipairs(included or {}) do
+    parts[#parts + 1] = one.name .. "=" .. text_of_row(one.rows_of(row)[1], one.included)
+  end
+  return table.concat(parts, "/")
 end
+
+function text_of_record(record, included)
+  if not record then return "nil" end
+  local parts = { text_of_values(record.id, record.n, record.s, record.tag) }
+  for _, one in ipairs(included or {}) do
+    parts[#parts + 1] = one.name .. "=" .. text_of_record(rawget(record, one.name), one.included)
+  end
+  return table.concat(parts, "/")
+end
+
+local function text_of_list(list, text_of, included)
+  local texts = {}
+  for index, one in ipairs(list) do texts[index] = text_of(one, included) end
+  return "[" .. table.concat(texts, ", ") .. "]"
+end
+
+--- One of the result: a row or a record, and what came with it.
+local function describe(text, extras) return table.concat({ text, table.unpack(extras) }, " ") end
 
 --- One random request: the request, a function that describes a record of its result, and the descriptions that nested loops give.
 local function random_request(tables)
@@ -339,28 +414,25 @@ local function random_request(tables)
   for _ = 1, random(3) do
     local kind = random(8)
     if kind == 1 then
-      local filter, holds = condition(t.record.c)
+      local filter, holds = condition(t)
       request, rows = request:filter(filter), kept(rows, function(one) return holds(one.row) end)
     elseif kind == 2 then
       -- The row that belongs to each, which may have to be there.
       local association = unused(function(a) return not a.is_plural end)
       if association then
-        local made, rows_of, nested, nested_rows, way = derived(t, association, { can_nest = true, meets = true })
+        local made, rows_of, included, way = derived(t, association, { can_nest = true, meets = true })
         local is_required = chance(50)
         local including = is_required and request.including_required or request.including_optional
         if join(way, function() return including(request, made) end) then
           local name, result = association.name, {}
           for _, one in ipairs(rows) do
             local found = rows_of(one.row)[1]
-            local inside = nested and found and nested_rows(found)[1]
-            one.extras[#one.extras + 1] = name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
+            one.extras[#one.extras + 1] = name .. "=" .. text_of_row(found, included)
             if found or not is_required then result[#result + 1] = one end
           end
           rows = result
           readers[#readers + 1] = function(record)
-            local found = rawget(record, name)
-            local inside = nested and found and rawget(found, nested.name)
-            return name .. "=" .. (found and found.id or "nil") .. (inside and "/" .. inside.id or "")
+            return name .. "=" .. text_of_record(rawget(record, name), included)
           end
         end
       end
@@ -368,7 +440,7 @@ local function random_request(tables)
       -- Rows come once for each that is joined; optional joins of several rows too.
       local association = unused(function() return true end)
       if association then
-        local made, rows_of, _, _, way = derived(t, association, { meets = true })
+        local made, rows_of, _, way = derived(t, association, { meets = true })
         local is_required, result = chance(60), {}
         local joining = is_required and request.joining_required or request.joining_optional
         if join(way, function() return joining(request, made) end) then
@@ -383,23 +455,21 @@ local function random_request(tables)
     elseif kind == 4 then
       local association = unused(function(a) return a.is_plural end)
       if association then
-        local made, rows_of = derived(t, association, { can_limit = true })
+        local made, rows_of, included = derived(t, association, { can_limit = true, can_nest = true })
         local nested = #association.to.associations > 0 and chance(40) and pick(association.to.associations)
         if nested and nested.is_plural then made = made:including_all(nested.made:order("id")) else nested = nil end
         request = request:including_all(made)
         local name = association.name
-        local function describe_list(list, rows_of_nested)
-          local parts = { ids(list) }
-          if nested then
-            for _, row in ipairs(list) do parts[#parts + 1] = ids(rows_of_nested(row)) end
-          end
+        local function describe_list(list, text_of, nested_list)
+          local parts = { text_of_list(list, text_of, included) }
+          for _, one in ipairs(nested and list or {}) do parts[#parts + 1] = text_of_list(nested_list(one), text_of) end
           return name .. "=" .. table.concat(parts, ";")
         end
         for _, one in ipairs(rows) do
-          one.extras[#one.extras + 1] = describe_list(rows_of(one.row), function(row) return by_id(nested.rows_of(row)) end)
+          one.extras[#one.extras + 1] = describe_list(rows_of(one.row), text_of_row, function(row) return by_id(nested.rows_of(row)) end)
         end
         readers[#readers + 1] = function(record)
-          return describe_list(record[name], function(row) return row[nested.name] end)
+          return describe_list(record[name], text_of_record, function(row) return row[nested.name] end)
         end
       end
     elseif kind == 5 then
@@ -424,7 +494,7 @@ local function random_request(tables)
       -- A condition on columns of both sides of a join, behind it.
       local association = unused(function() return true end)
       if association then
-        local made, rows_of, _, _, way = derived(t, association)
+        local made, rows_of, _, way = derived(t, association)
         if chance(50) then
           made, way = made:aliased("b" .. random(1000000)), plain_way(association, true)
         else
@@ -448,7 +518,7 @@ local function random_request(tables)
       -- EXISTS by hand: rows whose column is one of those that a sub-request gives.
       local reference = pick(t.references)
       local other = tables[reference.to]
-      local filter, holds = condition(other.record.c)
+      local filter, holds = condition(other)
       request = request:filter(t.record.c[reference.column]:is_in(other.record:filter(filter):select(reference.key)))
       rows = kept(rows, function(one)
         for _, candidate in ipairs(other.rows) do
@@ -491,12 +561,14 @@ local function check(seed, schemas, count)
         local t, request, rows, readers = random_request(tables)
         request, rows = ordered(t, request, rows)
         local got, expected = {}, {}
-        for index, record in ipairs(request:fetch_all()) do
+        local ok, records = pcall(request.fetch_all, request)
+        if not ok then error(("request %d: %s\n%s"):format(number, request:sql(), records), 0) end
+        for index, record in ipairs(records) do
           local extras = {}
           for position, read in ipairs(readers) do extras[position] = read(record) end
-          got[index] = describe(record, extras)
+          got[index] = describe(text_of_record(record), extras)
         end
-        for index, one in ipairs(rows) do expected[index] = describe(one.row, one.extras) end
+        for index, one in ipairs(rows) do expected[index] = describe(text_of_row(one.row), one.extras) end
         if table.concat(got, "\n") ~= table.concat(expected, "\n") then
           error(("request %d: %s\n\nexpected:\n%s\n\ngot:\n%s"):format(number, request:sql(), table.concat(expected, "\n"),
             table.concat(got, "\n")))
@@ -509,7 +581,7 @@ local function check(seed, schemas, count)
         local t = pick(tables)
         local association, row = pick(t.associations), pick(t.rows)
         local made, rows_of = derived(t, association, { can_limit = true })
-        equal(ids(made(t.record:find(row.id)):fetch_all()), ids(rows_of(row)))
+        equal(text_of_list(made(t.record:find(row.id)):fetch_all(), text_of_record), text_of_list(rows_of(row), text_of_row))
       end
     end)
     for number = 4, 1, -1 do db:execute("DROP TABLE t" .. number) end
