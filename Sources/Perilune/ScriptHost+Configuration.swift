@@ -40,7 +40,7 @@ extension ScriptHost {
         /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.
         public var effects: EffectRecorder?
         /// Who gets the errors that timers, observations and tasks of scripts leave unhandled.
-        public var errorsOfCallbacks = CallbackErrors.log
+        public var callbackErrors = CallbackErrors.log
         /// The signals that the program passes on by ``ScriptHost/deliver(signal:)``, without "SIG".
         public var signals: [String] = []
         /// Whether scripts run on a copy, and what they may do outside of it.

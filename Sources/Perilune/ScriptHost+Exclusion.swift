@@ -15,11 +15,11 @@ extension ScriptHost {
     ) async throws -> Result {
         let id = ObjectIdentifier(self)
         if Self.waitingRuns[id]?.isGoingOn == true { return try await operation(self) }
-        guard await turns.take() else { throw LuaError(.cancelled, "the task was cancelled before the script began") }
+        guard await lock.acquire() else { throw LuaError(.cancelled, "the task was cancelled before the script began") }
         let run = OngoingUse()
         defer {
             run.end()
-            turns.end()
+            lock.release()
         }
         return try await Self.$waitingRuns.withValue(Self.waitingRuns.merging([id: run]) { $1 }) { try await perform(operation) }
     }
@@ -32,7 +32,7 @@ extension ScriptHost {
         do {
             return try await operation(self)
         } catch let error as LuaError where error.code == .cancelled {
-            idling.notice()
+            hostCancellation.notice()
             throw error
         } catch let error as LuaError {
             throw explained(error)
@@ -49,8 +49,9 @@ final class OngoingUse: Sendable {
     func end() { isOver.store(true, ordering: .releasing) }
 }
 
-/// Who runs, and who waits. Outside of the actor, whose thread is taken while a script runs: whoever waits can give up.
-final class Turns: Sendable {
+/// A lock that tasks acquire in the order in which they ask for it. It is not part of the actor, whose thread is busy while a script
+/// runs, so that a waiting task can be cancelled.
+final class FIFOLock: Sendable {
     private struct State {
         var isTaken = false
         var waiting: [(number: Int, continuation: CheckedContinuation<Bool, Never>)] = []
@@ -59,8 +60,8 @@ final class Turns: Sendable {
 
     private let state = Mutex(State())
 
-    /// Waits for the turn of the current task. Returns whether it has come: `false` if the task is cancelled before.
-    func take() async -> Bool {
+    /// Waits for the lock. Returns `false` if the task is cancelled before it has acquired it.
+    func acquire() async -> Bool {
         let number = state.withLock { state in
             state.count += 1
             return state.count
@@ -90,8 +91,8 @@ final class Turns: Sendable {
         continuation?.resume(returning: false)
     }
 
-    /// Ends the turn; the next one that waits has it then.
-    func end() {
+    /// Hands the lock to the task that has waited longest.
+    func release() {
         let next = state.withLock { state -> CheckedContinuation<Bool, Never>? in
             guard state.waiting.isEmpty else { return state.waiting.removeFirst().continuation }
             state.isTaken = false

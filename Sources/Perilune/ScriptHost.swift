@@ -25,7 +25,7 @@ public actor ScriptHost {
     /// What scripts have from the container of dependencies.
     nonisolated let environment: ScriptEnvironment
     /// Who gets the errors of functions that the loop calls.
-    let errorsOfCallbacks: CallbackErrors
+    let callbackErrors: CallbackErrors
     /// The texts that reports of errors may quote.
     var sourceTexts: SourceTexts
     /// Keeps what the thread has databases see.
@@ -41,8 +41,8 @@ public actor ScriptHost {
     let library: LibraryLoader
     nonisolated let loopSignals: LoopSignals
     /// Tells those who wait until nothing goes on.
-    nonisolated let idling: Idling
-    nonisolated let turns = Turns()
+    nonisolated let hostCancellation: HostCancellation
+    nonisolated let lock = FIFOLock()
 
     /// Prepares a state for scripts. They get the default database, the clock, the random numbers and the log of the
     /// container of dependencies that the current task sees, for the whole life of the host.
@@ -88,9 +88,9 @@ public actor ScriptHost {
         self.state = state
         loop = setup.loop
         loopSignals = setup.loop.signals
-        idling = Idling(queue: setup.loop.queue)
+        hostCancellation = HostCancellation(queue: setup.loop.queue)
         loopSignals.names = configuration.signals
-        errorsOfCallbacks = configuration.errorsOfCallbacks
+        callbackErrors = configuration.callbackErrors
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // Made here, it belongs to the thread from now on.
@@ -103,6 +103,6 @@ public actor ScriptHost {
     /// Ends the script that runs, from anywhere; what it has begun is rolled back. It throws an error with code `cancelled`.
     public nonisolated func cancel() {
         cancellation.cancel()
-        idling.cancel()
+        hostCancellation.cancel()
     }
 }

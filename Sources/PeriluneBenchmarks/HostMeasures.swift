@@ -98,11 +98,11 @@ struct HostMeasures {
                 INSERT INTO product SELECT i, 'product ' || i, i / 7.0 FROM n
                 """)
         }
-        for shape in PoolShape.all { try await measurePools(over: database, shape) }
+        for shape in PoolConfiguration.all { try await measurePools(over: database, shape) }
         measureReference(database)
     }
 
-    private func measurePools(over database: DatabasePool, _ shape: PoolShape) async throws {
+    private func measurePools(over database: DatabasePool, _ shape: PoolConfiguration) async throws {
         var pools: [ScriptPool] = []
         for size in [1, 2] {
             let pool = try await ScriptPool(size: size, ScriptHost.Configuration(database: .open(database))) { host in
@@ -125,7 +125,7 @@ struct HostMeasures {
         var rates = [0.0, 0.0]
         for _ in 0..<rounds {
             for threads in [1, 2] {
-                let seconds = perilune_time_readers(database.path, PoolShape.row, CInt(threads), CInt(count))
+                let seconds = perilune_time_readers(database.path, PoolConfiguration.row, CInt(threads), CInt(count))
                 rates[threads - 1] = max(rates[threads - 1], Double(threads * count) / seconds)
             }
         }

@@ -81,22 +81,22 @@ enum Main {
 
 /// Ends the process after an error, and says why.
 struct ErrorEnding {
-    private let colours: Colours
+    private let colors: Colors
     private let format: ErrorFormat
     /// What stands for options of the command.
     private let arguments: [String]
 
     /// Looks for the options itself: the error may be that the arguments cannot be read.
     init(_ arguments: [String]) {
-        var colour = ColourChoice.auto
+        var color = ColorChoice.auto
         var format = ErrorFormat.text
         let own = arguments.first == "run" ? RunArguments.arranged(Array(arguments.dropFirst())) : arguments
         self.arguments = Array(own.prefix { $0 != "--" })
         for (option, value) in Self.options(self.arguments) {
-            if option == "--color" { colour = ColourChoice(rawValue: value) ?? colour }
+            if option == "--color" { color = ColorChoice(rawValue: value) ?? color }
             if option == "--error-format" { format = ErrorFormat(rawValue: value) ?? format }
         }
-        colours = CommandOutput.errorColours(colour)
+        colors = CommandOutput.errorColors(color)
         self.format = format
     }
 
@@ -121,7 +121,7 @@ struct ErrorEnding {
         } else if format == .json {
             write(ErrorReport(withSuggestion(PeriluneCommand.message(for: error), status), kind: "usage"))
         } else {
-            StandardStreams.writeError(Self.withOurPrefix(text, colours) + "\n")
+            StandardStreams.writeError(Self.withOurPrefix(text, colors) + "\n")
         }
         finish(status)
     }
@@ -141,11 +141,11 @@ struct ErrorEnding {
     }
 
     private func write(_ report: ErrorReport) {
-        StandardStreams.writeError(format == .json ? report.json : report.text(colours: colours))
+        StandardStreams.writeError(format == .json ? report.json : report.text(colors: colors))
     }
 
-    private static func withOurPrefix(_ text: String, _ colours: Colours) -> String {
-        text.hasPrefix("Error: ") ? colours.red("error:") + " " + text.dropFirst("Error: ".count) : text
+    private static func withOurPrefix(_ text: String, _ colors: Colors) -> String {
+        text.hasPrefix("Error: ") ? colors.red("error:") + " " + text.dropFirst("Error: ".count) : text
     }
 
     /// Ends the process; if what was printed cannot be written, with a status that says so.

@@ -34,9 +34,9 @@ public actor Dependencies {
     /// What was given by ``prepare(_:)``.
     private var prepared = DependencyValues()
     /// Goes on while something is being prepared.
-    private var preparation: Making?
+    private var preparation: PendingValue?
     /// What has been made here, or is being made, in this order.
-    private var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: Making)] = []
+    private var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: PendingValue)] = []
     /// Containers of tests that have brought none of their own.
     private var tests: [TestIdentity: Dependencies] = [:]
 
@@ -122,14 +122,14 @@ public actor Dependencies {
             let making = made.first { $0.key == key }?.making ?? make(key, entry)
             do {
                 return try await making.wait().get()
-            } catch is Making.Abandoned {
+            } catch is PendingValue.Abandoned {
                 continue
             }
         }
     }
 
-    private func make(_ key: ObjectIdentifier, _ entry: DependencyValues.Entry) -> Making {
-        let making = Making(entry.name)
+    private func make(_ key: ObjectIdentifier, _ entry: DependencyValues.Entry) -> PendingValue {
+        let making = PendingValue(entry.name)
         made.append((key, entry, making))
         making.begin {
             do {
@@ -146,11 +146,11 @@ public actor Dependencies {
         return making
     }
 
-    private func isMade(_ making: Making) -> Bool {
+    private func isMade(_ making: PendingValue) -> Bool {
         made.contains { $0.making === making }
     }
 
-    private func remove(_ making: Making) {
+    private func remove(_ making: PendingValue) {
         made.removeAll { $0.making === making }
     }
 
@@ -188,7 +188,7 @@ public actor Dependencies {
         prepared.add(values)
         guard isMaking else { return }
         let outer = preparation
-        let preparation = Making("prepare", endsWithoutWaiters: false)
+        let preparation = PendingValue("prepare", endsWithoutWaiters: false)
         self.preparation = preparation
         defer { self.preparation = outer }
         preparation.begin {

@@ -95,7 +95,7 @@ function template(name, options, body) end
 ---@param columns table<string, any|fun(n: integer, t: perilune.t): any>
 function factory(table_name, columns) end
 
----A value that is made when a scenario first asks for it: `t.fix.NAME`.
+---A value that is made when a scenario first asks for it: `t.fixtures.NAME`.
 ---@param name string
 ---@param body fun(t: perilune.t): any
 function fixture(name, body) end
@@ -111,7 +111,7 @@ function matrix(lists) end
 ---@field db perilune.db the database of the scenario, as scripts see it
 ---@field given perilune.given inserts rows: a text table, or a list of tables
 ---@field make perilune.make makes rows that are whole
----@field fix perilune.fixtures
+---@field fixtures perilune.fixtures
 ---@field clock perilune.clock
 ---@field effects table<string, perilune.effects>
 ---@field case table the current case
@@ -129,7 +129,7 @@ function t.run(path, arguments) end
 ---@param path string
 ---@param arguments? table
 ---@return perilune.script_result
-function t.try_run(path, arguments) end
+function t.run_protected(path, arguments) end
 
 ---@param options? { to?: string }
 ---@return string[]

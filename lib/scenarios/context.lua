@@ -162,8 +162,8 @@ function members.run(path, arguments)
 end
 
 --- The same; the error of a script is in the field `error` of the result.
-function members.try_run(path, arguments)
-  return run("t.try_run", path, arguments)
+function members.run_protected(path, arguments)
+  return run("t.run_protected", path, arguments)
 end
 
 --- Runs the migrations of the project on this database.
@@ -224,7 +224,7 @@ end
 local function fixtures_proxy(current)
   local definitions = require "scenarios.definitions"
   local values, making = {}, {}
-  return state.proxy("t.fix", function(name)
+  return state.proxy("t.fixtures", function(name)
     if values[name] then return values[name].value end
     local fixture = definitions.fixtures[name]
     if not fixture then errors.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
@@ -241,7 +241,7 @@ local values = {
   db = function() return records.default_database() end,
   given = function() return require("scenarios.given").proxy() end,
   make = function() return require("scenarios.factories").proxy() end,
-  fix = fixtures_proxy,
+  fixtures = fixtures_proxy,
   clock = function() return require "scenarios.clock" end,
   effects = function() return require "scenarios.effects" end,
   seed = function(current) return current.info.seed end,

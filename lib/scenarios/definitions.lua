@@ -220,7 +220,7 @@ function scenario_definitions.factory(table_name, columns)
   scenario_definitions.factories[table_name:lower()] = { columns = columns, file = file, line = line }
 end
 
---- A value that is made when a scenario first asks for it: `t.fix.NAME`.
+--- A value that is made when a scenario first asks for it: `t.fixtures.NAME`.
 function scenario_definitions.fixture(name, body)
   check_phase("fixture")
   check_name("fixture", name)

@@ -1,7 +1,7 @@
 -- Associations: what comes along with records, in as few statements as can be.
 group("associations", { template = "shelf", tags = { "associations" } }, function()
   scenario("books with their authors are one statement", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     local list
     local queries = t.queries(function() list = Book:including_required(Book.author):order("id"):fetch_all() end)
     check(list[3].author.name == "Albert Camus")
@@ -9,7 +9,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
   end)
 
   scenario("authors with all their books are two, never one for each", function(t)
-    local Author = t.fix.models.Author
+    local Author = t.fixtures.models.Author
     local list
     local queries = t.queries(function() list = Author:including_all(Author.books:order("year")):order("id"):fetch_all() end)
     check(#list[1].books == 2 and list[1].books[1].title == "Typee")
@@ -18,7 +18,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
   end)
 
   scenario("reading what was not fetched is an error, and never a statement", function(t)
-    local author = t.fix.models.Author:find(1)
+    local author = t.fixtures.models.Author:find(1)
     local queries = t.queries(function()
       expect_error(function() return #author.books end, "including_all")
     end)
@@ -26,7 +26,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
   end)
 
   scenario("a loop that asks for each record is what no_repeats finds", { fails = "it shows how a failure looks" }, function(t)
-    local Author = t.fix.models.Author
+    local Author = t.fixtures.models.Author
     local queries = t.queries(function()
       for _, author in ipairs(Author:fetch_all()) do author:books():fetch_count() end
     end)
@@ -34,12 +34,12 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
   end)
 
   scenario("the request of one record composes with all others", function(t)
-    local author = t.fix.models.Author:find(1)
+    local author = t.fixtures.models.Author:find(1)
     expect(author:books():before(1850):pluck("title")):equals { "Typee" }
   end)
 
   scenario("counts of associations are columns, and conditions", function(t)
-    local Author = t.fix.models.Author
+    local Author = t.fixtures.models.Author
     expect(Author:annotated_with(Author.books:count()):order("id")):rows [[
       | name            | book_count |
       | Herman Melville | 2          |
@@ -51,7 +51,7 @@ group("associations", { template = "shelf", tags = { "associations" } }, functio
   end)
 
   scenario("books whose authors are from somewhere", function(t)
-    local Book = t.fix.models.Book
+    local Book = t.fixtures.models.Book
     expect(Book:including_required(Book.author:from("France"))):rows "| title |\n| The Plague |"
     expect(Book:joining_required(Book.author:from("United States")):order("id"):pluck("title")):equals { "Typee", "Moby-Dick" }
   end)

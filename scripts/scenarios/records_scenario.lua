@@ -2,7 +2,7 @@
 group("records", { template = "shelf", tags = { "records" } }, function()
   group("inserting", function()
     scenario("a record that was inserted knows its key, and what the database filled in", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       local author = Author{ name = "Sappho", country = "Lesbos" }
       check(author.id == nil)
       author:insert()
@@ -12,7 +12,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
     scenario("a class inserts tables too, and many at once", function(t)
       local changes = t.changes(function()
-        local Author = t.fix.models.Author
+        local Author = t.fixtures.models.Author
         Author:insert{ name = "Sappho" }
         Author:insert_all{ { name = "Plato" }, { name = "Hypatia", is_alive = true } }
       end)
@@ -25,7 +25,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("NULL is nil when it is read, and perilune.null where a table must say it", function(t)
-      local author = t.fix.models.Author:insert{ name = "Sappho", country = perilune.null }
+      local author = t.fixtures.models.Author:insert{ name = "Sappho", country = perilune.null }
       check(author.country == nil)
       expect(t.db:query("SELECT country FROM author WHERE id = ?", author.id)):rows "| country |\n| ~ |"
     end)
@@ -36,7 +36,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
         { policy = "replace", name = "replaced: the old row goes" },
       },
     }, function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       local result = Author{ name = "Anonymous", country = "Nowhere" }:insert{ on_conflict = t.case.policy }
       if t.case.policy == "ignore" then
         check(result == false)
@@ -49,7 +49,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("an insert returns columns on wish", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       check(Author{ name = "Sappho" }:insert{ returning = "id" } == 4)
       expect(Author{ name = "Plato" }:insert{ returning = { "id", "is_alive" } }):covers { id = 5, is_alive = false }
     end)
@@ -57,7 +57,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
   group("finding", function()
     scenario("find raises for a row that is not there, fetch_one gives nil", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       check(Author:find(1).name == "Herman Melville")
       check(Author:find{ name = "Albert Camus" }.id == 2)
       check(Author:fetch_one(99) == nil)
@@ -66,7 +66,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("any SQL makes records, also with columns that the table does not have", function(t)
-      local list = t.fix.models.Author:fetch_all[[
+      local list = t.fixtures.models.Author:fetch_all[[
         SELECT author.*, count(book.id) AS books FROM author LEFT JOIN book ON book.author_id = author.id GROUP BY author.id ORDER BY id]]
       expect(list):rows [[
         | name            | books |
@@ -77,23 +77,23 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("columns declared as dates and booleans are read as such", function(t)
-      local author = t.fix.models.Author:find(1)
+      local author = t.fixtures.models.Author:find(1)
       check(author.born.year == 1819)
       check(author.is_alive == false)
     end)
 
     scenario("a misspelt field is an error with the nearest", function(t)
-      local author = t.fix.models.Author:find(1)
+      local author = t.fixtures.models.Author:find(1)
       local err = expect_error(function() return author.contry end, { code = "unknown_column" })
       check(err.suggestion == "country")
       expect_error(function() author.nmae = "x" end, "did you mean `name`%?")
-      expect_error(function() t.fix.models.Author:insert{ nam = "x" } end, "did you mean `name`%?")
+      expect_error(function() t.fixtures.models.Author:insert{ nam = "x" } end, "did you mean `name`%?")
     end)
   end)
 
   group("changing", function()
     scenario("update writes the row, update_changes what has changed", function(t)
-      local author = t.fix.models.Author:find(1)
+      local author = t.fixtures.models.Author:find(1)
       check(author:has_changes() == false)
       author.country = "US"
       expect(author:changes()):equals { country = { old = "United States", new = "US" } }
@@ -107,17 +107,17 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("a field that becomes nil is written as NULL", function(t)
-      local author = t.fix.models.Author:find(1)
+      local author = t.fixtures.models.Author:find(1)
       author.country = nil
       author:update()
       check(t.db:fetch_value("SELECT country IS NULL FROM author WHERE id = 1") == 1)
     end)
 
     scenario("save updates a row that is there, and inserts one that is not", function(t)
-      local author = t.fix.models.Author:find(1)
+      local author = t.fixtures.models.Author:find(1)
       author.country = "US"
       author:save()
-      t.fix.models.Author{ name = "Sappho" }:save()
+      t.fixtures.models.Author{ name = "Sappho" }:save()
       expect(t.db.author:order("id")):rows [[
         | name            | country |
         | Herman Melville | US      |
@@ -128,21 +128,21 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("upsert finds the row by a unique column", function(t)
-      local author = t.fix.models.Author{ name = "Albert Camus", country = "Algeria" }
+      local author = t.fixtures.models.Author{ name = "Albert Camus", country = "Algeria" }
       author:upsert{ target = "name" }
       check(author.id == 2)
       check(t.db.author:get(2).country == "Algeria")
     end)
 
     scenario("delete tells whether there was a row, and takes those along that the schema says", function(t)
-      local author = t.fix.models.Author:find(1)
+      local author = t.fixtures.models.Author:find(1)
       check(author:delete() == true)
       check(author:delete() == false)
       expect(t.db.book):rows "| title |\n| The Plague |"
     end)
 
     scenario("a record that was written elsewhere is refreshed", function(t)
-      local author = t.fix.models.Author:find(1)
+      local author = t.fixtures.models.Author:find(1)
       t.db:execute("UPDATE author SET country = 'US' WHERE id = 1")
       author:refresh()
       check(author.country == "US")
@@ -157,17 +157,17 @@ group("records", { template = "shelf", tags = { "records" } }, function()
       },
     }, function(t)
       local changes = t.changes(function()
-        expect_error(function() t.fix.models.Author:insert(t.case.row) end, { code = t.case.code, column = t.case.column })
+        expect_error(function() t.fixtures.models.Author:insert(t.case.row) end, { code = t.case.code, column = t.case.column })
       end)
       expect(changes):is_empty()
     end)
 
     scenario("a book without its author is refused", function(t)
-      expect_error(function() t.fix.models.Book:insert{ author_id = 99, title = "x" } end, { code = "constraint_foreign_key" })
+      expect_error(function() t.fixtures.models.Book:insert{ author_id = 99, title = "x" } end, { code = "constraint_foreign_key" })
     end)
 
     scenario("validate runs before each write, and what is invalid is not written", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       function Author:validate()
         if not self.name:find("%S") then self:invalid("name", "must not be empty") end
       end
@@ -178,7 +178,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("hooks run around writes, and an error in one ends the write", function(t)
-      local Author, seen = t.fix.models.Author, {}
+      local Author, seen = t.fixtures.models.Author, {}
       function Author:will_insert() seen[#seen + 1] = "will" end
       function Author:did_insert()
         seen[#seen + 1] = "did " .. self.id
@@ -193,7 +193,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
   group("drafts", function()
     scenario("a draft has the fields of a record and no key", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       local draft = Author.draft{ name = "Sappho" }
       local author = Author:insert(draft)
       check(author.id == 4)
@@ -206,7 +206,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
   group("transactions", function()
     scenario("write is all or nothing", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       expect_error(function()
         t.db:write(function()
           Author:insert{ name = "Sappho" }
@@ -217,7 +217,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
     end)
 
     scenario("a savepoint undoes a part", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       t.db:write(function(db)
         Author:insert{ name = "Sappho" }
         db:in_savepoint(function()
@@ -231,7 +231,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
 
     scenario("read forbids writing", function(t)
       local changes = t.changes(function()
-        expect_error(function() t.db:read(function() t.fix.models.Author:insert{ name = "x" } end) end, { code = "readonly" })
+        expect_error(function() t.db:read(function() t.fixtures.models.Author:insert{ name = "x" } end) end, { code = "readonly" })
       end)
       expect(changes):is_empty()
     end)

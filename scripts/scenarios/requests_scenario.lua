@@ -2,7 +2,7 @@
 group("requests", { template = "shelf", tags = { "requests" } }, function()
   group("conditions", function()
     scenario("a table of columns: values, lists, NULL", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       check(Author:filter{ country = "France" }:fetch_one().name == "Albert Camus")
       check(Author:filter{ id = { 1, 3, 99 } }:fetch_count() == 2)
       check(Author:filter{ id = {} }:fetch_count() == 0)
@@ -18,16 +18,16 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
         { name = "arithmetic", of = function(c) return (c.pages // 100):eq(6) end, titles = { "Moby-Dick" } },
       },
     }, function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       expect(Book:filter(t.case.of(Book.c)):order("id"):pluck("title")):equals(t.case.titles)
     end)
 
     scenario("SQL with arguments", function(t)
-      expect(t.fix.models.Book:filter("length(title) > ?", 9):pluck("title")):equals { "The Plague" }
+      expect(t.fixtures.models.Book:filter("length(title) > ?", 9):pluck("title")):equals { "The Plague" }
     end)
 
     scenario("what Lua cannot compare is an error that names the method", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       expect_error(function() return Book.c.year < 1900 end, "lt")
       expect_error(function() Book:filter{} end)
       expect_error(function() Book:filter(nil) end)
@@ -37,7 +37,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
 
   group("deriving", function()
     scenario("a request is never changed: each step gives another", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       local all = Book:order("year")
       local old = all:filter(Book.c.year:lt(1900))
       check(all:fetch_count() == 3)
@@ -47,13 +47,13 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
     end)
 
     scenario("what is asked for often has a name, and composes", function(t)
-      local Author, Book = t.fix.models.Author, t.fix.models.Book
+      local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
       check(Author:from("France"):fetch_one().name == "Albert Camus")
       check(Book:before(1900):order("year"):limit(1):fetch_one().title == "Typee")
     end)
 
     scenario("groups and what is counted in them", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       local list = Book:select(Book.c.author_id, perilune.count():as("books"), Book.c.pages:sum():as("pages"))
         :group("author_id"):order("author_id"):fetch_all()
       expect(list):rows [[
@@ -64,7 +64,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
     end)
 
     scenario("an empty shelf has no sum, and a total of zero", function(t)
-      local none = t.fix.models.Book:filter{ id = 99 }
+      local none = t.fixtures.models.Book:filter{ id = 99 }
       check(none:is_empty())
       check(none:sum("pages") == nil)
       check(none:total("pages") == 0)
@@ -73,7 +73,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
 
   group("fetching", function()
     scenario("pages, batches, single values", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       local page = Book:order("id"):page(2, 2)
       expect(page):covers { count = 3, pages = 2, number = 2 }
       expect(page.records):rows "| title |\n| The Plague |"
@@ -85,14 +85,14 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
     end)
 
     scenario("a prepared request takes its values by name", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       local prepared = Book:filter(Book.c.year:lt(perilune.parameter("year"))):prepare()
       check(#prepared:fetch_all{ year = 1850 } == 1)
       check(#prepared:fetch_all{ year = 2000 } == 3)
     end)
 
     scenario("values are bound, whatever is in them", function(t)
-      local Author = t.fix.models.Author
+      local Author = t.fixtures.models.Author
       local name = "Robert'); DROP TABLE author; --"
       Author:insert{ name = name }
       check(Author:filter{ name = name }:fetch_count() == 1)
@@ -100,7 +100,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
     end)
 
     scenario("a request tells how it runs", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       expect(Book:filter{ author_id = 1 }:sql()):contains('"author_id" = ?')
       local queries = t.queries(function() Book:filter{ author_id = 1 }:fetch_all() end)
       expect(queries):exactly(1):no_full_scan("book"):no_writes()
@@ -109,7 +109,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
 
   group("compounds", function()
     scenario("union, intersect, except", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       local old, thick = Book:filter(Book.c.year:lt(1900)), Book:filter(Book.c.pages:gt(600))
       check(old:union(thick):fetch_count() == 2)
       expect(old:intersect(thick):fetch_all()):rows "| title |\n| Moby-Dick |"
@@ -117,7 +117,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
     end)
 
     scenario("a request can be a part of another", function(t)
-      local Author, Book = t.fix.models.Author, t.fix.models.Book
+      local Author, Book = t.fixtures.models.Author, t.fixtures.models.Book
       local french = Author:from("France"):select("id")
       expect(Book:filter(Book.c.author_id:is_in(french)):pluck("title")):equals { "The Plague" }
     end)
@@ -140,7 +140,7 @@ group("requests", { template = "shelf", tags = { "requests" } }, function()
 
   group("changing many rows", function()
     scenario("update_all and delete_all are one statement each", function(t)
-      local Book = t.fix.models.Book
+      local Book = t.fixtures.models.Book
       local changes = t.changes(function()
         check(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows == 2)
         check(Book:filter(Book.c.year:gt(1900)):delete_all().changed_rows == 1)

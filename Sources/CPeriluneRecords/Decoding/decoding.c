@@ -58,14 +58,14 @@ static void read_odd_dates(lua_State *L) {
 }
 
 /* Pushes the record of a segment, whose metatable and chunk are at `metatable` and behind it. The packer has begun. */
-static void push_segment(lua_State *L, pdb_statement *statement, const prec_layout *layout,
+static void push_segment(lua_State *L, pdb_statement *statement, const prec_row_layout *row_layout,
                          const prec_segment *segment, int keys, int metatable, prec_packer *packer) {
     lua_createtable(L, 0, segment->count);
-    const prec_record_column *columns = segment->shape->plan->columns;
+    const prec_record_column *columns = segment->column_set->layout->columns;
     int end = segment->first + segment->count;
     bool has_odd_dates = false;
     for (int column = segment->first; column < end; column++) {
-        int position = layout->positions[column];
+        int position = row_layout->positions[column];
         int type = sqlite3_column_type(statement->handle, column);
         if (type == SQLITE_NULL) {
             if (packer && position >= 0) prec_pack_null(packer);
@@ -99,23 +99,23 @@ static bool is_all_null(pdb_statement *statement, const prec_segment *segment) {
     return true;
 }
 
-static void push_keys(lua_State *L, prec_layout *layout, int layout_index) {
-    lua_getiuservalue(L, layout_index, LAYOUT_KEYS);
+static void push_keys(lua_State *L, prec_row_layout *row_layout, int row_layout_index) {
+    lua_getiuservalue(L, row_layout_index, ROW_LAYOUT_KEYS);
     int list = lua_gettop(L);
-    luaL_checkstack(L, layout->column_count + layout->segment_count * 4 + LUA_MINSTACK, "too many columns");
-    for (int i = 1; i <= layout->column_count; i++) lua_rawgeti(L, list, i);
+    luaL_checkstack(L, row_layout->column_count + row_layout->segment_count * 4 + LUA_MINSTACK, "too many columns");
+    for (int i = 1; i <= row_layout->column_count; i++) lua_rawgeti(L, list, i);
     lua_remove(L, list);
 }
 
-prec_decoder prec_begin_records(lua_State *L, int layout_index) {
-    prec_layout *layout = lua_touserdata(L, layout_index);
-    prec_decoder decoder = {.layout = layout, .layout_index = layout_index, .keys = lua_gettop(L) + 1};
-    push_keys(L, layout, layout_index);
+prec_decoder prec_begin_records(lua_State *L, int row_layout_index) {
+    prec_row_layout *row_layout = lua_touserdata(L, row_layout_index);
+    prec_decoder decoder = {.row_layout = row_layout, .row_layout_index = row_layout_index, .keys = lua_gettop(L) + 1};
+    push_keys(L, row_layout, row_layout_index);
     decoder.metatables = lua_gettop(L) + 1;
-    for (int i = 0; i < layout->segment_count; i++) {
-        lua_getiuservalue(L, layout_index, LAYOUT_SHAPES);
+    for (int i = 0; i < row_layout->segment_count; i++) {
+        lua_getiuservalue(L, row_layout_index, ROW_LAYOUT_COLUMN_SETS);
         lua_rawgeti(L, -1, i + 1);
-        lua_getiuservalue(L, -1, SHAPE_METATABLE);
+        lua_getiuservalue(L, -1, COLUMN_SET_METATABLE);
         lua_replace(L, -3);
         lua_pop(L, 1);
         lua_pushnil(L);
@@ -125,10 +125,10 @@ prec_decoder prec_begin_records(lua_State *L, int layout_index) {
 
 /* Begins a record of the segment in its chunk, or in the one that is open. They are at `metatable` and behind it. */
 static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int metatable, prec_packer *packer) {
-    prec_shape *shape = decoder->layout->segments[number].shape;
+    prec_column_set *column_set = decoder->row_layout->segments[number].column_set;
     prec_chunk *chunk = lua_touserdata(L, metatable + 1);
-    if (chunk && prec_begin_packing(packer, chunk, metatable + 1, shape->count)) return;
-    lua_getiuservalue(L, decoder->layout_index, LAYOUT_SHAPES);
+    if (chunk && prec_begin_packing(packer, chunk, metatable + 1, column_set->count)) return;
+    lua_getiuservalue(L, decoder->row_layout_index, ROW_LAYOUT_COLUMN_SETS);
     lua_rawgeti(L, -1, number + 1);
     prec_push_open_chunk(L, lua_gettop(L), packer);
     lua_replace(L, metatable + 1);
@@ -138,29 +138,29 @@ static void begin_packing(lua_State *L, prec_decoder *decoder, int number, int m
 }
 
 static void decode_segment(lua_State *L, pdb_statement *statement, prec_decoder *decoder, int number) {
-    const prec_segment *segment = &decoder->layout->segments[number];
+    const prec_segment *segment = &decoder->row_layout->segments[number];
     int metatable = decoder->metatables + number * 2;
     prec_packer packer;
     if (segment->tracks_changes) begin_packing(L, decoder, number, metatable, &packer);
-    push_segment(L, statement, decoder->layout, segment, decoder->keys, metatable, segment->tracks_changes ? &packer : NULL);
+    push_segment(L, statement, decoder->row_layout, segment, decoder->keys, metatable, segment->tracks_changes ? &packer : NULL);
 }
 
 /* Puts the record on top of the stack into the one that holds it, which is on the stack too. */
 static void put_into_parent(lua_State *L, prec_decoder *decoder, int number, int first_record) {
-    lua_getiuservalue(L, decoder->layout_index, LAYOUT_FIELDS);
+    lua_getiuservalue(L, decoder->row_layout_index, ROW_LAYOUT_FIELDS);
     lua_rawgeti(L, -1, number + 1);
     lua_pushvalue(L, -3);
-    lua_rawset(L, first_record + decoder->layout->segments[number].parent);
+    lua_rawset(L, first_record + decoder->row_layout->segments[number].parent);
     lua_pop(L, 1);
 }
 
 void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder) {
-    const prec_layout *layout = decoder->layout;
+    const prec_row_layout *row_layout = decoder->row_layout;
     decode_segment(L, statement, decoder, 0);
-    if (layout->segment_count == 1) return;
+    if (row_layout->segment_count == 1) return;
     int first_record = lua_gettop(L);
-    for (int i = 1; i < layout->segment_count; i++) {
-        const prec_segment *segment = &layout->segments[i];
+    for (int i = 1; i < row_layout->segment_count; i++) {
+        const prec_segment *segment = &row_layout->segments[i];
         bool has_parent = lua_type(L, first_record + segment->parent) == LUA_TTABLE;
         if (!has_parent || (segment->is_optional && is_all_null(statement, segment))) {
             lua_pushnil(L);
@@ -172,24 +172,24 @@ void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder) 
     lua_settop(L, first_record);
 }
 
-bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index) {
-    prec_layout *layout = lua_touserdata(L, layout_index);
-    if (layout->column_count != statement->column_count) return false;
-    layout_index = lua_absindex(L, layout_index);
+bool prec_push_record(lua_State *L, pdb_statement *statement, int row_layout_index) {
+    prec_row_layout *row_layout = lua_touserdata(L, row_layout_index);
+    if (row_layout->column_count != statement->column_count) return false;
+    row_layout_index = lua_absindex(L, row_layout_index);
     int top = lua_gettop(L);
-    if (layout->segment_count > 1) {
-        prec_decoder decoder = prec_begin_records(L, layout_index);
+    if (row_layout->segment_count > 1) {
+        prec_decoder decoder = prec_begin_records(L, row_layout_index);
         prec_decode(L, statement, &decoder);
     } else {
-        const prec_segment *segment = &layout->segments[0];
-        push_keys(L, layout, layout_index);
-        lua_getiuservalue(L, layout_index, LAYOUT_SHAPES);
+        const prec_segment *segment = &row_layout->segments[0];
+        push_keys(L, row_layout, row_layout_index);
+        lua_getiuservalue(L, row_layout_index, ROW_LAYOUT_COLUMN_SETS);
         lua_rawgeti(L, -1, 1);
-        int shape = lua_gettop(L);
+        int column_set = lua_gettop(L);
         prec_packer packer;
-        if (segment->tracks_changes) prec_push_open_chunk(L, shape, &packer);
-        else lua_getiuservalue(L, shape, SHAPE_METATABLE);
-        push_segment(L, statement, layout, segment, top + 1, shape + 1, segment->tracks_changes ? &packer : NULL);
+        if (segment->tracks_changes) prec_push_open_chunk(L, column_set, &packer);
+        else lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
+        push_segment(L, statement, row_layout, segment, top + 1, column_set + 1, segment->tracks_changes ? &packer : NULL);
     }
     lua_replace(L, top + 1);
     lua_settop(L, top + 1);
@@ -199,26 +199,26 @@ bool prec_push_record(lua_State *L, pdb_statement *statement, int layout_index) 
 void prec_raise_type_mismatch(lua_State *L) {
     prec_state_of(pdb_state_of(L))->has_type_mismatch = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_push_callback(L, PREC_CALL_raise_misfit);
+    prec_push_callback(L, PREC_CALL_raise_type_mismatch);
     lua_pushvalue(L, -2);
     lua_call(L, 1, 0);
 }
 
 /* MARK: - From a row */
 
-/* record_from(plan, names, values): a record with the values by those names, which need not be columns. */
+/* record_from(table layout, names, values): a record with the values by those names, which need not be columns. */
 static int record_from(lua_State *L) {
-    enum { plan = 1, row_names, values, positions, names, taken, extras, fields, record, order };
+    enum { layout_index = 1, row_names, values, positions, names, taken, extras, fields, record, order };
     lua_settop(L, 3);
     luaL_checktype(L, row_names, LUA_TTABLE);
     luaL_checktype(L, values, LUA_TTABLE);
-    prec_plan *block = prec_to_userdata(L, plan, plan);
-    if (block == NULL) return luaL_typeerror(L, plan, "plan");
+    prec_table_layout *layout = prec_to_userdata(L, layout_index, table_layout);
+    if (layout == NULL) return luaL_typeerror(L, layout_index, "table layout");
     int count = (int)lua_rawlen(L, row_names), taken_count = 0;
     bool has_extras = false;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    lua_getiuservalue(L, plan, PLAN_POSITIONS);
-    lua_getiuservalue(L, plan, PLAN_NAMES);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_POSITIONS);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_NAMES);
     for (int i = taken; i <= fields; i++) lua_newtable(L);
     lua_createtable(L, 0, count);
     int *order_of = lua_newuserdatauv(L, (size_t)(count + 1) * sizeof *order_of, 0);
@@ -245,13 +245,13 @@ static int record_from(lua_State *L) {
         lua_settop(L, order);
     }
     lua_pushvalue(L, fields);
-    prec_push_shape_for(L, plan, order_of, taken_count, has_extras ? extras : 0);
-    int shape = lua_gettop(L);
-    lua_getiuservalue(L, shape, SHAPE_METATABLE);
+    prec_push_column_set_for(L, layout_index, order_of, taken_count, has_extras ? extras : 0);
+    int column_set = lua_gettop(L);
+    lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
     lua_setmetatable(L, record);
-    if (block->model->tracks_changes) prec_take_snapshot(L, shape, record, record);
+    if (layout->model->tracks_changes) prec_take_snapshot(L, column_set, record, record);
     lua_settop(L, record);
-    if (block->has_dates) {
+    if (layout->has_dates) {
         prec_push_callback(L, PREC_CALL_read_dates);
         lua_pushvalue(L, record);
         lua_call(L, 1, 0);

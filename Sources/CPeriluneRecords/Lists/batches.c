@@ -10,12 +10,12 @@
 /* Where two rows in a sequence were seen, the next ones follow too: SQLite takes ids at random only when there are no more. */
 enum { fewest_rows = 16, most_values = 2048, rows_before_batches = 2 };
 
-/* Rows for one statement. On the stack from TOP on: a first record with its shape and plan, the names of the plan's columns, the
+/* Rows for one statement. On the stack from TOP on: a first record with its column set and table layout, the names of the table layout's columns, the
 ** statement in both forms, then each record with its values. */
 typedef struct {
     prec_record_write work;
     prec_mask mask; /* all columns, but the row id only if all records have it */
-    const void *plain;  /* the metatable of records of the shape that have no snapshot */
+    const void *plain;  /* the metatable of records of the column set that have no snapshot */
     prec_packer packer;
     bool has_key, tracks_changes;
     int names, write;      /* on the stack: the first name; the statement */
@@ -36,17 +36,17 @@ static int rows_of_batch(prec_insertion *insertion, int columns, lua_Integer lef
 
 /* Which columns are written. */
 static void mark_all(batch *batch) {
-    prec_plan *plan = batch->work.block;
-    prec_begin_mask(&batch->mask, plan->column_count);
-    for (int i = 0; i < plan->column_count; i++) {
-        if (i != plan->rowid || batch->has_key) prec_add_to_mask(&batch->mask, i);
+    prec_table_layout *layout = batch->work.layout;
+    prec_begin_mask(&batch->mask, layout->column_count);
+    for (int i = 0; i < layout->column_count; i++) {
+        if (i != layout->rowid || batch->has_key) prec_add_to_mask(&batch->mask, i);
     }
 }
 
 /* Puts a draft for the rows of the batch in its place. */
 static void begin_draft(lua_State *L, const batch *batch) {
     prec_chunk *draft = lua_touserdata(L, DRAFT);
-    int count = batch->work.block->column_count;
+    int count = batch->work.layout->column_count;
     if (draft && draft->capacity >= (size_t)batch->rows * prec_most_packed(count)) {
         prec_clear_draft(L, DRAFT);
         return;
@@ -58,14 +58,14 @@ static void begin_draft(lua_State *L, const batch *batch) {
 /* Pushes the names of all columns, and the statement, whose run begins. */
 static void begin_statement(lua_State *L, batch *batch) {
     prec_record_write *work = &batch->work;
-    int count = work->block->column_count;
+    int count = work->layout->column_count;
     batch->stride = batch->mask.count + 1;
     luaL_checkstack(L, batch->rows * batch->stride + count + LUA_MINSTACK * 2, "too many values");
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
     int list = lua_gettop(L);
     for (int i = 1; i <= count; i++) lua_rawgeti(L, list, i);
     batch->names = list + 1;
-    prec_push_write(L, work, &batch->mask, "i", 0, PLAN_LAST_INSERT, batch->rows);
+    prec_push_write(L, work, &batch->mask, "i", 0, TABLE_LAYOUT_LAST_INSERT, batch->rows);
     batch->write = lua_gettop(L);
     prec_begin_write(L, work, prec_compile_kept(L, work->call.access, batch->write, WRITE_SQL, WRITE_STATEMENT));
     batch->first_row = lua_gettop(L) + 1;
@@ -77,18 +77,18 @@ static bool begin_batch(lua_State *L, prec_insertion *insertion, batch *batch, l
     lua_Integer left = (position < insertion->end ? insertion->end : insertion->count + 1) - position;
     if (left < fewest_rows) return false;
     batch->work = prec_begin_element(L, insertion, position);
-    prec_plan *plan = batch->work.block;
-    prec_shape *shape = batch->work.shape_block;
-    if (!plan->is_batched || plan->has_generated || shape->plan != plan || !shape->has_all) return false;
+    prec_table_layout *layout = batch->work.layout;
+    prec_column_set *column_set = batch->work.set;
+    if (!layout->is_batched || layout->has_generated || column_set->layout != layout || !column_set->has_all) return false;
     batch->has_key = prec_has_rowid(L, &batch->work);
-    if (!batch->has_key && plan->rowid >= 0 && insertion->in_sequence < rows_before_batches) return false;
-    batch->tracks_changes = plan->model->tracks_changes;
+    if (!batch->has_key && layout->rowid >= 0 && insertion->in_sequence < rows_before_batches) return false;
+    batch->tracks_changes = layout->model->tracks_changes;
     batch->count = 0;
     mark_all(batch);
     batch->rows = rows_of_batch(insertion, batch->mask.count, left);
     if (batch->rows == 0 || insertion->last_rowid > INT64_MAX - batch->rows) return false;
     if (batch->tracks_changes) begin_draft(L, batch);
-    lua_getiuservalue(L, batch->work.shape, SHAPE_METATABLE);
+    lua_getiuservalue(L, batch->work.column_set, COLUMN_SET_METATABLE);
     batch->plain = lua_topointer(L, -1);
     lua_pop(L, 1);
     prec_begin_range(L, &insertion->present, position, batch->has_key);
@@ -105,7 +105,7 @@ static void prefetch(lua_State *L, lua_Integer position) {
     lua_settop(L, top);
 }
 
-/* Pushes the record at a position. Returns false if it is not of the shape of the batch. */
+/* Pushes the record at a position. Returns false if it is not of the column set of the batch. */
 static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *batch, lua_Integer position) {
     int record = lua_gettop(L) + 1;
     insertion->position = position;
@@ -121,7 +121,7 @@ static bool push_similar(lua_State *L, prec_insertion *insertion, const batch *b
     }
     lua_settop(L, record - 1);
     prec_push_element(L, insertion, position);
-    if (prec_shape_at(L, record) != batch->work.shape_block) return false;
+    if (prec_column_set_at(L, record) != batch->work.set) return false;
     lua_getmetatable(L, record);
     if (lua_topointer(L, -1) == batch->plain) lua_pop(L, 1);
     else lua_rawseti(L, SNAPSHOTS, position);
@@ -155,7 +155,7 @@ static inline bool take_usual(lua_State *L, batch *batch, int parameter, const p
 
 /* Binds the value on top of the stack, which stays there, and packs it. Returns false if it is not as simple as that. */
 static inline bool take_value(lua_State *L, batch *batch, int parameter, int column, int type) {
-    const prec_record_column *known = &batch->work.block->columns[column];
+    const prec_record_column *known = &batch->work.layout->columns[column];
     if (take_usual(L, batch, parameter, known, type)) return true;
     if (type == LUA_TUSERDATA || type == LUA_TTABLE || (type == LUA_TNIL && known->has_default)) return false;
     prec_bind_column(L, &batch->work, parameter, column, lua_gettop(L));
@@ -166,14 +166,14 @@ static inline bool take_value(lua_State *L, batch *batch, int parameter, int col
 /* Takes the values of the record on top of the stack, and gives it its row id. Returns false, with anything pushed, if it is for
 ** a statement of its own. */
 static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
-    prec_plan *plan = batch->work.block;
+    prec_table_layout *layout = batch->work.layout;
     int record = lua_gettop(L), parameter = batch->count * batch->mask.count;
     lua_Integer rowid = insertion->last_rowid + batch->count + 1;
     batch->work.record = batch->work.values = record;
-    for (int i = 0; i < plan->column_count; i++) {
+    for (int i = 0; i < layout->column_count; i++) {
         lua_pushvalue(L, batch->names + i);
         int type = lua_rawget(L, record);
-        if (i != plan->rowid) {
+        if (i != layout->rowid) {
             if (!take_value(L, batch, ++parameter, i, type)) return false;
         } else if (batch->has_key) {
             if (!lua_isinteger(L, -1) || !take_value(L, batch, ++parameter, i, type)) return false;
@@ -184,8 +184,8 @@ static bool take_row(lua_State *L, prec_insertion *insertion, batch *batch) {
         }
     }
     insertion->present.last++;
-    if (batch->has_key || plan->rowid < 0) return true;
-    lua_pushvalue(L, batch->names + plan->rowid);
+    if (batch->has_key || layout->rowid < 0) return true;
+    lua_pushvalue(L, batch->names + layout->rowid);
     lua_pushinteger(L, rowid);
     lua_rawset(L, record);
     return true;
@@ -196,7 +196,7 @@ static void fill_batch(lua_State *L, prec_insertion *insertion, batch *batch, lu
     prec_chunk *draft = lua_touserdata(L, DRAFT);
     for (; batch->count < batch->rows; batch->count++) {
         int record = lua_gettop(L) + 1;
-        if (batch->tracks_changes) prec_begin_packing(&batch->packer, draft, DRAFT, batch->work.block->column_count);
+        if (batch->tracks_changes) prec_begin_packing(&batch->packer, draft, DRAFT, batch->work.layout->column_count);
         if (!push_similar(L, insertion, batch, position + batch->count) || !take_row(L, insertion, batch)) return;
         if (batch->tracks_changes) prec_end_packing(&batch->packer, lua_topointer(L, record));
     }
@@ -216,7 +216,7 @@ static void give_up(lua_State *L, prec_insertion *insertion, batch *batch, lua_I
 /* Raises if the rows are not what they are taken for. */
 static void check_batch(lua_State *L, prec_insertion *insertion, const batch *batch) {
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
-    bool is_known = batch->has_key || batch->work.block->rowid < 0 || rowid == insertion->last_rowid + batch->count;
+    bool is_known = batch->has_key || batch->work.layout->rowid < 0 || rowid == insertion->last_rowid + batch->count;
     if (batch->work.call.changes != batch->count || !is_known) {
         plua_raise(L, "constraint", "insert_all: the table has put other rows in than it was given: insert them one by one");
     }
@@ -226,7 +226,7 @@ static void check_batch(lua_State *L, prec_insertion *insertion, const batch *ba
 
 /* The records are what their rows are. */
 static void keep_snapshots(lua_State *L, const batch *batch) {
-    prec_push_metatable_of_draft(L, batch->work.shape, DRAFT);
+    prec_push_metatable_of_draft(L, batch->work.column_set, DRAFT);
     int metatable = lua_gettop(L);
     for (int i = 0; i < batch->count; i++) {
         lua_pushvalue(L, metatable);

@@ -4,8 +4,8 @@
 void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer position) {
     insertion->position = position;
     lua_rawgeti(L, LIST, position);
-    if (prec_shape_at(L, -1) == NULL || prec_shape_at(L, -1)->plan->model != prec_model_at(L, CLASS)) {
-        prec_push_callback(L, PREC_CALL_element);
+    if (prec_column_set_at(L, -1) == NULL || prec_column_set_at(L, -1)->layout->model != prec_model_at(L, CLASS)) {
+        prec_push_callback(L, PREC_CALL_list_record);
         lua_insert(L, -2);
         lua_pushvalue(L, CLASS);
         lua_insert(L, -2);
@@ -17,14 +17,14 @@ void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer posi
 
 prec_record_write prec_begin_element(lua_State *L, prec_insertion *insertion, lua_Integer position) {
     prec_push_element(L, insertion, position);
-    prec_push_shape_of(L, -1);
+    prec_push_column_set_of(L, -1);
     return prec_begin_work(L, insertion->database, insertion->access, "insert_all", lua_gettop(L) - 1);
 }
 
 bool prec_has_rowid(lua_State *L, prec_record_write *work) {
-    if (work->block->rowid < 0) return false;
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
-    lua_rawgeti(L, -1, work->block->rowid + 1);
+    if (work->layout->rowid < 0) return false;
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
+    lua_rawgeti(L, -1, work->layout->rowid + 1);
     bool has_rowid = lua_rawget(L, work->record) != LUA_TNIL;
     lua_pop(L, 2);
     return has_rowid;
@@ -65,7 +65,7 @@ static int insert_all_guarded(lua_State *L) {
 /* Raises the error on top of the stack, which tells the element of the list that it is about. */
 static int raise_for_element(lua_State *L, lua_Integer position) {
     if (position > 0 && plua_is_error(L, -1)) {
-        prec_push_callback(L, PREC_CALL_name_element);
+        prec_push_callback(L, PREC_CALL_add_list_index);
         lua_pushvalue(L, -2);
         lua_pushinteger(L, position);
         lua_call(L, 2, 0);

@@ -35,7 +35,7 @@ typedef struct {
 /* Pushes the record at a position of the list, which may be a plain table: a record is made of it then. */
 void prec_push_element(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
-/* Pushes the record at a position, its shape and its plan. */
+/* Pushes the record at a position, its column set and its table layout. */
 prec_record_write prec_begin_element(lua_State *L, prec_insertion *insertion, lua_Integer position);
 
 /* Whether the record has a value for the column that is the row id. */
@@ -55,7 +55,7 @@ void prec_save_element(lua_State *L, lua_Integer position, int record);
 /* Makes the range one that the record at a position can be added to. */
 void prec_begin_range(lua_State *L, prec_range *range, lua_Integer position, bool has_key);
 
-/* Makes a record that was inserted with others what it was: its metatable is the one that it had, or that of its shape. */
+/* Makes a record that was inserted with others what it was: its metatable is the one that it had, or that of its column set. */
 void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key);
 
 /* Makes all records what they were, from the last to the first: one may be in the list twice. */

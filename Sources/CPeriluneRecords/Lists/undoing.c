@@ -5,13 +5,13 @@ enum { SAVED_POSITION = 1, SAVED_RECORD, SAVED_COPY, SAVED_METATABLE, saved_size
 
 /* Has the snapshot that the record gets be in another chunk than the one it has, so that it finds that one again. */
 static void leave_chunk(lua_State *L, int record) {
-    int top = lua_gettop(L), shape = top + 1;
-    prec_push_shape_of(L, record);
+    int top = lua_gettop(L), column_set = top + 1;
+    prec_push_column_set_of(L, record);
     lua_getmetatable(L, record);
-    lua_getiuservalue(L, shape, SHAPE_OPEN);
+    lua_getiuservalue(L, column_set, COLUMN_SET_OPEN);
     if (lua_rawequal(L, -1, -2)) {
         lua_pushnil(L);
-        lua_setiuservalue(L, shape, SHAPE_OPEN);
+        lua_setiuservalue(L, column_set, COLUMN_SET_OPEN);
     }
     lua_settop(L, top);
 }
@@ -60,18 +60,18 @@ static void put_back_saved(lua_State *L, lua_Integer count) {
 }
 
 void prec_put_back_one(lua_State *L, lua_Integer position, bool has_key) {
-    int top = lua_gettop(L), record = top + 1, shape = top + 2;
+    int top = lua_gettop(L), record = top + 1, column_set = top + 2;
     lua_rawgeti(L, RESULT, position);
-    prec_shape *block = prec_push_shape_of(L, record);
-    if (block) {
-        if (!has_key && block->plan->rowid >= 0) {
-            lua_getiuservalue(L, shape, SHAPE_PLAN);
-            lua_getiuservalue(L, -1, PLAN_NAMES);
-            lua_rawgeti(L, -1, block->plan->rowid + 1);
+    prec_column_set *set = prec_push_column_set_of(L, record);
+    if (set) {
+        if (!has_key && set->layout->rowid >= 0) {
+            lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+            lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);
+            lua_rawgeti(L, -1, set->layout->rowid + 1);
             lua_pushnil(L);
             lua_rawset(L, record);
         }
-        if (lua_rawgeti(L, SNAPSHOTS, position) == LUA_TNIL) lua_getiuservalue(L, shape, SHAPE_METATABLE);
+        if (lua_rawgeti(L, SNAPSHOTS, position) == LUA_TNIL) lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
         lua_setmetatable(L, record);
     }
     lua_settop(L, top);

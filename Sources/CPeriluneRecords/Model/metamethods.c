@@ -102,16 +102,16 @@ int prec_assign_field(lua_State *L) {
 /* MARK: - Metamethods */
 
 int prec_check_record(lua_State *L, int index) {
-    if (prec_push_shape_of(L, index) == NULL) {
+    if (prec_push_column_set_of(L, index) == NULL) {
         return plua_raise(L, "argument", "expected a record, got %s", plua_type_name(L, index));
     }
     return lua_gettop(L);
 }
 
-/* Compares the fields that are columns of the plan of the shape at `shape`. */
-static bool have_equal_columns(lua_State *L, int shape) {
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_NAMES);
+/* Compares the fields that are columns of the table layout of the column set at `column_set`. */
+static bool have_equal_columns(lua_State *L, int column_set) {
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);
     bool are_equal = pdb_have_equal_fields(L, 1, 2, lua_gettop(L));
     lua_pop(L, 2);
     return are_equal;
@@ -120,23 +120,23 @@ static bool have_equal_columns(lua_State *L, int shape) {
 /* Records are equal if they are of one class and have the same values in their columns. */
 static int record_equal(lua_State *L) {
     lua_settop(L, 2);
-    prec_shape *left = prec_push_shape_of(L, 1);
-    prec_shape *right = left ? prec_push_shape_of(L, 2) : NULL;
-    bool are_equal = left && right && left->plan->model == right->plan->model;
+    prec_column_set *left = prec_push_column_set_of(L, 1);
+    prec_column_set *right = left ? prec_push_column_set_of(L, 2) : NULL;
+    bool are_equal = left && right && left->layout->model == right->layout->model;
     if (are_equal) are_equal = have_equal_columns(L, 3);
-    if (are_equal && left->plan != right->plan) are_equal = have_equal_columns(L, 4);
+    if (are_equal && left->layout != right->layout) are_equal = have_equal_columns(L, 4);
     lua_pushboolean(L, are_equal);
     return 1;
 }
 
 /* author{id = 1, name = "Ada"} */
 static int record_to_string(lua_State *L) {
-    enum { record = 1, shape, names };
+    enum { record = 1, column_set, names };
     lua_settop(L, record);
     prec_check_record(L, record);
-    lua_getiuservalue(L, shape, SHAPE_NAMES);
+    lua_getiuservalue(L, column_set, COLUMN_SET_NAMES);
     prec_push_callback(L, PREC_CALL_name);
-    prec_push_model_of(L, shape);
+    prec_push_model_of(L, column_set);
     lua_getiuservalue(L, -1, MODEL_CLASS);
     lua_remove(L, -2);
     lua_call(L, 1, 1);
@@ -146,12 +146,12 @@ static int record_to_string(lua_State *L) {
 }
 
 static int record_pairs(lua_State *L) {
-    enum { record = 1, shape, names, plan, columns };
+    enum { record = 1, column_set, names, layout_index, columns };
     lua_settop(L, record);
     prec_check_record(L, record);
-    lua_getiuservalue(L, shape, SHAPE_NAMES);
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, plan, PLAN_POSITIONS);
+    lua_getiuservalue(L, column_set, COLUMN_SET_NAMES);
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_POSITIONS);
     /* A column that was not fetched is none of the record's, though it may have been set. */
     return pdb_push_iterator(L, record, names, names, 0, columns);
 }

@@ -2,14 +2,14 @@
 ** Records: tables of Lua whose fields are the columns of a row.
 **
 ** - A model is what belongs to a class of records for good.
-** - A plan is what a class knows of its table in one database: its columns, and the statements that read and write it. It is made
+** - A table layout is what a class knows of its table in one database: its columns, and the statements that read and write it. It is made
 **   by the Lua part from the schema, when it is first needed and when the schema has changed.
-** - A shape is what records were made of that came from the same columns: all of the table's, as a rule; a query of the script may
+** - A column set is what records were made of that came from the same columns: all of the table's, as a rule; a query of the script may
 **   leave some out, or add others, which are fields too, but are never written.
-** - A layout is how the rows of a statement become records: a tree of segments.
+** - A row layout is how the rows of a statement become records: a tree of segments.
 ** - A chunk keeps what some records were when they were last the same as their rows.
 **
-** All are userdata that scripts never see. The metatable of a record has its shape, and at 1 the chunk that it is in, if any:
+** All are userdata that scripts never see. The metatable of a record has its column set, and at 1 the chunk that it is in, if any:
 ** records that were fetched one after the other share a metatable, and nothing hidden is among their fields.
 */
 #ifndef PERILUNE_MODEL_H
@@ -24,13 +24,13 @@
 typedef struct {
     lua_State *L;
     pdb_statement *statement; /* or NULL */
-    int record, plan;         /* on its stack */
+    int record, layout_index;         /* on its stack */
 } prec_pending_write;
 
 /* What belongs to one Lua state. */
 typedef struct {
     /* Metatables by address: a userdata is one of ours if its metatable is. */
-    const void *model_metatable, *plan_metatable, *shape_metatable, *layout_metatable, *write_metatable;
+    const void *model_metatable, *table_layout_metatable, *column_set_metatable, *row_layout_metatable, *write_metatable;
     prec_pending_write written;
     bool has_nulls;         /* some record has been given perilune.null */
     bool has_type_mismatch; /* a record was made with a value that its column's type does not allow */
@@ -59,9 +59,9 @@ enum {
     MODEL_CLASS = 1,
     MODEL_MEMBERS, /* the methods that scripts have defined on the class */
     MODEL_KNOWN,   /* name -> true: columns of any database, and fields that the class declares */
-    MODEL_PLANS,   /* id of the database -> plan */
+    MODEL_TABLE_LAYOUTS,   /* id of the database -> table layout */
     MODEL_BASE,
-    MODEL_LATEST,  /* the plan that was used last, or nil */
+    MODEL_LATEST,  /* the table layout that was used last, or nil */
     MODEL_METHOD_CACHE,   /* what records have as __index: methods and verbs that were asked for before; asks for others */
     MODEL_VALUES = MODEL_METHOD_CACHE,
 };
@@ -84,7 +84,7 @@ static inline bool prec_decodes_in_lua(const prec_model *model) {
 /* The model that is the userdata at `index`; raises if it is none. */
 prec_model *prec_check_model(lua_State *L, int index);
 
-/* MARK: - Plans */
+/* MARK: - Table layouts */
 
 typedef struct {
     bool is_blob;      /* strings are bound as blobs */
@@ -108,79 +108,79 @@ typedef struct {
     bool is_view; /* whether a row was changed is not known: triggers do it */
     bool has_generated;
     prec_record_column columns[];
-} prec_plan;
+} prec_table_layout;
 
 enum {
-    PLAN_MODEL = 1,
-    PLAN_NAMES,     /* list */
-    PLAN_POSITIONS, /* name, as it is and in lower case -> position, from 1 */
-    PLAN_SCHEMA,    /* what the Lua part has made it from */
-    PLAN_SHAPE,     /* of records that have all columns */
-    PLAN_SHAPES,    /* list of names as one string -> shape */
-    PLAN_WRITES,    /* kind and columns as one string -> write */
-    PLAN_LAST_INSERT, /* the two writes that were used last */
-    PLAN_OTHER_INSERT,
-    PLAN_LAST_UPDATE,
-    PLAN_OTHER_UPDATE,
-    PLAN_FIND_SQL, /* each followed by its compiled statement */
-    PLAN_FIND,
-    PLAN_DELETE_SQL,
-    PLAN_DELETE,
-    PLAN_EXISTS_SQL,
-    PLAN_EXISTS,
-    PLAN_VALUES = PLAN_EXISTS,
+    TABLE_LAYOUT_MODEL = 1,
+    TABLE_LAYOUT_NAMES,     /* list */
+    TABLE_LAYOUT_POSITIONS, /* name, as it is and in lower case -> position, from 1 */
+    TABLE_LAYOUT_SCHEMA,    /* what the Lua part has made it from */
+    TABLE_LAYOUT_COLUMN_SET,     /* of records that have all columns */
+    TABLE_LAYOUT_COLUMN_SETS,    /* list of names as one string -> column set */
+    TABLE_LAYOUT_WRITES,    /* kind and columns as one string -> write */
+    TABLE_LAYOUT_LAST_INSERT, /* the two writes that were used last */
+    TABLE_LAYOUT_OTHER_INSERT,
+    TABLE_LAYOUT_LAST_UPDATE,
+    TABLE_LAYOUT_OTHER_UPDATE,
+    TABLE_LAYOUT_FIND_SQL, /* each followed by its compiled statement */
+    TABLE_LAYOUT_FIND,
+    TABLE_LAYOUT_DELETE_SQL,
+    TABLE_LAYOUT_DELETE,
+    TABLE_LAYOUT_EXISTS_SQL,
+    TABLE_LAYOUT_EXISTS,
+    TABLE_LAYOUT_VALUES = TABLE_LAYOUT_EXISTS,
 };
 
-/* Pushes the plan of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1] */
-prec_plan *prec_push_plan(lua_State *L, int model_index, pdb_access *access);
+/* Pushes the table layout of the model at `index` for the database of an access, made anew if the schema has changed. [-0, +1] */
+prec_table_layout *prec_push_table_layout(lua_State *L, int model_index, pdb_access *access);
 
 /* Pushes the compiled statement for a text that is a user value of the userdata at `holder`, which keeps it as another. [-0, +1] */
 pdb_statement *prec_compile_kept(lua_State *L, pdb_access *access, int holder, int sql_value, int kept_value);
 
-/* MARK: - Shapes */
+/* MARK: - Column sets */
 
 typedef struct {
-    prec_plan *plan;
-    bool has_all; /* the columns of the plan, in their order */
+    prec_table_layout *layout;
+    bool has_all; /* the columns of the table layout, in their order */
     size_t next_capacity; /* of the next chunk for single records */
-    int count;    /* of the columns that it has of the plan */
-    int order[];  /* their positions in the plan, from 0, in the order in which chunks keep them */
-} prec_shape;
+    int count;    /* of the columns that it has of the table layout */
+    int order[];  /* their positions in the table layout, from 0, in the order in which chunks keep them */
+} prec_column_set;
 
 enum {
-    SHAPE_PLAN = 1,
-    SHAPE_NAMES,     /* list of all fields in their order, those that are no columns of the table too */
-    SHAPE_METATABLE, /* of records without a chunk */
-    SHAPE_OPEN,      /* the metatable with the chunk to which single records are added, or nil */
-    SHAPE_EXTRAS,    /* name -> true for fields that are no columns of the table, or nil */
-    SHAPE_VALUES = SHAPE_EXTRAS,
+    COLUMN_SET_LAYOUT = 1,
+    COLUMN_SET_NAMES,     /* list of all fields in their order, those that are no columns of the table too */
+    COLUMN_SET_METATABLE, /* of records without a chunk */
+    COLUMN_SET_OPEN,      /* the metatable with the chunk to which single records are added, or nil */
+    COLUMN_SET_EXTRAS,    /* name -> true for fields that are no columns of the table, or nil */
+    COLUMN_SET_VALUES = COLUMN_SET_EXTRAS,
 };
 
-/* The shape of the record at `index`, or NULL if the value is none. Pushes it, unless it is NULL. [-0, +(0|1), -] */
-prec_shape *prec_push_shape_of(lua_State *L, int index);
-prec_shape *prec_shape_at(lua_State *L, int index);
+/* The column set of the record at `index`, or NULL if the value is none. Pushes it, unless it is NULL. [-0, +(0|1), -] */
+prec_column_set *prec_push_column_set_of(lua_State *L, int index);
+prec_column_set *prec_column_set_at(lua_State *L, int index);
 
-/* Pushes a new shape for the plan at `plan`: names are in the list on top of the stack, which is popped; `extras` is the index of a
+/* Pushes a new column set for the table layout at `layout_index`: names are in the list on top of the stack, which is popped; `extras` is the index of a
 ** table or 0. [-1, +1, m] */
-prec_shape *prec_make_shape(lua_State *L, int plan, const int *order, int count, int extras);
+prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int *order, int count, int extras);
 
 /* Pushes an empty table for the methods of records of the model at `model`, which finds them when they are asked for. [-0, +1, m] */
 void prec_push_method_cache(lua_State *L, int model);
 
-/* Pushes the model of the shape at `shape`. [-0, +1, -] */
-void prec_push_model_of(lua_State *L, int shape);
+/* Pushes the model of the column set at `column_set`. [-0, +1, -] */
+void prec_push_model_of(lua_State *L, int column_set);
 
 /* Pushes the table of the methods that every record has. [-0, +1, -] */
 void prec_push_record_verbs(lua_State *L);
 
-/* Pushes the shape of the record at `index`, which is the next value then; raises if it is none. Returns its index. [-0, +1] */
+/* Pushes the column set of the record at `index`, which is the next value then; raises if it is none. Returns its index. [-0, +1] */
 int prec_check_record(lua_State *L, int index);
 
 /* __index for what is not found, with the model and the extras (or nil) as upvalues; __newindex, with the model. */
 int prec_missing_field(lua_State *L);
 int prec_assign_field(lua_State *L);
 
-extern const luaL_Reg prec_record_metamethods[], prec_shape_functions[];
+extern const luaL_Reg prec_record_metamethods[], prec_column_set_functions[];
 
 /* MARK: - Fields that are to be NULL */
 
@@ -202,10 +202,10 @@ void prec_forget_nulls(lua_State *L, int record);
 extern const luaL_Reg prec_null_functions[];
 
 /* Keys of the registry. */
-extern const char prec_plan_metatable_key, prec_shape_metatable_key, prec_layout_metatable_key,
+extern const char prec_table_layout_metatable_key, prec_column_set_metatable_key, prec_row_layout_metatable_key,
     prec_write_metatable_key;
 
 /* For the Lua part: see there. */
-extern const luaL_Reg prec_model_functions[], prec_plan_functions[];
+extern const luaL_Reg prec_model_functions[], prec_table_layout_functions[];
 
 #endif

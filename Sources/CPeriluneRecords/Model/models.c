@@ -64,9 +64,9 @@ static int model_flags(lua_State *L) {
 /* The class of a record; nil for any other value. */
 static int class_of(lua_State *L) {
     lua_settop(L, 1);
-    if (prec_push_shape_of(L, 1) == NULL) return 0;
-    lua_getiuservalue(L, -1, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_MODEL);
+    if (prec_push_column_set_of(L, 1) == NULL) return 0;
+    lua_getiuservalue(L, -1, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
     lua_getiuservalue(L, -1, MODEL_CLASS);
     return 1;
 }
@@ -87,7 +87,7 @@ const luaL_Reg prec_model_functions[] = {
 };
 
 
-const char prec_plan_metatable_key, prec_shape_metatable_key, prec_layout_metatable_key,
+const char prec_table_layout_metatable_key, prec_column_set_metatable_key, prec_row_layout_metatable_key,
     prec_write_metatable_key;
 
 static const void *new_plain_metatable(lua_State *L, const void *key, const char *name) {
@@ -101,9 +101,9 @@ void prec_open_models(lua_State *L) {
     prec_state *state = lua_newuserdatauv(L, sizeof *state, 0);
     *state = (prec_state){0};
     state->model_metatable = new_plain_metatable(L, &model_metatable_key, "model");
-    state->plan_metatable = new_plain_metatable(L, &prec_plan_metatable_key, "plan");
-    state->shape_metatable = new_plain_metatable(L, &prec_shape_metatable_key, "shape");
-    state->layout_metatable = new_plain_metatable(L, &prec_layout_metatable_key, "layout");
+    state->table_layout_metatable = new_plain_metatable(L, &prec_table_layout_metatable_key, "table layout");
+    state->column_set_metatable = new_plain_metatable(L, &prec_column_set_metatable_key, "column set");
+    state->row_layout_metatable = new_plain_metatable(L, &prec_row_layout_metatable_key, "row_layout");
     state->write_metatable = new_plain_metatable(L, &prec_write_metatable_key, "write");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &state_key);
     pdb_state_of(L)->records = state;

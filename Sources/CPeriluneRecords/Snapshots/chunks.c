@@ -12,11 +12,11 @@ static prec_chunk *push_empty(lua_State *L, size_t capacity) {
     return chunk;
 }
 
-/* Pushes a copy of the metatable of the shape at `shape`. */
-static void push_metatable(lua_State *L, int shape) {
+/* Pushes a copy of the metatable of the column set at `column_set`. */
+static void push_metatable(lua_State *L, int column_set) {
     lua_createtable(L, 1, 8);
     int metatable = lua_gettop(L);
-    lua_getiuservalue(L, shape, SHAPE_METATABLE);
+    lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
     for (lua_pushnil(L); lua_next(L, -2);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
@@ -25,10 +25,10 @@ static void push_metatable(lua_State *L, int shape) {
     lua_settop(L, metatable);
 }
 
-void prec_push_chunk(lua_State *L, int shape, size_t capacity) {
-    shape = lua_absindex(L, shape);
-    size_t least = prec_most_packed(((prec_shape *)lua_touserdata(L, shape))->count);
-    push_metatable(L, shape);
+void prec_push_chunk(lua_State *L, int column_set, size_t capacity) {
+    column_set = lua_absindex(L, column_set);
+    size_t least = prec_most_packed(((prec_column_set *)lua_touserdata(L, column_set))->count);
+    push_metatable(L, column_set);
     push_empty(L, capacity < least ? least : capacity);
     lua_pushvalue(L, -1);
     lua_rawseti(L, -3, 1);
@@ -45,10 +45,10 @@ void prec_clear_draft(lua_State *L, int index) {
     lua_setiuservalue(L, index, 1);
 }
 
-void prec_push_metatable_of_draft(lua_State *L, int shape, int index) {
+void prec_push_metatable_of_draft(lua_State *L, int column_set, int index) {
     prec_chunk *draft = lua_touserdata(L, index);
     size_t entries = (size_t)draft->count * sizeof(prec_snapshot_entry);
-    push_metatable(L, shape);
+    push_metatable(L, column_set);
     prec_chunk *chunk = push_empty(L, draft->used + entries);
     chunk->used = draft->used;
     chunk->count = draft->count;
@@ -60,23 +60,23 @@ void prec_push_metatable_of_draft(lua_State *L, int shape, int index) {
     lua_rawseti(L, -2, 1);
 }
 
-void prec_push_open_chunk(lua_State *L, int shape, prec_packer *packer) {
-    prec_shape *block = lua_touserdata(L, shape);
-    if (lua_getiuservalue(L, shape, SHAPE_OPEN) == LUA_TTABLE) {
+void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer) {
+    prec_column_set *set = lua_touserdata(L, column_set);
+    if (lua_getiuservalue(L, column_set, COLUMN_SET_OPEN) == LUA_TTABLE) {
         lua_rawgeti(L, -1, 1);
         prec_chunk *chunk = lua_touserdata(L, -1);
-        if (prec_begin_packing(packer, chunk, lua_gettop(L), block->count)) return;
+        if (prec_begin_packing(packer, chunk, lua_gettop(L), set->count)) return;
         lua_pop(L, 1);
     }
     lua_pop(L, 1);
     /* Small at first: one record that is kept keeps those that were read or written near it. */
-    if (block->next_capacity == 0) block->next_capacity = prec_first_chunk;
-    else if (block->next_capacity < prec_next_chunk) block->next_capacity *= 2;
-    prec_push_chunk(L, shape, block->next_capacity);
+    if (set->next_capacity == 0) set->next_capacity = prec_first_chunk;
+    else if (set->next_capacity < prec_next_chunk) set->next_capacity *= 2;
+    prec_push_chunk(L, column_set, set->next_capacity);
     lua_pushvalue(L, -2);
-    lua_setiuservalue(L, shape, SHAPE_OPEN);
+    lua_setiuservalue(L, column_set, COLUMN_SET_OPEN);
     prec_chunk *chunk = lua_touserdata(L, -1);
-    prec_begin_packing(packer, chunk, lua_gettop(L), block->count);
+    prec_begin_packing(packer, chunk, lua_gettop(L), set->count);
 }
 
 void prec_pack_long(lua_State *L, prec_packer *packer) {
@@ -111,16 +111,16 @@ void prec_make_plain(lua_State *L) {
     }
 }
 
-/* Pushes the plain values of a record of that shape: one after the other. */
-static void push_values(lua_State *L, int shape, int values) {
-    prec_shape *block = lua_touserdata(L, shape);
-    luaL_checkstack(L, block->count + LUA_MINSTACK, "too many columns");
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_NAMES);
+/* Pushes the plain values of a record of that column set: one after the other. */
+static void push_values(lua_State *L, int column_set, int values) {
+    prec_column_set *set = lua_touserdata(L, column_set);
+    luaL_checkstack(L, set->count + LUA_MINSTACK, "too many columns");
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);
     lua_replace(L, -2);
     int names = lua_gettop(L);
-    for (int i = 0; i < block->count; i++) {
-        lua_rawgeti(L, names, block->order[i] + 1);
+    for (int i = 0; i < set->count; i++) {
+        lua_rawgeti(L, names, set->order[i] + 1);
         lua_rawget(L, values);
         prec_make_plain(L);
     }
@@ -128,9 +128,9 @@ static void push_values(lua_State *L, int shape, int values) {
 }
 
 /* Packs the fields as they are. Returns false, with nothing kept, if one of them has to be converted. */
-static bool pack_fields(lua_State *L, prec_shape *block, int names, int values, prec_packer *packer) {
-    for (int i = 0; i < block->count; i++) {
-        lua_rawgeti(L, names, block->order[i] + 1);
+static bool pack_fields(lua_State *L, prec_column_set *set, int names, int values, prec_packer *packer) {
+    for (int i = 0; i < set->count; i++) {
+        lua_rawgeti(L, names, set->order[i] + 1);
         if (!prec_pack_value(L, packer, lua_rawget(L, values))) return false;
         lua_settop(L, names);
     }
@@ -138,13 +138,13 @@ static bool pack_fields(lua_State *L, prec_shape *block, int names, int values, 
 }
 
 /* The usual case of a snapshot: plain values. */
-static bool take_plain_snapshot(lua_State *L, int shape, int record, int values) {
+static bool take_plain_snapshot(lua_State *L, int column_set, int record, int values) {
     int top = lua_gettop(L), names = top + 4;
     prec_packer packer;
-    prec_push_open_chunk(L, shape, &packer);
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_NAMES);
-    bool is_plain = pack_fields(L, lua_touserdata(L, shape), names, values, &packer);
+    prec_push_open_chunk(L, column_set, &packer);
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, -1, TABLE_LAYOUT_NAMES);
+    bool is_plain = pack_fields(L, lua_touserdata(L, column_set), names, values, &packer);
     if (is_plain) {
         prec_end_packing(&packer, lua_topointer(L, record));
         lua_settop(L, top + 1);
@@ -156,10 +156,10 @@ static bool take_plain_snapshot(lua_State *L, int shape, int record, int values)
     return is_plain;
 }
 
-void prec_keep_values(lua_State *L, int shape, int record, int first) {
-    int count = ((prec_shape *)lua_touserdata(L, shape))->count;
+void prec_keep_values(lua_State *L, int column_set, int record, int first) {
+    int count = ((prec_column_set *)lua_touserdata(L, column_set))->count;
     prec_packer packer;
-    prec_push_open_chunk(L, shape, &packer);
+    prec_push_open_chunk(L, column_set, &packer);
     int metatable = lua_gettop(L) - 1;
     for (int i = 0; i < count; i++) {
         lua_pushvalue(L, first + i);
@@ -171,10 +171,10 @@ void prec_keep_values(lua_State *L, int shape, int record, int first) {
     lua_setmetatable(L, record);
 }
 
-void prec_take_snapshot(lua_State *L, int shape, int record, int values) {
-    if (take_plain_snapshot(L, shape, record, values)) return;
+void prec_take_snapshot(lua_State *L, int column_set, int record, int values) {
+    if (take_plain_snapshot(L, column_set, record, values)) return;
     int top = lua_gettop(L);
-    push_values(L, shape, values);
-    prec_keep_values(L, shape, record, top + 1);
+    push_values(L, column_set, values);
+    prec_keep_values(L, column_set, record, top + 1);
     lua_settop(L, top);
 }

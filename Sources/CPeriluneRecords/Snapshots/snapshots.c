@@ -74,18 +74,18 @@ static const char *push_packed(lua_State *L, const char *at, int chunk) {
 
 /* snapshot(record) -> the values by column, the list of the columns that it has; nothing if there is no snapshot. */
 static int push_snapshot(lua_State *L) {
-    enum { shape = 2, chunk, packed, plan, names, values, columns };
+    enum { column_set = 2, chunk, packed, layout_index, names, values, columns };
     lua_settop(L, 1);
-    prec_shape *block = prec_push_shape_of(L, 1);
-    if (block == NULL) return 0;
+    prec_column_set *set = prec_push_column_set_of(L, 1);
+    if (set == NULL) return 0;
     const char *at = find_packed(L, 1);
     if (at == NULL) return 0;
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, plan, PLAN_NAMES);
-    lua_createtable(L, 0, block->count);
-    lua_createtable(L, block->count, 0);
-    for (int i = 0; i < block->count; i++) {
-        lua_rawgeti(L, names, block->order[i] + 1);
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_NAMES);
+    lua_createtable(L, 0, set->count);
+    lua_createtable(L, set->count, 0);
+    for (int i = 0; i < set->count; i++) {
+        lua_rawgeti(L, names, set->order[i] + 1);
         lua_pushvalue(L, -1);
         lua_rawseti(L, columns, i + 1);
         at = push_packed(L, at, chunk);
@@ -98,7 +98,7 @@ static int push_snapshot(lua_State *L) {
 /* knows_row(record) -> whether there is a snapshot. */
 static int knows_row(lua_State *L) {
     lua_settop(L, 1);
-    bool knows_row = prec_shape_at(L, 1) && prec_has_snapshot(L, 1);
+    bool knows_row = prec_column_set_at(L, 1) && prec_has_snapshot(L, 1);
     lua_pushboolean(L, knows_row);
     return 1;
 }
@@ -170,24 +170,24 @@ static void add_to_patch(lua_State *L, prec_patch *patch, const char *at, compar
     patch->size = (size_t)(packer.next - patch->bytes);
 }
 
-bool prec_mark_changed(lua_State *L, int record, const prec_shape *shape, int plan_index, prec_mask *mask, prec_patch *patch) {
-    prec_plan *plan = lua_touserdata(L, plan_index);
+bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch) {
+    prec_table_layout *layout = lua_touserdata(L, layout_index);
     patch->entry = find_entry(L, record);
     /* Columns that were not fetched may have got values. */
-    if (patch->entry == NULL || shape->plan != plan || shape->count < plan->column_count) return false;
+    if (patch->entry == NULL || column_set->layout != layout || column_set->count < layout->column_count) return false;
     patch->chunk = lua_gettop(L);
     patch->size = 0;
     patch->is_whole = true;
-    prec_begin_mask(mask, plan->column_count);
+    prec_begin_mask(mask, layout->column_count);
     const char *at = ((prec_chunk *)lua_touserdata(L, patch->chunk))->bytes + patch->entry->start;
-    lua_getiuservalue(L, plan_index, PLAN_NAMES);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_NAMES);
     int names = lua_gettop(L);
-    for (int i = 0; i < shape->count; i++, at += packed_size(at)) {
-        int column = shape->order[i];
+    for (int i = 0; i < column_set->count; i++, at += packed_size(at)) {
+        int column = column_set->order[i];
         lua_rawgeti(L, names, column + 1);
         lua_rawget(L, record);
         comparison comparison = compare(L, at, patch->chunk);
-        if (comparison == IS_UNCLEAR || (comparison == IS_OTHER && plan->columns[column].is_generated)) return false;
+        if (comparison == IS_UNCLEAR || (comparison == IS_OTHER && layout->columns[column].is_generated)) return false;
         if (comparison == IS_OTHER) prec_add_to_mask(mask, column);
         add_to_patch(L, patch, at, comparison);
         lua_settop(L, names);
@@ -201,17 +201,17 @@ static bool is_same_key(lua_State *L, const char *at, int chunk) {
     return lua_isnil(L, -1) || pdb_is_null(L, -1) || compare(L, at, chunk) == IS_SAME;
 }
 
-bool prec_keeps_key(lua_State *L, int record, int values, const prec_shape *shape, const prec_plan *plan, int plan_index) {
-    int top = lua_gettop(L), chunk = top + 1, names = top + 2, left = plan->key_count;
+bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set *column_set, const prec_table_layout *layout, int layout_index) {
+    int top = lua_gettop(L), chunk = top + 1, names = top + 2, left = layout->key_count;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_snapshot_entry *entry = find_entry(L, record);
-    bool is_same = entry == NULL || shape->plan == plan;
+    bool is_same = entry == NULL || column_set->layout == layout;
     if (entry && is_same) {
         const char *at = ((prec_chunk *)lua_touserdata(L, chunk))->bytes + entry->start;
-        lua_getiuservalue(L, plan_index, PLAN_NAMES);
-        for (int i = 0; i < shape->count && left > 0 && is_same; i++, at += packed_size(at)) {
-            if (!plan->columns[shape->order[i]].is_key) continue;
-            lua_rawgeti(L, names, shape->order[i] + 1);
+        lua_getiuservalue(L, layout_index, TABLE_LAYOUT_NAMES);
+        for (int i = 0; i < column_set->count && left > 0 && is_same; i++, at += packed_size(at)) {
+            if (!layout->columns[column_set->order[i]].is_key) continue;
+            lua_rawgeti(L, names, column_set->order[i] + 1);
             lua_rawget(L, values);
             is_same = is_same_key(L, at, chunk);
             lua_settop(L, names);
@@ -231,22 +231,22 @@ bool prec_apply_patch(lua_State *L, const prec_patch *patch) {
 
 /* changed_columns(record[, values]) -> list of the columns whose values are others than in the snapshot; nil if there is none. */
 static int changed_columns(lua_State *L) {
-    enum { values = 2, shape, chunk, packed, plan, names, columns, name, old, new };
+    enum { values = 2, column_set, chunk, packed, layout_index, names, columns, name, old, new };
     lua_settop(L, 2);
     if (lua_isnil(L, values)) {
         lua_pushvalue(L, 1);
         lua_replace(L, values);
     }
     luaL_checktype(L, values, LUA_TTABLE);
-    prec_shape *block = prec_push_shape_of(L, 1);
-    if (block == NULL) return 0;
+    prec_column_set *set = prec_push_column_set_of(L, 1);
+    if (set == NULL) return 0;
     const char *at = find_packed(L, 1);
     if (at == NULL) return 0;
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, plan, PLAN_NAMES);
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_NAMES);
     lua_newtable(L);
-    for (int i = 0; i < block->count; i++) {
-        lua_rawgeti(L, names, block->order[i] + 1);
+    for (int i = 0; i < set->count; i++) {
+        lua_rawgeti(L, names, set->order[i] + 1);
         at = push_packed(L, at, chunk);
         lua_pushvalue(L, name);
         lua_rawget(L, values);
@@ -263,42 +263,42 @@ static int changed_columns(lua_State *L) {
 /* set_snapshot(record, values or nil): takes the values as those of the row; without values the record has no snapshot any more. */
 static int set_snapshot(lua_State *L) {
     lua_settop(L, 2);
-    if (prec_push_shape_of(L, 1) == NULL) return 0;
+    if (prec_push_column_set_of(L, 1) == NULL) return 0;
     if (lua_type(L, 2) == LUA_TTABLE) {
         prec_take_snapshot(L, 3, 1, 2);
         return 0;
     }
-    lua_getiuservalue(L, 3, SHAPE_METATABLE);
+    lua_getiuservalue(L, 3, COLUMN_SET_METATABLE);
     lua_setmetatable(L, 1);
     return 0;
 }
 
-/* Gives the record at `copy` the snapshot of another one of the shape at `shape`. */
-void prec_copy_snapshot(lua_State *L, int shape, int record, int copy) {
-    int top = lua_gettop(L), count = ((prec_shape *)lua_touserdata(L, shape))->count;
+/* Gives the record at `copy` the snapshot of another one of the column set at `column_set`. */
+void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy) {
+    int top = lua_gettop(L), count = ((prec_column_set *)lua_touserdata(L, column_set))->count;
     const char *at = find_packed(L, record);
     if (at == NULL) return;
     int packed = lua_gettop(L), chunk = packed - 1;
     luaL_checkstack(L, count + LUA_MINSTACK, "too many columns");
     for (int i = 0; i < count; i++) at = push_packed(L, at, chunk);
-    prec_keep_values(L, shape, copy, packed + 1);
+    prec_keep_values(L, column_set, copy, packed + 1);
     lua_settop(L, top);
 }
 
 /* MARK: - Copies */
 
-/* copy_record(record): another table of the same shape with the same fields, which knows the same of the row. */
+/* copy_record(record): another table of the same column set with the same fields, which knows the same of the row. */
 static int copy_record(lua_State *L) {
     lua_settop(L, 1);
     prec_check_record(L, 1);
-    prec_shape *shape = lua_touserdata(L, 2);
-    lua_createtable(L, 0, shape->count);
+    prec_column_set *column_set = lua_touserdata(L, 2);
+    lua_createtable(L, 0, column_set->count);
     for (lua_pushnil(L); lua_next(L, 1);) {
         lua_pushvalue(L, -2);
         lua_insert(L, -2);
         lua_rawset(L, 3);
     }
-    lua_getiuservalue(L, 2, SHAPE_METATABLE);
+    lua_getiuservalue(L, 2, COLUMN_SET_METATABLE);
     lua_setmetatable(L, 3);
     prec_copy_snapshot(L, 2, 1, 3);
     prec_copy_nulls(L, 1, 3);
@@ -306,16 +306,16 @@ static int copy_record(lua_State *L) {
     return 1;
 }
 
-/* adopt_shape(record, other): the record gets the shape of another one of its class, and knows of its row what that one knows. */
-static int adopt_shape(lua_State *L) {
-    enum { record = 1, other, shape };
+/* adopt_column_set(record, other): the record gets the column set of another one of its class, and knows of its row what that one knows. */
+static int adopt_column_set(lua_State *L) {
+    enum { record = 1, other, column_set };
     lua_settop(L, other);
     prec_check_record(L, record);
     lua_settop(L, other);
     prec_check_record(L, other);
-    lua_getiuservalue(L, shape, SHAPE_METATABLE);
+    lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
     lua_setmetatable(L, record);
-    prec_copy_snapshot(L, shape, other, record);
+    prec_copy_snapshot(L, column_set, other, record);
     prec_copy_nulls(L, other, record);
     return 0;
 }
@@ -326,6 +326,6 @@ const luaL_Reg prec_snapshot_functions[] = {
     {"changed_columns", changed_columns},
     {"set_snapshot", set_snapshot},
     {"copy_record", copy_record},
-    {"adopt_shape", adopt_shape},
+    {"adopt_column_set", adopt_column_set},
     {NULL, NULL},
 };

@@ -131,9 +131,9 @@ static inline void prec_drop_packing(prec_packer *packer) { packer->chunk->is_pa
 
 enum { prec_first_chunk = 512, prec_next_chunk = 4096 };
 
-/* Pushes a metatable for records of the shape at `shape`, and the new chunk in it, which has room for a record at least.
+/* Pushes a metatable for records of the column set at `column_set`, and the new chunk in it, which has room for a record at least.
 ** [-0, +2, m] */
-void prec_push_chunk(lua_State *L, int shape, size_t capacity);
+void prec_push_chunk(lua_State *L, int column_set, size_t capacity);
 
 /* Pushes a chunk without a metatable, to pack so many records of so many columns into. [-0, +1, m] */
 prec_chunk *prec_push_draft(lua_State *L, int records, int count);
@@ -141,11 +141,11 @@ prec_chunk *prec_push_draft(lua_State *L, int records, int count);
 /* Empties the draft at `index`. */
 void prec_clear_draft(lua_State *L, int index);
 
-/* Pushes a metatable for records of the shape at `shape` with a chunk that has what the draft at `index` has. [-0, +1, m] */
-void prec_push_metatable_of_draft(lua_State *L, int shape, int index);
+/* Pushes a metatable for records of the column set at `column_set` with a chunk that has what the draft at `index` has. [-0, +1, m] */
+void prec_push_metatable_of_draft(lua_State *L, int column_set, int index);
 
-/* Pushes the metatable of the shape at `shape` with the chunk for single records, and the chunk, and begins a record. [-0, +2, m] */
-void prec_push_open_chunk(lua_State *L, int shape, prec_packer *packer);
+/* Pushes the metatable of the column set at `column_set` with the chunk for single records, and the chunk, and begins a record. [-0, +2, m] */
+void prec_push_open_chunk(lua_State *L, int column_set, prec_packer *packer);
 
 /* MARK: - What differs */
 
@@ -163,11 +163,11 @@ typedef struct {
 
 /* Marks the columns in which the record differs from its row, and pushes its chunk. Returns false, with anything pushed, if that
 ** needs more than a comparison, or the record does not know its row. [-0, +n, m] */
-bool prec_mark_changed(lua_State *L, int record, const prec_shape *shape, int plan_index, prec_mask *mask, prec_patch *patch);
+bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch);
 
 /* Whether the values at `values` have the key of the row that the record stands for, if it knows one, or none at all. False also where
-** that cannot be told at once. `plan_index` is where the plan `plan` is on the stack. [-0, +0, -] */
-bool prec_keeps_key(lua_State *L, int record, int values, const prec_shape *shape, const prec_plan *plan, int plan_index);
+** that cannot be told at once. `layout_index` is where the table layout `layout` is on the stack. [-0, +0, -] */
+bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set *column_set, const prec_table_layout *layout, int layout_index);
 
 /* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room. */
 bool prec_apply_patch(lua_State *L, const prec_patch *patch);
@@ -176,15 +176,15 @@ bool prec_apply_patch(lua_State *L, const prec_patch *patch);
 void prec_make_plain(lua_State *L);
 
 /* Packs plain values, which stand on the stack from `first` on, as the snapshot of a record. Leaves values on the stack. */
-void prec_keep_values(lua_State *L, int shape, int record, int first);
+void prec_keep_values(lua_State *L, int column_set, int record, int first);
 
 /* MARK: - Of records */
 
-/* Keeps the values in the table at `values` as those of the record at `record`, of the shape at `shape`. [-0, +0] */
-void prec_take_snapshot(lua_State *L, int shape, int record, int values);
+/* Keeps the values in the table at `values` as those of the record at `record`, of the column set at `column_set`. [-0, +0] */
+void prec_take_snapshot(lua_State *L, int column_set, int record, int values);
 
-/* Gives a record the snapshot of another one, of the same shape. [-0, +0, m] */
-void prec_copy_snapshot(lua_State *L, int shape, int record, int copy);
+/* Gives a record the snapshot of another one, of the same column set. [-0, +0, m] */
+void prec_copy_snapshot(lua_State *L, int column_set, int record, int copy);
 
 /* For the Lua part: see there. */
 extern const luaL_Reg prec_snapshot_functions[];

@@ -11,10 +11,10 @@ typedef struct {
 /* Pushes the metatable and the chunk for a record of the usual kind, and begins to pack it; pushes two values in any case. */
 static insertion_packing begin_packing(lua_State *L, prec_record_write *work) {
     insertion_packing packing = {.metatable = 0};
-    bool is_usual = work->block->model->tracks_changes && work->shape_block->plan == work->block && work->shape_block->has_all &&
+    bool is_usual = work->layout->model->tracks_changes && work->set->layout == work->layout && work->set->has_all &&
                     work->values == work->record;
     if (is_usual) {
-        prec_push_open_chunk(L, work->shape, &packing.packer);
+        prec_push_open_chunk(L, work->column_set, &packing.packer);
         packing.metatable = lua_gettop(L) - 1;
     } else {
         lua_pushnil(L);
@@ -29,15 +29,15 @@ static void drop_packing(insertion_packing *packing) {
 }
 
 /* Packs the value on top of the stack. What has to be converted, or comes from the database, ends it. */
-static inline void pack_present(lua_State *L, const prec_plan *plan, int column, int type, insertion_packing *packing) {
+static inline void pack_present(lua_State *L, const prec_table_layout *layout, int column, int type, insertion_packing *packing) {
     if (packing->metatable == 0) return;
-    bool is_rowid = column == plan->rowid;
+    bool is_rowid = column == layout->rowid;
     if (is_rowid && type == LUA_TNIL) {
         packing->rowid = packing->packer.next;
         prec_pack_integer(&packing->packer, 0);
         return;
     }
-    bool is_filled = plan->columns[column].is_generated || (type == LUA_TNIL && plan->columns[column].has_default) ||
+    bool is_filled = layout->columns[column].is_generated || (type == LUA_TNIL && layout->columns[column].has_default) ||
                      (is_rowid && !lua_isinteger(L, -1));
     if (is_filled || !prec_pack_value(L, &packing->packer, type)) drop_packing(packing);
 }
@@ -54,13 +54,13 @@ static int push_value(lua_State *L, prec_record_write *work, int nulls) {
 
 /* Pushes the values that the record has, and marks their columns. `nulls` is the stack index of what was noted for it, or 0. */
 static void push_present(lua_State *L, prec_record_write *work, int names, int nulls, prec_mask *mask, insertion_packing *packing) {
-    prec_plan *plan = work->block;
-    luaL_checkstack(L, plan->column_count * 2 + LUA_MINSTACK, "too many columns");
-    prec_begin_mask(mask, plan->column_count);
-    for (int i = 0; i < plan->column_count; i++) {
+    prec_table_layout *layout = work->layout;
+    luaL_checkstack(L, layout->column_count * 2 + LUA_MINSTACK, "too many columns");
+    prec_begin_mask(mask, layout->column_count);
+    for (int i = 0; i < layout->column_count; i++) {
         lua_rawgeti(L, names, i + 1);
-        int type = plan->columns[i].is_generated ? LUA_TNIL : push_value(L, work, nulls);
-        pack_present(L, plan, i, type, packing);
+        int type = layout->columns[i].is_generated ? LUA_TNIL : push_value(L, work, nulls);
+        pack_present(L, layout, i, type, packing);
         if (type == LUA_TNIL) {
             lua_pop(L, 1);
             continue;
@@ -87,15 +87,15 @@ static void keep_packed(lua_State *L, prec_record_write *work, insertion_packing
 
 /* Takes the row id that the database has put in. */
 static void take_rowid(lua_State *L, prec_record_write *work, int names) {
-    prec_plan *plan = work->block;
-    if (plan->rowid < 0 || !work->call.has_inserted) return;
-    lua_rawgeti(L, names, plan->rowid + 1);
+    prec_table_layout *layout = work->layout;
+    if (layout->rowid < 0 || !work->call.has_inserted) return;
+    lua_rawgeti(L, names, layout->rowid + 1);
     int type = lua_rawget(L, work->record);
     bool has_key = type != LUA_TNIL && !pdb_is_null(L, -1), has_integer = type == LUA_TNUMBER && lua_isinteger(L, -1);
     lua_pop(L, 1);
     if (has_key && (work->values != work->record || has_integer)) return;
     lua_pushinteger(L, sqlite3_last_insert_rowid(work->call.access->connection->handle));
-    prec_set_column(L, work, names, plan->rowid);
+    prec_set_column(L, work, names, layout->rowid);
 }
 
 /* Binds the values of the columns, which stand on the stack from `first` on, and those of the clause. */
@@ -108,7 +108,7 @@ void prec_mark_inserted(lua_State *L, prec_record_write *work, prec_mask *mask) 
     int top = lua_gettop(L);
     insertion_packing packing = {.metatable = 0};
     int nulls = work->values == work->record && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
     push_present(L, work, lua_gettop(L), nulls, mask, &packing);
     lua_settop(L, top);
 }
@@ -119,11 +119,11 @@ lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict)
     int nulls = work->values == work->record && prec_push_nulls(L, work->record) ? lua_gettop(L) : 0;
     int names = lua_gettop(L) + 1, slot = names + 1, first_value = slot + 3;
     prec_mask mask;
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
     lua_pushnil(L);
     insertion_packing packing = begin_packing(L, work);
     push_present(L, work, names, nulls, &mask, &packing);
-    prec_write *write = prec_push_write(L, work, &mask, "i", conflict, PLAN_LAST_INSERT, 1);
+    prec_write *write = prec_push_write(L, work, &mask, "i", conflict, TABLE_LAYOUT_LAST_INSERT, 1);
     lua_replace(L, slot);
     pdb_statement *statement = prec_compile_kept(L, work->call.access, slot, WRITE_SQL, WRITE_STATEMENT);
     prec_begin_write(L, work, statement);
@@ -132,7 +132,7 @@ lua_Integer prec_insert_row(lua_State *L, prec_record_write *work, int conflict)
     bool has_rows = write->returning_count > 0;
     prec_run_write(L, work, has_rows ? &pdb_tuples_form : NULL, 1);
     if (has_rows || work->call.changes == 0 || (packing.rowid && !work->call.has_inserted)) drop_packing(&packing);
-    if (work->call.changes == 0) return work->block->is_view;
+    if (work->call.changes == 0) return work->layout->is_view;
     int rows = has_rows ? lua_gettop(L) : 0;
     if (work->has_objects) prec_drop_nulls(L, work, names, write, first_value);
     bool is_as_written = packing.metatable && packing.rowid == NULL;

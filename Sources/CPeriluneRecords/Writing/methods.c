@@ -32,7 +32,7 @@ static int call_in_lua(lua_State *L, prec_callback callback) {
     return lua_gettop(L);
 }
 
-/* Stack: record, database or nothing, shape. */
+/* Stack: record, database or nothing, column set. */
 static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
     const record_verb *verb = context;
     if (access->mode == PDB_GUARD) access->is_taken = true;
@@ -42,9 +42,9 @@ static int run_record_verb(lua_State *L, pdb_access *access, void *context) {
 
 static int call_record_verb(lua_State *L, const record_verb *verb) {
     int count = lua_gettop(L);
-    prec_shape *shape = count == 1 || count == 2 ? prec_push_shape_of(L, 1) : NULL;
-    if (shape) prec_prefetch_fields(lua_topointer(L, 1));
-    bool is_fast = shape && shape->plan->model->is_described && !prec_writes_in_lua(shape->plan->model) &&
+    prec_column_set *column_set = count == 1 || count == 2 ? prec_push_column_set_of(L, 1) : NULL;
+    if (column_set) prec_prefetch_fields(lua_topointer(L, 1));
+    bool is_fast = column_set && column_set->layout->model->is_described && !prec_writes_in_lua(column_set->layout->model) &&
                    (count == 1 || lua_isnil(L, 2) || pdb_to_userdata(L, 2, pdb_state_of(L)->database_metatable));
     if (!is_fast) {
         lua_settop(L, count);
@@ -94,7 +94,7 @@ static int run_exists(lua_State *L, prec_record_write *work) {
 static int run_write_changes(lua_State *L, prec_record_write *work) {
     prec_mask mask;
     prec_patch patch;
-    if (!prec_mark_changed(L, work->record, work->shape_block, work->plan, &mask, &patch) || prec_has_key(work, &mask)) {
+    if (!prec_mark_changed(L, work->record, work->set, work->layout_index, &mask, &patch) || prec_has_key(work, &mask)) {
         lua_settop(L, 1);
         return call_in_lua(L, PREC_CALL_write_changes);
     }
@@ -126,7 +126,7 @@ typedef struct {
 static int text_at(lua_State *L, int index) { return lua_type(L, index) == LUA_TSTRING ? index : 0; }
 static int table_at(lua_State *L, int index) { return lua_istable(L, index) ? index : 0; }
 
-/* Stack: the arguments, shape. */
+/* Stack: the arguments, column set. */
 static int run_raw_verb(lua_State *L, pdb_access *access, void *context) {
     const raw_verb *verb = context;
     if (access->mode == PDB_GUARD) access->is_taken = true;
@@ -140,7 +140,7 @@ static int call_raw_verb(lua_State *L, const raw_verb *verb) {
     lua_settop(L, RAW_DETAIL);
     pdb_access *access;
     pdb_database *database = pdb_resolve_database(L, RAW_DATABASE, verb->name, &access);
-    if (prec_push_shape_of(L, RAW_RECORD) == NULL) return plua_argument_error(L, verb->name, 1, "a record", RAW_RECORD);
+    if (prec_push_column_set_of(L, RAW_RECORD) == NULL) return plua_argument_error(L, verb->name, 1, "a record", RAW_RECORD);
     return run_in_access(L, database, access, verb->is_read, run_raw_verb, verb);
 }
 
@@ -238,14 +238,14 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
     work.call.arguments.verb = verb;
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
     prec_push_model(L, 1);
-    work.block = prec_push_plan(L, lua_gettop(L), access);
-    work.plan = lua_gettop(L);
-    if (work.block->key_count != 1) return find_in_lua(L, verb, true);
-    prec_begin_by_key(L, &work, 3, PLAN_FIND_SQL, PLAN_FIND);
+    work.layout = prec_push_table_layout(L, lua_gettop(L), access);
+    work.layout_index = lua_gettop(L);
+    if (work.layout->key_count != 1) return find_in_lua(L, verb, true);
+    prec_begin_by_key(L, &work, 3, TABLE_LAYOUT_FIND_SQL, TABLE_LAYOUT_FIND);
     bool is_there = pdb_step(L, &work.call);
     if (is_there) {
         pdb_check_columns(work.call.statement);
-        prec_push_layout(L, &work.call);
+        prec_push_row_layout(L, &work.call);
         prec_push_record(L, work.call.statement, lua_gettop(L));
         if (work.call.rows->has_pending_error) pdb_raise_failure(L, work.call.statement);
     }
@@ -258,7 +258,7 @@ static int run_find(lua_State *L, pdb_access *access, void *context) {
         lua_pushnil(L);
         return 1;
     }
-    return find_in_lua(L, verb, work.block->columns[work.block->keys[0]].is_date);
+    return find_in_lua(L, verb, work.layout->columns[work.layout->keys[0]].is_date);
 }
 
 /* Stack: class, key; or class, database, key. */
@@ -305,10 +305,10 @@ RAW_VERB(updated_columns, true)
 
 /* MARK: - update_changes with a table of columns, or with nothing */
 
-/* Whether all keys of the table at 2 are fields of the record, whose shape is at `shape`. Leaves the stack. */
-static bool are_fields(lua_State *L, int shape) {
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_MODEL);
+/* Whether all keys of the table at 2 are fields of the record, whose column set is at `column_set`. Leaves the stack. */
+static bool are_fields(lua_State *L, int column_set) {
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
     lua_getiuservalue(L, -1, MODEL_KNOWN);
     int known = lua_gettop(L);
     bool are_known = true;
@@ -318,7 +318,7 @@ static bool are_fields(lua_State *L, int shape) {
         are_known = lua_rawget(L, known) != LUA_TNIL;
         lua_pop(L, 1);
     }
-    lua_settop(L, shape);
+    lua_settop(L, column_set);
     return are_known;
 }
 
@@ -342,8 +342,8 @@ static void set_fields(lua_State *L) {
 /* Stack: record, change. Anything that is not usual is for the Lua part. */
 static int record_update_changes(lua_State *L) {
     int count = lua_gettop(L), type = lua_type(L, 2);
-    prec_shape *shape = count == 1 || count == 2 ? prec_push_shape_of(L, 1) : NULL;
-    bool is_fast = shape && shape->plan->model->is_described && !prec_writes_in_lua(shape->plan->model) &&
+    prec_column_set *column_set = count == 1 || count == 2 ? prec_push_column_set_of(L, 1) : NULL;
+    bool is_fast = column_set && column_set->layout->model->is_described && !prec_writes_in_lua(column_set->layout->model) &&
                    prec_has_snapshot(L, 1) &&
                    (count == 1 || type == LUA_TNIL || (type == LUA_TTABLE && are_fields(L, count + 1)));
     if (!is_fast) {

@@ -3,9 +3,9 @@
 
 void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mask *mask) {
     lua_createtable(L, mask->count, 0);
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
     lua_Integer count = 0;
-    for (int i = 0; i < work->block->column_count; i++) {
+    for (int i = 0; i < work->layout->column_count; i++) {
         if (!prec_is_in_mask(mask, i)) continue;
         lua_rawgeti(L, -1, i + 1);
         lua_rawseti(L, -3, ++count);
@@ -15,10 +15,10 @@ void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mas
 
 static void fill_parameters(const prec_record_write *work, prec_write *write, const prec_mask *mask, bool is_by_key) {
     int count = 0;
-    for (int i = 0; i < work->block->column_count; i++) {
+    for (int i = 0; i < work->layout->column_count; i++) {
         if (prec_is_in_mask(mask, i)) write->parameters[count++] = i;
     }
-    for (int i = 0; is_by_key && i < work->block->key_count; i++) write->parameters[count++] = work->block->keys[i];
+    for (int i = 0; is_by_key && i < work->layout->key_count; i++) write->parameters[count++] = work->layout->keys[i];
 }
 
 /* Makes the statement for the mask: its text comes from the Lua part. Pushes it. */
@@ -28,7 +28,7 @@ static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_
     int top = lua_gettop(L), sql = top + 1, returning = top + 2;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_write_sql);
-    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
     lua_pushstring(L, kind);
     prec_push_names(L, work, mask);
     if (conflict) lua_pushvalue(L, conflict);
@@ -36,7 +36,7 @@ static prec_write *make_write(lua_State *L, prec_record_write *work, const prec_
     lua_pushinteger(L, rows);
     lua_call(L, 5, 2);
     int returning_count = lua_istable(L, returning) ? (int)lua_rawlen(L, returning) : 0;
-    int parameter_count = mask->count + (is_by_key ? work->block->key_count : 0);
+    int parameter_count = mask->count + (is_by_key ? work->layout->key_count : 0);
     size_t lists = (size_t)(parameter_count + returning_count) * sizeof(int);
     prec_write *result = lua_newuserdatauv(L, sizeof *result + lists + mask->size, WRITE_VALUES);
     result->parameter_count = parameter_count;
@@ -71,7 +71,7 @@ prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_ma
     if (is_upsert(L, conflict)) return make_write(L, work, mask, kind, conflict, rows);
     bool is_usual = conflict == 0 && rows == 1;
     for (int value = last; is_usual && value <= last + 1; value++) {
-        lua_getiuservalue(L, work->plan, value);
+        lua_getiuservalue(L, work->layout_index, value);
         prec_write *result = lua_touserdata(L, -1);
         if (result && memcmp(result->mask, mask->bits, mask->size) == 0) return result;
         lua_pop(L, 1);
@@ -91,7 +91,7 @@ prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_ma
     luaL_addchar(&buffer, '\0');
     luaL_addlstring(&buffer, (const char *)mask->bits, mask->size);
     luaL_pushresult(&buffer);
-    lua_getiuservalue(L, work->plan, PLAN_WRITES);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_WRITES);
     lua_pushvalue(L, key);
     lua_rawget(L, writes);
     prec_write *result = lua_touserdata(L, -1);
@@ -105,10 +105,10 @@ prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_ma
     lua_replace(L, key);
     lua_settop(L, key);
     if (is_usual) {
-        lua_getiuservalue(L, work->plan, last);
-        lua_setiuservalue(L, work->plan, last + 1);
+        lua_getiuservalue(L, work->layout_index, last);
+        lua_setiuservalue(L, work->layout_index, last + 1);
         lua_pushvalue(L, key);
-        lua_setiuservalue(L, work->plan, last);
+        lua_setiuservalue(L, work->layout_index, last);
     }
     return result;
 }
@@ -123,8 +123,8 @@ static bool may_be_boolean(lua_State *L, int index) {
 static void raise_value(lua_State *L, prec_record_write *work, int column, const char *expected, int index) {
     index = lua_absindex(L, index);
     prec_push_callback(L, PREC_CALL_raise_value);
-    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
-    if (work->shape_block) lua_pushvalue(L, work->record);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
+    if (work->set) lua_pushvalue(L, work->record);
     else lua_pushnil(L);
     lua_pushinteger(L, column + 1);
     lua_pushstring(L, expected);
@@ -151,7 +151,7 @@ static inline bool bind_usual(lua_State *L, sqlite3_stmt *handle, int parameter,
 
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index) {
     sqlite3_stmt *handle = work->call.statement->handle;
-    const prec_record_column *known = &work->block->columns[column];
+    const prec_record_column *known = &work->layout->columns[column];
     if (bind_usual(L, handle, parameter, index, known)) return;
     bool is_blob = known->is_blob && lua_type(L, index) == LUA_TSTRING;
     const char *expected = known->is_boolean && !may_be_boolean(L, index) ? "true or false"
@@ -193,7 +193,7 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 /* Runs the statement; an error of a constraint is told by the record then. */
 void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit) {
     prec_pending_write *written = &prec_state_of(work->call.rows)->written;
-    *written = (prec_pending_write){L, work->call.statement, work->record, work->plan};
+    *written = (prec_pending_write){L, work->call.statement, work->record, work->layout_index};
     pdb_run_bound(L, &work->call, form, limit);
     written->statement = NULL;
 }
@@ -202,13 +202,13 @@ void prec_explain_failure(lua_State *L, pdb_state *rows, pdb_statement *statemen
     prec_state *state = prec_state_of(rows);
     prec_pending_write written = state->written;
     int error = lua_gettop(L);
-    if (written.statement != statement || written.L != L || statement == NULL || error <= written.plan) return;
+    if (written.statement != statement || written.L != L || statement == NULL || error <= written.layout_index) return;
     state->written.statement = NULL;
-    if (prec_to_userdata(L, written.plan, plan) == NULL || !prec_shape_at(L, written.record)) return;
+    if (prec_to_userdata(L, written.layout_index, table_layout) == NULL || !prec_column_set_at(L, written.record)) return;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     prec_push_callback(L, PREC_CALL_explain);
     lua_pushvalue(L, error);
-    lua_getiuservalue(L, written.plan, PLAN_SCHEMA);
+    lua_getiuservalue(L, written.layout_index, TABLE_LAYOUT_SCHEMA);
     lua_pushvalue(L, written.record);
     plua_pcall(L, 3, 0);
     lua_settop(L, error);

@@ -1,26 +1,26 @@
 /* Writing one record: what its verbs share, and those that go by the key alone. */
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* Takes the plan for the table as it is now. */
-static void renew_plan(lua_State *L, prec_record_write *work) {
+/* Takes the table layout for the table as it is now. */
+static void renew_table_layout(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
-    lua_getiuservalue(L, work->plan, PLAN_MODEL);
-    work->block = prec_push_plan(L, lua_gettop(L), work->call.access);
-    lua_replace(L, work->plan);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_MODEL);
+    work->layout = prec_push_table_layout(L, lua_gettop(L), work->call.access);
+    lua_replace(L, work->layout_index);
     lua_settop(L, top);
 }
 
 prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb,
                                   int record) {
     prec_record_write work = {.call = {.rows = database->rows, .database = database, .access = access}, .verb = verb,
-                          .record = record, .values = record, .shape = lua_gettop(L)};
+                          .record = record, .values = record, .column_set = lua_gettop(L)};
     luaL_checkstack(L, LUA_MINSTACK * 2, NULL);
     work.call.arguments.verb = verb;
-    work.shape_block = lua_touserdata(L, work.shape);
-    work.plan = work.shape + 1;
-    work.block = work.shape_block->plan;
-    lua_getiuservalue(L, work.shape, SHAPE_PLAN);
-    if (work.block->database != database->id || work.block->generation != database->schema_generation) renew_plan(L, &work);
+    work.set = lua_touserdata(L, work.column_set);
+    work.layout_index = work.column_set + 1;
+    work.layout = work.set->layout;
+    lua_getiuservalue(L, work.column_set, COLUMN_SET_LAYOUT);
+    if (work.layout->database != database->id || work.layout->generation != database->schema_generation) renew_table_layout(L, &work);
     return work;
 }
 
@@ -28,7 +28,7 @@ prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_acce
 static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises) {
     prec_push_callback(L, PREC_CALL_check_fields);
     lua_pushvalue(L, work->record);
-    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
     lua_pushboolean(L, raises);
     lua_call(L, 3, 1);
     bool are_known = lua_toboolean(L, -1);
@@ -38,19 +38,19 @@ static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises)
 
 /* A record that was made for other columns than the table has in this database: its fields must be columns of it. */
 void prec_check_fields(lua_State *L, prec_record_write *work) {
-    if (work->shape_block->plan == work->block || has_known_fields(L, work, false)) return;
+    if (work->set->layout == work->layout || has_known_fields(L, work, false)) return;
     /* Somebody else may have changed the table. */
     pdb_touch_schema(work->call.database);
-    renew_plan(L, work);
-    if (work->shape_block->plan != work->block) has_known_fields(L, work, true);
+    renew_table_layout(L, work);
+    if (work->set->layout != work->layout) has_known_fields(L, work, true);
 }
 
 bool prec_push_key_of(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
-    luaL_checkstack(L, work->block->key_count + LUA_MINSTACK, NULL);
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
-    for (int i = 0; i < work->block->key_count; i++) {
-        lua_rawgeti(L, top + 1, work->block->keys[i] + 1);
+    luaL_checkstack(L, work->layout->key_count + LUA_MINSTACK, NULL);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
+    for (int i = 0; i < work->layout->key_count; i++) {
+        lua_rawgeti(L, top + 1, work->layout->keys[i] + 1);
         lua_rawget(L, work->key_values ? work->key_values : work->values);
         if (!lua_isnil(L, -1) && !pdb_is_null(L, -1)) continue;
         lua_settop(L, top);
@@ -61,25 +61,25 @@ bool prec_push_key_of(lua_State *L, prec_record_write *work) {
 }
 
 void prec_check_key(lua_State *L, prec_record_write *work) {
-    if (prec_keeps_key(L, work->record, work->values, work->shape_block, work->block, work->plan)) return;
+    if (prec_keeps_key(L, work->record, work->values, work->set, work->layout, work->layout_index)) return;
     /* It may be the same in another form: the Lua part knows the types of columns. */
     prec_push_callback(L, PREC_CALL_check_kept_key);
     lua_pushstring(L, work->verb);
-    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
     lua_pushvalue(L, work->record);
     lua_call(L, 3, 0);
 }
 
 bool prec_has_key(const prec_record_write *work, const prec_mask *mask) {
     bool has_key = false;
-    for (int i = 0; i < work->block->key_count; i++) has_key = has_key || prec_is_in_mask(mask, work->block->keys[i]);
+    for (int i = 0; i < work->layout->key_count; i++) has_key = has_key || prec_is_in_mask(mask, work->layout->keys[i]);
     return has_key;
 }
 
 int prec_raise_no_key(lua_State *L, prec_record_write *work) {
     prec_push_callback(L, PREC_CALL_raise_no_key);
     lua_pushstring(L, work->verb);
-    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
     lua_pushvalue(L, work->record);
     lua_call(L, 3, 0);
     return plua_raise(L, "argument", "%s: there is no key", work->verb);
@@ -87,7 +87,7 @@ int prec_raise_no_key(lua_State *L, prec_record_write *work) {
 
 int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
     prec_push_callback(L, PREC_CALL_raise_not_found);
-    lua_getiuservalue(L, work->plan, PLAN_SCHEMA);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
     lua_pushvalue(L, work->values);
     lua_call(L, 2, 0);
     return 0;
@@ -97,28 +97,28 @@ int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {
 ** which the Lua part finds out where they are not all. */
 void prec_keep_snapshot(lua_State *L, prec_record_write *work, bool has_all) {
     prec_forget_nulls(L, work->record);
-    bool is_whole = work->shape_block->plan == work->block && work->shape_block->count == work->block->column_count;
-    int top = lua_gettop(L), shape = work->shape;
+    bool is_whole = work->set->layout == work->layout && work->set->count == work->layout->column_count;
+    int top = lua_gettop(L), column_set = work->column_set;
     if (!is_whole && !has_all) {
         prec_push_callback(L, PREC_CALL_widen);
         lua_pushvalue(L, work->record);
-        lua_pushvalue(L, work->plan);
+        lua_pushvalue(L, work->layout_index);
         lua_pushvalue(L, work->values);
         lua_call(L, 3, 0);
         return;
     }
     if (!is_whole) {
-        lua_getiuservalue(L, work->plan, PLAN_SHAPE);
-        shape = top + 1;
-        lua_getiuservalue(L, shape, SHAPE_METATABLE);
+        lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_COLUMN_SET);
+        column_set = top + 1;
+        lua_getiuservalue(L, column_set, COLUMN_SET_METATABLE);
         lua_setmetatable(L, work->record);
     }
-    if (work->block->model->tracks_changes) prec_take_snapshot(L, shape, work->record, work->values);
+    if (work->layout->model->tracks_changes) prec_take_snapshot(L, column_set, work->record, work->values);
     lua_settop(L, top);
 }
 
 void prec_set_column(lua_State *L, prec_record_write *work, int names, int column) {
-    if (work->block->columns[column].is_boolean && lua_isinteger(L, -1)) {
+    if (work->layout->columns[column].is_boolean && lua_isinteger(L, -1)) {
         lua_pushboolean(L, lua_tointeger(L, -1) != 0);
         lua_replace(L, -2);
     }
@@ -153,17 +153,17 @@ void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const pre
 
 /* Binds the values of the key, which begin at `first`, and marks nothing: only rows of that key are read or changed. */
 void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value) {
-    luaL_checkstack(L, work->block->key_count + LUA_MINSTACK, NULL);
-    prec_begin_write(L, work, prec_compile_kept(L, work->call.access, work->plan, sql_value, kept_value));
-    for (int i = 0; i < work->block->key_count; i++) prec_bind_column(L, work, i + 1, work->block->keys[i], first + i);
+    luaL_checkstack(L, work->layout->key_count + LUA_MINSTACK, NULL);
+    prec_begin_write(L, work, prec_compile_kept(L, work->call.access, work->layout_index, sql_value, kept_value));
+    for (int i = 0; i < work->layout->key_count; i++) prec_bind_column(L, work, i + 1, work->layout->keys[i], first + i);
     if (work->call.rows->is_recording && work->call.statement->is_direct) pdb_record_read(L, &work->call);
 }
 
 bool prec_row_exists(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
-    if (work->block->key_count == 0) prec_raise_no_key(L, work);
+    if (work->layout->key_count == 0) prec_raise_no_key(L, work);
     if (!prec_push_key_of(L, work)) return false;
-    prec_begin_by_key(L, work, top + 1, PLAN_EXISTS_SQL, PLAN_EXISTS);
+    prec_begin_by_key(L, work, top + 1, TABLE_LAYOUT_EXISTS_SQL, TABLE_LAYOUT_EXISTS);
     bool is_there = pdb_step(L, &work->call);
     if (is_there) pdb_check_columns(work->call.statement);
     pdb_end_run(work->call.statement);
@@ -174,10 +174,10 @@ bool prec_row_exists(lua_State *L, prec_record_write *work) {
 /* Deletes the row of the key that stands on the stack from `key` on, and gives the record what was in it. */
 static void delete_returning(lua_State *L, prec_record_write *work, int key, int clause) {
     prec_mask mask;
-    prec_begin_mask(&mask, work->block->column_count);
+    prec_begin_mask(&mask, work->layout->column_count);
     prec_write *write = prec_push_write(L, work, &mask, "d", clause, 0, 1);
     int holder = lua_gettop(L), names = holder + 1;
-    lua_getiuservalue(L, work->plan, PLAN_NAMES);
+    lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_NAMES);
     prec_begin_write(L, work, prec_compile_kept(L, work->call.access, holder, WRITE_SQL, WRITE_STATEMENT));
     for (int i = 0; i < write->parameter_count; i++) prec_bind_column(L, work, i + 1, write->parameters[i], key + i);
     bool has_rows = write->returning_count > 0;
@@ -187,26 +187,26 @@ static void delete_returning(lua_State *L, prec_record_write *work, int key, int
 
 bool prec_delete_row(lua_State *L, prec_record_write *work, int clause) {
     int top = lua_gettop(L);
-    if (work->block->key_count == 0 || !prec_push_key_of(L, work)) prec_raise_no_key(L, work);
+    if (work->layout->key_count == 0 || !prec_push_key_of(L, work)) prec_raise_no_key(L, work);
     if (clause) {
         delete_returning(L, work, top + 1, clause);
     } else {
-        prec_begin_by_key(L, work, top + 1, PLAN_DELETE_SQL, PLAN_DELETE);
+        prec_begin_by_key(L, work, top + 1, TABLE_LAYOUT_DELETE_SQL, TABLE_LAYOUT_DELETE);
         prec_run_write(L, work, NULL, 0);
     }
     lua_settop(L, top);
-    return work->call.changes > 0 || work->block->is_view;
+    return work->call.changes > 0 || work->layout->is_view;
 }
 
 /* The record stands for no row any more. */
 void prec_forget_row(lua_State *L, prec_record_write *work) {
-    lua_getiuservalue(L, work->shape, SHAPE_METATABLE);
+    lua_getiuservalue(L, work->column_set, COLUMN_SET_METATABLE);
     lua_setmetatable(L, work->record);
 }
 
 bool prec_save_row(lua_State *L, prec_record_write *work, int conflict, int insert_conflict) {
     int top = lua_gettop(L);
-    bool has_key = work->block->key_count > 0 && prec_push_key_of(L, work);
+    bool has_key = work->layout->key_count > 0 && prec_push_key_of(L, work);
     lua_settop(L, top);
     if (has_key) {
         prec_outcome outcome = prec_update_row(L, work, 0, conflict);

@@ -13,9 +13,9 @@ typedef struct {
     int key_values;     /* on the stack: the table that the values of the key are taken from, or 0 for that of all values */
     int clause_values;  /* on the stack: a list of what the clause of an INSERT binds, or 0: the position of a column, from 1, or 0
                         ** for none, and a value, in turn */
-    int shape, plan;    /* on the stack */
-    prec_plan *block;
-    prec_shape *shape_block; /* NULL for a key */
+    int column_set, layout_index;    /* on the stack */
+    prec_table_layout *layout;
+    prec_column_set *set; /* NULL for a key */
     bool has_objects;            /* some value is none that Lua has by itself: perilune.null, a date, ... */
     bool has_rows;               /* the update has given columns back */
 } prec_record_write;
@@ -42,7 +42,7 @@ enum { WRITE_SQL = 1, WRITE_STATEMENT, WRITE_VALUES = WRITE_STATEMENT };
 /* Pushes the list of the names of the columns in the mask. [-0, +1, m] */
 void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mask *mask);
 
-/* Pushes the statement for the columns: one of the two used last, which the plan keeps as its value `last` and the next, one that it
+/* Pushes the statement for the columns: one of the two used last, which the table layout keeps as its value `last` and the next, one that it
 ** has, or a new one. `kind` is "i" for an INSERT, "u" for an UPDATE, "d" for a DELETE.
 ** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of so many rows. [-0, +1, e] */
 prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
@@ -64,7 +64,7 @@ void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *f
 
 /* MARK: - Work on a record */
 
-/* Prepares to work on the record, whose shape is on top of the stack; pushes the plan. [-0, +1] */
+/* Prepares to work on the record, whose column set is on top of the stack; pushes the table layout. [-0, +1] */
 prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb, int record);
 
 /* Raises if the record, made for other columns than the table has in this database, has fields that are none. */
@@ -128,7 +128,7 @@ void prec_forget_row(lua_State *L, prec_record_write *work);
 
 int prec_raise_row_not_found(lua_State *L, prec_record_write *work);
 
-/* Binds the values of the key, which begin at `first`, to a statement that is a user value of the plan, and begins its run. */
+/* Binds the values of the key, which begin at `first`, to a statement that is a user value of the table layout, and begins its run. */
 void prec_begin_by_key(lua_State *L, prec_record_write *work, int first, int sql_value, int kept_value);
 
 /* The state's `explain_failure`: adds what is known of a record to the error on top of the stack, if it comes from the statement that

@@ -72,12 +72,12 @@ int pdb_run_nested_access(pdb_access_request *entry) {
     return run_in(entry, &access);
 }
 
-int pdb_run_settling_access(pdb_access_request *entry) {
+int pdb_run_deferring_access(pdb_access_request *entry) {
     pdb_access access = {
         .database = entry->database,
         .connection = entry->connection,
         .mode = PDB_WITHOUT_TRANSACTION,
-        .is_settling = true,
+        .runs_deferred_callbacks = true,
     };
     return run_in(entry, &access);
 }

@@ -78,8 +78,8 @@ static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int 
     int argument_count = lua_gettop(L) - 1;
     if (!is_open) return pdb_enter(L, rows, database, mode, argument_count, NULL);
     pdb_access *access = pdb_access_to(rows, database);
-    if (access->is_settling && mode == PDB_READ) return pdb_enter_reading(L, rows, access, argument_count);
-    if (access->is_settling && mode == PDB_WRITE) mode = PDB_GUARD;
+    if (access->runs_deferred_callbacks && mode == PDB_READ) return pdb_enter_reading(L, rows, access, argument_count);
+    if (access->runs_deferred_callbacks && mode == PDB_WRITE) mode = PDB_GUARD;
     bool can_begin = access->mode == PDB_WITHOUT_TRANSACTION && (is_transaction(mode) || mode == PDB_GUARD);
     if (mode == PDB_SAVEPOINT || can_begin) return pdb_enter_nested(L, rows, access, mode, argument_count, NULL);
     return plua_raise(L, "nested_access",

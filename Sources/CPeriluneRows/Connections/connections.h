@@ -29,7 +29,7 @@ struct pdb_connection {
     size_t cache_base, cache_growth; /* SQLite's pages: when the run first came here, and since then */
     uint64_t cache_run;
     int former_longest_value; /* SQLite's limit outside of accesses */
-    struct pdb_connection_observers *hub; /* owned; NULL if nobody observes it */
+    struct pdb_connection_observers *observers; /* owned; NULL if nobody observes it */
     unsigned hub_generation;
     int savepoints; /* blocks that are open on it, each with a savepoint */
     bool is_prepared; /* by the script, if it prepares connections */

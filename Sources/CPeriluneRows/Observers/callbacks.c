@@ -12,15 +12,15 @@
 static const char pdb_callback_failure_key;
 
 /* Ends of transactions that an observer's own transactions may bring about, one in the other. */
-enum { deepest_settling = 16 };
+enum { deepest_deferral = 16 };
 
 typedef struct {
     pdb_observer *observer;
     int function;
-} settlement;
+} deferred_callback;
 
 struct pdb_deferred_callbacks {
-    settlement *list;
+    deferred_callback *list;
     size_t count, capacity;
     int depth;
 };
@@ -145,31 +145,31 @@ void pdb_defer_callback(pdb_observer *observer, int function) {
     lua_State *L = coroutine_for(observer);
     if (L == NULL || (!observer->is_once && !pdb_observer_has(observer, function))) return;
     pdb_state *rows = pdb_state_of(L);
-    pdb_deferred_callbacks *settlements = rows->deferred_callbacks;
-    if (settlements == NULL) settlements = rows->deferred_callbacks = calloc(1, sizeof *settlements);
-    if (settlements == NULL) return;
-    if (!PLUA_ADD_ROOM(settlements->list, settlements->count, settlements->capacity)) return;
+    pdb_deferred_callbacks *callbacks = rows->deferred_callbacks;
+    if (callbacks == NULL) callbacks = rows->deferred_callbacks = calloc(1, sizeof *callbacks);
+    if (callbacks == NULL) return;
+    if (!PLUA_ADD_ROOM(callbacks->list, callbacks->count, callbacks->capacity)) return;
     atomic_fetch_add(&observer->owners, 1);
-    settlements->list[settlements->count++] = (settlement){observer, function};
+    callbacks->list[callbacks->count++] = (deferred_callback){observer, function};
 }
 
-static settlement take_first(pdb_deferred_callbacks *settlements) {
-    settlement first = settlements->list[0];
-    memmove(settlements->list, settlements->list + 1, --settlements->count * sizeof first);
+static deferred_callback take_first(pdb_deferred_callbacks *callbacks) {
+    deferred_callback first = callbacks->list[0];
+    memmove(callbacks->list, callbacks->list + 1, --callbacks->count * sizeof first);
     return first;
 }
 
-void pdb_free_deferred_callbacks(pdb_deferred_callbacks *settlements) {
-    if (settlements == NULL) return;
-    while (settlements->count > 0) pdb_release_observer(take_first(settlements).observer);
-    free(settlements->list);
-    free(settlements);
+void pdb_free_deferred_callbacks(pdb_deferred_callbacks *callbacks) {
+    if (callbacks == NULL) return;
+    while (callbacks->count > 0) pdb_release_observer(take_first(callbacks).observer);
+    free(callbacks->list);
+    free(callbacks);
 }
 
 bool pdb_has_deferred_callbacks(pdb_state *rows) { return rows->deferred_callbacks && rows->deferred_callbacks->count > 0; }
 
 /* Pushes a function that is to be called, unless the observer has been removed. */
-static bool push_settlement(lua_State *L, settlement taken) {
+static bool push_deferred_callback(lua_State *L, deferred_callback taken) {
     pdb_observer *observer = taken.observer;
     bool is_alive = !atomic_load(&observer->is_removed);
     bool is_called = is_alive && pdb_observer_has(observer, taken.function);
@@ -215,67 +215,67 @@ int pdb_set_callback_failure(lua_State *L) {
 
 static int raise_loop(lua_State *L) {
     return plua_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
-                          "%d transactions, one after the end of the other", deepest_settling);
+                          "%d transactions, one after the end of the other", deepest_deferral);
 }
 
 /* Runs in an access. All are called, whichever of them fail. */
-static int settle(lua_State *L) {
+static int run_deferred(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
-    pdb_deferred_callbacks *settlements = rows->deferred_callbacks;
+    pdb_deferred_callbacks *callbacks = rows->deferred_callbacks;
     lua_settop(L, 0);
-    if (settlements->depth >= deepest_settling) {
-        while (settlements->count > 0) pdb_release_observer(take_first(settlements).observer);
+    if (callbacks->depth >= deepest_deferral) {
+        while (callbacks->count > 0) pdb_release_observer(take_first(callbacks).observer);
         lua_pushcfunction(L, raise_loop);
         plua_pcall(L, 0, 0);
         report_failure(L);
         return 0;
     }
-    settlements->depth++;
-    while (settlements->count > 0) {
-        if (!push_settlement(L, take_first(settlements))) continue;
+    callbacks->depth++;
+    while (callbacks->count > 0) {
+        if (!push_deferred_callback(L, take_first(callbacks))) continue;
         pdb_push_handle(L, rows->access);
         if (plua_pcall(L, 1, 0) == LUA_OK) continue;
         if (pdb_is_cancelled(rows)) break;
         report_failure(L);
     }
-    settlements->depth--;
+    callbacks->depth--;
     if (pdb_is_cancelled(rows)) return plua_raise_cancellation(L);
     return 0;
 }
 
 /* [-0, +(0|1)] */
-static int run_settling(lua_State *L, pdb_connection *connection) {
+static int run_deferred_in_access(lua_State *L, pdb_connection *connection) {
     pdb_access_request entry = {.L = L, .database = connection->database, .mode = PDB_WITHOUT_TRANSACTION, .connection = connection};
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     int top = lua_gettop(L);
-    lua_pushcfunction(L, settle);
+    lua_pushcfunction(L, run_deferred);
     /* It is the writer's, who asks for it afterwards. */
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(connection->handle);
-    int status = pdb_run_settling_access(&entry);
+    int status = pdb_run_deferring_access(&entry);
     sqlite3_set_last_insert_rowid(connection->handle, rowid);
     if (status == LUA_OK) lua_settop(L, top);
     return status;
 }
 
 void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection) {
-    if (run_settling(L, connection) != LUA_OK) lua_error(L);
+    if (run_deferred_in_access(L, connection) != LUA_OK) lua_error(L);
 }
 
 void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection) {
     pdb_state *rows = pdb_state_of(L);
     bool is_pending = pdb_take_pending_error(L);
-    if (run_settling(L, connection) != LUA_OK) {
+    if (run_deferred_in_access(L, connection) != LUA_OK) {
         /* The run is cancelled: what the transaction has failed with counts. */
         lua_pop(L, 1);
     }
     if (is_pending && !rows->has_pending_error) pdb_keep_pending_error(L);
 }
 
-void pdb_settle_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed) {
+void pdb_end_observed_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed) {
     pdb_state *rows = entry->database->rows;
     if (!pdb_has_deferred_callbacks(rows)) return;
     pdb_connection *connection = pdb_begin_connection(entry->L, entry->database, handle, grdb);
     if (has_failed) pdb_run_deferred_callbacks_after_failure(entry->L, connection);
-    else if (run_settling(entry->L, connection) != LUA_OK) pdb_keep_pending_error(entry->L);
+    else if (run_deferred_in_access(entry->L, connection) != LUA_OK) pdb_keep_pending_error(entry->L);
     connection->grdb = NULL;
 }

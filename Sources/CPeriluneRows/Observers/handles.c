@@ -12,19 +12,19 @@ void pdb_release_observer(pdb_observer *observer) {
     if (atomic_fetch_sub(&observer->owners, 1) > 1) return;
     for (size_t i = 0; i < observer->table_count; i++) free(observer->tables[i]);
     free(observer->tables);
-    if (observer->hub) pdb_release_observers(observer->hub);
-    pdb_free_notification_queue(observer->inbox);
-    if (observer->mail.object) observer->mail.release(observer->mail.object);
+    if (observer->observers) pdb_release_observers(observer->observers);
+    pdb_free_notification_queue(observer->queue);
+    if (observer->notifier.object) observer->notifier.release(observer->notifier.object);
     free(observer);
 }
 
 void pdb_push_observers(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &observers_key); }
 
-void pdb_set_notifier(lua_State *L, pdb_notifier mail) {
+void pdb_set_notifier(lua_State *L, pdb_notifier notifier) {
     pdb_state *rows = pdb_state_of(L);
-    if (rows->mail.object) rows->mail.release(rows->mail.object);
-    rows->mail = mail;
-    mail.retain(mail.object);
+    if (rows->notifier.object) rows->notifier.release(rows->notifier.object);
+    rows->notifier = notifier;
+    notifier.retain(notifier.object);
 }
 
 void pdb_push_observer(lua_State *L, const pdb_observer *observer) {
@@ -65,7 +65,7 @@ void pdb_remove_observer(lua_State *L, pdb_observer *observer) {
     luaL_unref(L, -1, observer->reference);
     lua_pop(L, 1);
     observer->reference = LUA_NOREF;
-    if (observer->hub) atomic_store(&observer->hub->has_removed, true);
+    if (observer->observers) atomic_store(&observer->observers->has_removed, true);
 }
 
 /* The state is closed, since an observer that has not been removed is not collected. */
@@ -73,7 +73,7 @@ static int collect(lua_State *L) {
     pdb_observer **handle = lua_touserdata(L, 1);
     if (*handle == NULL) return 0;
     atomic_store(&(*handle)->is_removed, true);
-    if ((*handle)->hub) atomic_store(&(*handle)->hub->has_removed, true);
+    if ((*handle)->observers) atomic_store(&(*handle)->observers->has_removed, true);
     pdb_release_observer(*handle);
     *handle = NULL;
     return 0;
@@ -101,7 +101,7 @@ static int remove_observer(lua_State *L) {
 }
 
 static bool is_active(pdb_observer *observer) {
-    return !atomic_load(&observer->is_removed) && !atomic_load(&observer->hub->is_ended);
+    return !atomic_load(&observer->is_removed) && !atomic_load(&observer->observers->is_ended);
 }
 
 static int observer_is_active(lua_State *L) {
@@ -149,7 +149,7 @@ static void take_tables(lua_State *L, pdb_observer *observer, int tables) {
 static pdb_connection *calling_connection(pdb_state *rows, pdb_database *database) {
     if (!rows->place) return NULL;
     pdb_connection *connection = database->connections;
-    while (connection && !(connection->hub && connection->hub->calling > 0 && connection->accesses > 0)) connection = connection->next;
+    while (connection && !(connection->observers && connection->observers->calling > 0 && connection->accesses > 0)) connection = connection->next;
     return connection;
 }
 
@@ -186,18 +186,18 @@ static int add(lua_State *L) {
     observer->owners = 1;
     observer->context = rows->context;
     observer->kinds = (unsigned)lua_tointeger(L, 4);
-    observer->mail = rows->mail;
-    if (rows->mail.object) rows->mail.retain(rows->mail.object);
+    observer->notifier = rows->notifier;
+    if (rows->notifier.object) rows->notifier.retain(rows->notifier.object);
     observer->is_once = lua_toboolean(L, 5);
     pdb_push_database_object(L, 1);
     lua_setiuservalue(L, 6, DATABASE);
     take_functions(L, observer, 2, 6);
     take_tables(L, observer, 3);
-    pdb_connection_observers *hub = pdb_make_observers(L, connection);
-    pdb_retain_observers(observer->hub = hub);
+    pdb_connection_observers *observers = pdb_make_observers(L, connection);
+    pdb_retain_observers(observer->observers = observers);
     lua_pushvalue(L, 6);
     keep(L, observer);
-    pdb_observers_add(hub, observer);
+    pdb_observers_add(observers, observer);
     pdb_observe(L);
     return 1;
 }
@@ -214,12 +214,12 @@ int pdb_add_observer(lua_State *L) {
 
 /* MARK: - The state */
 
-static int free_settlements(lua_State *L) {
+static int free_deferred_callbacks(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_free_deferred_callbacks(rows->deferred_callbacks);
     rows->deferred_callbacks = NULL;
-    if (rows->mail.object) rows->mail.release(rows->mail.object);
-    rows->mail.object = NULL;
+    if (rows->notifier.object) rows->notifier.release(rows->notifier.object);
+    rows->notifier.object = NULL;
     return 0;
 }
 
@@ -228,33 +228,33 @@ static int free_settlements(lua_State *L) {
 static void will_begin(lua_State *L, pdb_connection *connection) {
     (void)L;
     pdb_find_observers(connection);
-    if (connection->hub) pdb_prune_observers(connection);
+    if (connection->observers) pdb_prune_observers(connection);
 }
 
 static size_t will_begin_savepoint(pdb_connection *connection) {
-    return connection->hub ? pdb_observers_begin_savepoint(connection->hub, NULL) : 0;
+    return connection->observers ? pdb_observers_begin_savepoint(connection->observers, NULL) : 0;
 }
 
 /* Observers may have been added in the block: they know of all savepoints that were open then. */
 static void did_end_savepoint(pdb_connection *connection, size_t mark, bool is_kept) {
     size_t depth = mark > 0 ? mark : (size_t)connection->savepoints;
-    if (connection->hub) pdb_observers_end_savepoint(connection->hub, depth, is_kept);
+    if (connection->observers) pdb_observers_end_savepoint(connection->observers, depth, is_kept);
 }
 
 static void did_control(pdb_connection *connection, const char *sql) {
-    if (connection->hub == NULL) return;
+    if (connection->observers == NULL) return;
     char *name = NULL;
     pdb_savepoint_command command = connection->database->rows->callbacks.sql.savepoint(sql, &name);
-    if (name) pdb_observers_take_control(connection->hub, command, name);
+    if (name) pdb_observers_take_control(connection->observers, command, name);
     free(name);
 }
 
 static void did_end_statement(pdb_connection *connection) {
-    if (connection->hub) pdb_observers_statement_ended(connection->hub);
+    if (connection->observers) pdb_observers_statement_ended(connection->observers);
 }
 
 static void did_fail_statement(pdb_connection *connection) {
-    if (connection->hub) pdb_observers_statement_failed(connection->hub);
+    if (connection->observers) pdb_observers_statement_failed(connection->observers);
 }
 
 static void did_end(lua_State *L, pdb_connection *connection) {
@@ -266,7 +266,7 @@ static void did_fail(lua_State *L, pdb_connection *connection) {
 }
 
 static void will_drop(pdb_connection *connection) {
-    if (connection->hub) pdb_release_observers(connection->hub);
+    if (connection->observers) pdb_release_observers(connection->observers);
 }
 
 void pdb_open_observers(lua_State *L) {
@@ -285,7 +285,7 @@ void pdb_open_observers(lua_State *L) {
     lua_newtable(L);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &observers_key);
     lua_newuserdatauv(L, 0, 0);
-    pdb_new_metatable(L, &guard_metatable_key, "guard", (luaL_Reg[]){{"__gc", free_settlements}, {NULL, NULL}});
+    pdb_new_metatable(L, &guard_metatable_key, "guard", (luaL_Reg[]){{"__gc", free_deferred_callbacks}, {NULL, NULL}});
     lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &guard_key);
     pdb_add_connection_hooks(pdb_state_of(L), &hooks);

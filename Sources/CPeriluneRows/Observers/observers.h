@@ -11,7 +11,7 @@ void pdb_open_observers(lua_State *L);
 
 /* MARK: - Changes */
 
-/* A table as changes are told of it. Shared by the hub and by changes that wait. */
+/* A table as changes are told of it. Shared by the observers of the connection and by changes that wait. */
 typedef struct pdb_observed_table {
     struct pdb_observed_table *next;
     _Atomic(int) owners;
@@ -31,7 +31,7 @@ typedef struct {
 } pdb_change;
 
 /* The table of a change that SQLite tells of now, read if it is not known. NULL without memory. */
-pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *hub, const char *schema, const char *name);
+pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, const char *schema, const char *name);
 /* One of which only the name is known. */
 pdb_observed_table *pdb_make_named_table(const char *schema, const char *name);
 void pdb_release_observed_table(pdb_observed_table *table);
@@ -43,12 +43,12 @@ enum { PDB_ON_CHANGE = 1, PDB_WILL_COMMIT, PDB_DID_COMMIT, PDB_DID_ROLLBACK };
 typedef struct pdb_observer pdb_observer;
 typedef struct pdb_notification_queue pdb_notification_queue;
 
-/* Shared by the hub and by the value that scripts hold, of which its functions are the user values. */
+/* Shared by the observers of the connection and by the value that scripts hold, of which its functions are the user values. */
 struct pdb_observer {
     pdb_observer *next;
     _Atomic(int) owners;
     _Atomic(bool) is_removed;
-    pdb_connection_observers *hub;         /* owned */
+    pdb_connection_observers *observers;         /* owned */
     plua_context *context; /* of its state: only to be compared, unless that runs */
     int reference;             /* keeps the value that scripts hold */
     unsigned functions;        /* bits of those that it has */
@@ -56,8 +56,8 @@ struct pdb_observer {
     bool is_once;
     char **tables; /* NULL for all */
     size_t table_count;
-    _Atomic(pdb_notification_queue *) inbox; /* NULL if nothing was told of others yet */
-    pdb_notifier mail;
+    _Atomic(pdb_notification_queue *) queue; /* NULL if nothing was told of others yet */
+    pdb_notifier notifier;
 };
 
 static inline unsigned pdb_kind_bit(int kind) {
@@ -93,8 +93,8 @@ struct pdb_connection_observers {
     _Atomic(bool) has_removed;
     sqlite3 *handle;
     bool (*is_boolean)(const char *declared_type);
-    void *grdb, *relay; /* not owned: alive until the hub has ended */
-    pdb_observer *observers;
+    void *grdb, *relay; /* not owned: alive until the observers of the connection has ended */
+    pdb_observer *first_observer;
     pdb_observed_table *tables;
     bool is_hooked, is_changed, has_failed;
     bool has_stale; /* statements may be there that were compiled without the hook */
@@ -109,9 +109,9 @@ struct pdb_connection_observers {
     size_t savepoint_count, savepoint_capacity;
 };
 
-void pdb_retain_observers(pdb_connection_observers *hub);
+void pdb_retain_observers(pdb_connection_observers *observers);
 
-/* The hub of a connection, made if `grdb` is observed for the first time. Raises. [-0, +0] */
+/* The observers of the connection of a connection, made if `grdb` is observed for the first time. Raises. [-0, +0] */
 pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *connection);
 
 /* Looks for the observers of a connection, in case there are others than when it was last used, and lets go of those that were
@@ -119,35 +119,35 @@ pdb_connection_observers *pdb_make_observers(lua_State *L, pdb_connection *conne
 void pdb_find_observers(pdb_connection *connection);
 void pdb_prune_observers(pdb_connection *connection);
 
-void pdb_release_observers(pdb_connection_observers *hub);
+void pdb_release_observers(pdb_connection_observers *observers);
 
 /* A savepoint begins; returns how many there are. It ends, and all inside of it, if the transaction has not. */
-size_t pdb_observers_begin_savepoint(pdb_connection_observers *hub, const char *name);
-void pdb_observers_end_savepoint(pdb_connection_observers *hub, size_t depth, bool is_kept);
+size_t pdb_observers_begin_savepoint(pdb_connection_observers *observers, const char *name);
+void pdb_observers_end_savepoint(pdb_connection_observers *observers, size_t depth, bool is_kept);
 
 /* A statement of a script that does something with a savepoint has been run. */
-void pdb_observers_take_control(pdb_connection_observers *hub, pdb_savepoint_command command, const char *name);
+void pdb_observers_take_control(pdb_connection_observers *observers, pdb_savepoint_command command, const char *name);
 
 /* A statement has succeeded: observers are told what it has changed. */
-void pdb_observers_statement_ended(pdb_connection_observers *hub);
+void pdb_observers_statement_ended(pdb_connection_observers *observers);
 
 /* A statement has failed. */
-void pdb_observers_statement_failed(pdb_connection_observers *hub);
+void pdb_observers_statement_failed(pdb_connection_observers *observers);
 
-/* Adds an observer, which the hub retains. */
-void pdb_observers_add(pdb_connection_observers *hub, pdb_observer *observer);
+/* Adds an observer, which the observers of the connection retains. */
+void pdb_observers_add(pdb_connection_observers *observers, pdb_observer *observer);
 
 /* The statement that runs has failed inside of a transaction, which goes on: forgets what SQLite has undone. */
-void pdb_drop_statement(pdb_connection_observers *hub);
+void pdb_drop_statement(pdb_connection_observers *observers);
 
 /* Tells of a change when the statement has succeeded, and the savepoints that are open have been released. */
-void pdb_observers_tell(pdb_connection_observers *hub, const pdb_change *change);
+void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change);
 
 /* Tells of what was changed inside of savepoints, which are there no more. */
-void pdb_flush_savepoints(pdb_connection_observers *hub);
+void pdb_flush_savepoints(pdb_connection_observers *observers);
 
 /* Forgets them, and what was changed. */
-void pdb_forget_savepoints(pdb_connection_observers *hub);
+void pdb_forget_savepoints(pdb_connection_observers *observers);
 
 pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes);
 void pdb_free_change(pdb_change *change);
@@ -157,7 +157,7 @@ void pdb_free_change(pdb_change *change);
 /* A change, and the end of a transaction, that another state or Swift has made. On any thread. */
 void pdb_post_change(pdb_observer *observer, const pdb_change *change);
 void pdb_post_end(pdb_observer *observer, bool is_commit);
-void pdb_free_notification_queue(pdb_notification_queue *inbox);
+void pdb_free_notification_queue(pdb_notification_queue *queue);
 
 /* MARK: - Calling */
 
@@ -168,7 +168,7 @@ bool pdb_is_own(const pdb_observer *observer);
 void pdb_push_event(lua_State *L, const pdb_change *change);
 
 /* Tells all observers that a change concerns. */
-void pdb_call_observers(pdb_connection_observers *hub, const pdb_change *change);
+void pdb_call_observers(pdb_connection_observers *observers, const pdb_change *change);
 
 /* Calls on_change, if the observer's state runs. Returns false if it has failed: its error is pending then. */
 bool pdb_call_on_change(pdb_observer *observer, const pdb_change *change);
@@ -187,7 +187,7 @@ void pdb_run_deferred_callbacks(lua_State *L, pdb_connection *connection);
 /* Calls them with an error on top of the stack, or pending: it stays what it is. Raises nothing. */
 void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *connection);
 
-void pdb_free_deferred_callbacks(pdb_deferred_callbacks *settlements);
+void pdb_free_deferred_callbacks(pdb_deferred_callbacks *callbacks);
 
 /* Puts did_commit or did_rollback among what is to be called. */
 void pdb_defer_callback(pdb_observer *observer, int function);

@@ -27,10 +27,10 @@ void pdb_free_change(pdb_change *change) {
 }
 
 /* Drops the changes from a position on. */
-static void drop_changes(pdb_connection_observers *hub, size_t count) {
-    while (hub->change_count > count) pdb_free_change(&hub->changes[--hub->change_count]);
-    if (count == 0) hub->changed_bytes = 0;
-    if (hub->statement_start > count) hub->statement_start = count;
+static void drop_changes(pdb_connection_observers *observers, size_t count) {
+    while (observers->change_count > count) pdb_free_change(&observers->changes[--observers->change_count]);
+    if (count == 0) observers->changed_bytes = 0;
+    if (observers->statement_start > count) observers->statement_start = count;
 }
 
 pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
@@ -41,94 +41,94 @@ pdb_change pdb_copy_change(const pdb_change *change, size_t *bytes) {
     return copy;
 }
 
-static void keep_change(pdb_connection_observers *hub, const pdb_change *change) {
-    if (!PLUA_ADD_ROOM(hub->changes, hub->change_count, hub->change_capacity)) return;
-    hub->changes[hub->change_count++] = pdb_copy_change(change, &hub->changed_bytes);
+static void keep_change(pdb_connection_observers *observers, const pdb_change *change) {
+    if (!PLUA_ADD_ROOM(observers->changes, observers->change_count, observers->change_capacity)) return;
+    observers->changes[observers->change_count++] = pdb_copy_change(change, &observers->changed_bytes);
     plua_context *context = plua_running_context();
-    if (context && context->limit && hub->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
+    if (context && context->limit && observers->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
 /* The statement may still fail, and be undone. Where no script runs, nobody is told before the commit anyway. */
-void pdb_observers_tell(pdb_connection_observers *hub, const pdb_change *change) {
-    if (hub->savepoint_count == 0 && plua_running_context() == NULL) pdb_call_observers(hub, change);
-    else keep_change(hub, change);
+void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change) {
+    if (observers->savepoint_count == 0 && plua_running_context() == NULL) pdb_call_observers(observers, change);
+    else keep_change(observers, change);
 }
 
 /* Tells of what was changed inside of savepoints that are there no more. */
-static void flush(pdb_connection_observers *hub) {
-    pdb_change *changes = hub->changes;
-    size_t count = hub->change_count;
-    hub->changes = NULL;
-    hub->change_count = hub->change_capacity = hub->changed_bytes = hub->statement_start = 0;
+static void flush(pdb_connection_observers *observers) {
+    pdb_change *changes = observers->changes;
+    size_t count = observers->change_count;
+    observers->changes = NULL;
+    observers->change_count = observers->change_capacity = observers->changed_bytes = observers->statement_start = 0;
     for (size_t i = 0; i < count; i++) {
-        pdb_call_observers(hub, &changes[i]);
+        pdb_call_observers(observers, &changes[i]);
         pdb_free_change(&changes[i]);
     }
     free(changes);
 }
 
-void pdb_observers_statement_ended(pdb_connection_observers *hub) {
-    if (hub->savepoint_count == 0) flush(hub);
-    else hub->statement_start = hub->change_count;
+void pdb_observers_statement_ended(pdb_connection_observers *observers) {
+    if (observers->savepoint_count == 0) flush(observers);
+    else observers->statement_start = observers->change_count;
 }
 
-void pdb_drop_statement(pdb_connection_observers *hub) {
+void pdb_drop_statement(pdb_connection_observers *observers) {
     /* SQLite counts none where it has undone them; of OR FAIL, and of RAISE(FAIL), those before the failure stay. */
-    if (sqlite3_changes64(hub->handle) == 0) drop_changes(hub, hub->statement_start);
-    pdb_observers_statement_ended(hub);
+    if (sqlite3_changes64(observers->handle) == 0) drop_changes(observers, observers->statement_start);
+    pdb_observers_statement_ended(observers);
 }
 
-static void forget_savepoints(pdb_connection_observers *hub, size_t count) {
-    while (hub->savepoint_count > count) free(hub->savepoints[--hub->savepoint_count].name);
+static void forget_savepoints(pdb_connection_observers *observers, size_t count) {
+    while (observers->savepoint_count > count) free(observers->savepoints[--observers->savepoint_count].name);
 }
 
-size_t pdb_observers_begin_savepoint(pdb_connection_observers *hub, const char *name) {
-    if (!PLUA_ADD_ROOM(hub->savepoints, hub->savepoint_count, hub->savepoint_capacity)) abort();
-    hub->savepoints[hub->savepoint_count++] = (pdb_observed_savepoint){
-        .name = name ? strdup(name) : NULL, .first_change = hub->change_count};
-    return hub->savepoint_count;
+size_t pdb_observers_begin_savepoint(pdb_connection_observers *observers, const char *name) {
+    if (!PLUA_ADD_ROOM(observers->savepoints, observers->savepoint_count, observers->savepoint_capacity)) abort();
+    observers->savepoints[observers->savepoint_count++] = (pdb_observed_savepoint){
+        .name = name ? strdup(name) : NULL, .first_change = observers->change_count};
+    return observers->savepoint_count;
 }
 
-void pdb_observers_end_savepoint(pdb_connection_observers *hub, size_t depth, bool is_kept) {
-    if (depth == 0 || hub->savepoint_count < depth) return; /* the transaction has ended */
-    if (!is_kept) drop_changes(hub, hub->savepoints[depth - 1].first_change);
-    forget_savepoints(hub, depth - 1);
-    if (hub->savepoint_count == 0) flush(hub);
-    hub->has_failed = false;
+void pdb_observers_end_savepoint(pdb_connection_observers *observers, size_t depth, bool is_kept) {
+    if (depth == 0 || observers->savepoint_count < depth) return; /* the transaction has ended */
+    if (!is_kept) drop_changes(observers, observers->savepoints[depth - 1].first_change);
+    forget_savepoints(observers, depth - 1);
+    if (observers->savepoint_count == 0) flush(observers);
+    observers->has_failed = false;
 }
 
-void pdb_flush_savepoints(pdb_connection_observers *hub) {
-    forget_savepoints(hub, 0);
-    flush(hub);
+void pdb_flush_savepoints(pdb_connection_observers *observers) {
+    forget_savepoints(observers, 0);
+    flush(observers);
 }
 
-void pdb_forget_savepoints(pdb_connection_observers *hub) {
-    forget_savepoints(hub, 0);
-    drop_changes(hub, 0);
+void pdb_forget_savepoints(pdb_connection_observers *observers) {
+    forget_savepoints(observers, 0);
+    drop_changes(observers, 0);
 }
 
 /* MARK: - By SQL */
 
 /* The number of the innermost savepoint of that name, from 1; 0 if there is none. */
-static size_t depth_of(pdb_connection_observers *hub, const char *name) {
-    size_t depth = hub->savepoint_count;
-    while (depth > 0 && (hub->savepoints[depth - 1].name == NULL || sqlite3_stricmp(hub->savepoints[depth - 1].name, name) != 0)) {
+static size_t depth_of(pdb_connection_observers *observers, const char *name) {
+    size_t depth = observers->savepoint_count;
+    while (depth > 0 && (observers->savepoints[depth - 1].name == NULL || sqlite3_stricmp(observers->savepoints[depth - 1].name, name) != 0)) {
         depth--;
     }
     return depth;
 }
 
-static void roll_back_to(pdb_connection_observers *hub, size_t depth) {
+static void roll_back_to(pdb_connection_observers *observers, size_t depth) {
     if (depth == 0) return;
-    drop_changes(hub, hub->savepoints[depth - 1].first_change);
-    forget_savepoints(hub, depth);
+    drop_changes(observers, observers->savepoints[depth - 1].first_change);
+    forget_savepoints(observers, depth);
 }
 
-void pdb_observers_take_control(pdb_connection_observers *hub, pdb_savepoint_command command, const char *name) {
+void pdb_observers_take_control(pdb_connection_observers *observers, pdb_savepoint_command command, const char *name) {
     switch (command) {
-        case PDB_SAVEPOINT_BEGIN: pdb_observers_begin_savepoint(hub, name); break;
-        case PDB_SAVEPOINT_RELEASE: pdb_observers_end_savepoint(hub, depth_of(hub, name), true); break;
-        case PDB_SAVEPOINT_ROLL_BACK: roll_back_to(hub, depth_of(hub, name)); break;
+        case PDB_SAVEPOINT_BEGIN: pdb_observers_begin_savepoint(observers, name); break;
+        case PDB_SAVEPOINT_RELEASE: pdb_observers_end_savepoint(observers, depth_of(observers, name), true); break;
+        case PDB_SAVEPOINT_ROLL_BACK: roll_back_to(observers, depth_of(observers, name)); break;
         case PDB_NO_SAVEPOINT: break;
     }
 }

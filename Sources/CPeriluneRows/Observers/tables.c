@@ -11,10 +11,10 @@ void pdb_release_observed_table(pdb_observed_table *table) {
     free(table);
 }
 
-void pdb_observers_forget_tables(pdb_connection_observers *hub) {
-    while (hub->tables) {
-        pdb_observed_table *table = hub->tables;
-        hub->tables = table->next;
+void pdb_observers_forget_tables(pdb_connection_observers *observers) {
+    while (observers->tables) {
+        pdb_observed_table *table = observers->tables;
+        observers->tables = table->next;
         pdb_release_observed_table(table);
     }
 }
@@ -34,7 +34,7 @@ static bool grow(pdb_observed_table *table) {
 
 /* Reads the columns. Those that are computed when they are read are not stored, and not told; neither are those after them, since
 ** SQLite's versions do not agree on how it counts them. */
-static bool read_columns(const pdb_connection_observers *hub, pdb_observed_table *table, sqlite3_stmt *statement) {
+static bool read_columns(const pdb_connection_observers *observers, pdb_observed_table *table, sqlite3_stmt *statement) {
     enum { NAME = 1, TYPE = 2, HIDDEN = 6, VIRTUAL = 2 };
     bool has_virtual = false;
     while (sqlite3_step(statement) == SQLITE_ROW) {
@@ -44,7 +44,7 @@ static bool read_columns(const pdb_connection_observers *hub, pdb_observed_table
         const char *name = (const char *)sqlite3_column_text(statement, NAME);
         if (name == NULL || (table->columns[table->count - 1] = strdup(name)) == NULL) return false;
         const char *type = (const char *)sqlite3_column_text(statement, TYPE);
-        table->booleans[table->count - 1] = type && hub->is_boolean(type);
+        table->booleans[table->count - 1] = type && observers->is_boolean(type);
     }
     return true;
 }
@@ -62,14 +62,14 @@ static bool has_rowid(sqlite3 *handle, const pdb_observed_table *table) {
 }
 
 /* SQLite's own sessions read tables in the same way, and at the same moment: inside the hook. */
-static bool read_table(const pdb_connection_observers *hub, pdb_observed_table *table) {
+static bool read_table(const pdb_connection_observers *observers, pdb_observed_table *table) {
     char *sql = sqlite3_mprintf("PRAGMA \"%w\".table_xinfo(%Q)", table->schema, table->name);
     sqlite3_stmt *statement = NULL;
-    bool is_read = sql && sqlite3_prepare_v2(hub->handle, sql, -1, &statement, NULL) == SQLITE_OK &&
-                   read_columns(hub, table, statement);
+    bool is_read = sql && sqlite3_prepare_v2(observers->handle, sql, -1, &statement, NULL) == SQLITE_OK &&
+                   read_columns(observers, table, statement);
     sqlite3_finalize(statement);
     sqlite3_free(sql);
-    if (is_read) table->has_rowid = has_rowid(hub->handle, table);
+    if (is_read) table->has_rowid = has_rowid(observers->handle, table);
     return is_read;
 }
 
@@ -85,25 +85,25 @@ pdb_observed_table *pdb_make_named_table(const char *schema, const char *name) {
     return NULL;
 }
 
-static pdb_observed_table *make_table(const pdb_connection_observers *hub, const char *schema, const char *name) {
+static pdb_observed_table *make_table(const pdb_connection_observers *observers, const char *schema, const char *name) {
     pdb_observed_table *table = pdb_make_named_table(schema, name);
-    if (table == NULL || read_table(hub, table)) return table;
+    if (table == NULL || read_table(observers, table)) return table;
     pdb_release_observed_table(table);
     return NULL;
 }
 
-pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *hub, const char *schema, const char *name) {
-    pdb_observed_table **link = &hub->tables;
+pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, const char *schema, const char *name) {
+    pdb_observed_table **link = &observers->tables;
     for (; *link; link = &(*link)->next) {
         pdb_observed_table *table = *link;
         if (strcmp(table->name, name) != 0 || strcmp(table->schema, schema) != 0) continue;
-        if (table->count == sqlite3_preupdate_count(hub->handle)) return table;
+        if (table->count == sqlite3_preupdate_count(observers->handle)) return table;
         *link = table->next; /* others have changed it */
         pdb_release_observed_table(table);
         break;
     }
-    pdb_observed_table *table = make_table(hub, schema, name);
+    pdb_observed_table *table = make_table(observers, schema, name);
     if (table == NULL) return NULL;
-    table->next = hub->tables;
-    return hub->tables = table;
+    table->next = observers->tables;
+    return observers->tables = table;
 }

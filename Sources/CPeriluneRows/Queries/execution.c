@@ -103,7 +103,7 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
 }
 
 /* Whoever follows transactions may have to know of one, or of a savepoint. */
-static void tell_of_control(lua_State *L, pdb_call *call) {
+static void report_control(lua_State *L, pdb_call *call) {
     if (call->statement->screening.keyword != PDB_KEYWORD_CONTROL) return;
     pdb_did_control(call->access->connection, sqlite3_sql(call->statement->handle));
     if (call->rows->has_pending_error) pdb_raise_failure(L, call->statement);
@@ -127,7 +127,7 @@ void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_I
     }
     step_change(L, call, &run);
     if (run.is_stale) raise_stale(L, call);
-    tell_of_control(L, call);
+    report_control(L, call);
     pdb_end_change(call);
     pdb_did_end(L, call->access->connection);
     plua_count_work(L, 100);

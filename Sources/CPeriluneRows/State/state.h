@@ -25,7 +25,7 @@ struct pdb_state {
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
     uint64_t cache_run;          /* the run that it is counted for */
     size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
-    pdb_notifier mail; /* without an object until it is set */
+    pdb_notifier notifier; /* without an object until it is set */
     struct pdb_deferred_callbacks *deferred_callbacks; /* what observers are to be told, or NULL */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;

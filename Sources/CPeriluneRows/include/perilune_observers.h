@@ -12,42 +12,42 @@
 /* The observers of a connection, pdb_connection_observers, belong to its queue, on which all of this is called, but for the end. */
 
 /* To be called when the schema may have changed, and when a statement says that it will change it. */
-void pdb_observers_forget_tables(pdb_connection_observers *hub);
+void pdb_observers_forget_tables(pdb_connection_observers *observers);
 
 /* Whether observers are told of changes, and how many savepoints they know of. */
-bool pdb_observers_is_hooked(pdb_connection_observers *hub);
-size_t pdb_observers_savepoint_count(pdb_connection_observers *hub);
+bool pdb_observers_is_hooked(pdb_connection_observers *observers);
+size_t pdb_observers_savepoint_count(pdb_connection_observers *observers);
 
-/* A statement is about to run inside of savepoints that the hub does not know of, or is not. In them changes are told by
-** pdb_observers_tell_later, once they are released, without their values. */
-void pdb_observers_defer(pdb_connection_observers *hub, bool is_deferring);
-bool pdb_observers_wants(pdb_connection_observers *hub, const char *table, int kind);
-void pdb_observers_tell_later(pdb_connection_observers *hub, int kind, const char *schema, const char *table, sqlite3_int64 rowid);
+/* A statement is about to run inside of savepoints that the observers of the connection does not know of, or is not. In them changes are told by
+** pdb_observers_notify_later, once they are released, without their values. */
+void pdb_observers_defer(pdb_connection_observers *observers, bool is_deferring);
+bool pdb_observers_wants(pdb_connection_observers *observers, const char *table, int kind);
+void pdb_observers_notify_later(pdb_connection_observers *observers, int kind, const char *schema, const char *table, sqlite3_int64 rowid);
 
 /* Sets it for the observers that are added from now on. The object is retained by each of them. */
-void pdb_set_notifier(lua_State *L, pdb_notifier mail);
+void pdb_set_notifier(lua_State *L, pdb_notifier notifier);
 
 /* A transaction is about to be committed. Returns a Lua status: if it is not LUA_OK, an observer refuses, and its error is on top
 ** of the stack of plua_running_context()->running. */
-int pdb_observers_will_commit(pdb_connection_observers *hub);
+int pdb_observers_will_commit(pdb_connection_observers *observers);
 
-/* A transaction has ended. Calls nothing: the observers are told by pdb_settle_access. */
-void pdb_observers_did_end(pdb_connection_observers *hub, bool is_commit);
+/* A transaction has ended. Calls nothing: the observers are told by pdb_end_observed_access. */
+void pdb_observers_did_end(pdb_connection_observers *observers, bool is_commit);
 
 /* Lets go of observers that were removed, or whose state is closed. Returns whether none is left: GRDB need tell nothing any more. */
-bool pdb_observers_prune(pdb_connection_observers *hub);
+bool pdb_observers_prune(pdb_connection_observers *observers);
 
 /* GRDB has let go of its observer: the connection is gone, or nobody observes it any more. On any thread. */
-void pdb_observers_end(pdb_connection_observers *hub);
+void pdb_observers_end(pdb_connection_observers *observers);
 
 /* Calls what observers are to be told of transactions that have ended on the connection. To be called by Swift inside the access to
 ** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
-void pdb_settle_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed);
+void pdb_end_observed_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed);
 
 /* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back; NULL if it is not
 ** there. On the queue of the connection. */
 void *pdb_lift_hook(sqlite3 *handle);
-void pdb_put_hook_back(void *hub);
+void pdb_put_hook_back(void *observers);
 
 /* For the library: Lua functions. */
 

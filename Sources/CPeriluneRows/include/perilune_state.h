@@ -60,8 +60,8 @@ typedef struct {
     int (*record)(lua_State *L, void *grdb, void *object);
     /* Whether anybody observes the changes of a connection. */
     bool (*is_observed)(void *grdb);
-    /* Has GRDB tell the hub of transactions. Returns what stop_observing is given. */
-    void *(*observe)(void *grdb, pdb_connection_observers *hub);
+    /* Has GRDB tell the observers of the connection of transactions. Returns what stop_observing is given. */
+    void *(*observe)(void *grdb, pdb_connection_observers *observers);
     void (*stop_observing)(void *grdb, void *relay);
     /* Gives an error object on top of the stack the Swift error that it stands for. */
     void (*attach_error)(lua_State *L, int code, const char *message, const char *sql);

@@ -21,7 +21,7 @@ static inline plua_meter plua_meter_for(lua_State *L) {
 }
 
 /* Charges what has been counted. May raise. */
-static inline void plua_settle(plua_meter *meter) {
+static inline void plua_charge_meter(plua_meter *meter) {
     int64_t done = PLUA_STRIDE - meter->left;
     meter->left = PLUA_STRIDE;
     plua_count_work(meter->L, done);
@@ -34,7 +34,7 @@ static inline void plua_note(plua_meter *meter, size_t steps) {
 
 static inline void plua_count(plua_meter *meter, size_t steps) {
     plua_note(meter, steps);
-    if (meter->left <= 0) plua_settle(meter);
+    if (meter->left <= 0) plua_charge_meter(meter);
 }
 
 /* What handling so many bytes at once costs: memory is copied and searched much faster than a step of the interpreter. */

@@ -55,7 +55,7 @@ static int find_plain(lua_State *L, const char *subject, size_t length, size_t f
 
 static int find_pattern(lua_State *L, plua_matcher *matcher, const char *from, bool with_positions) {
     const char *end, *start = plua_search(matcher, from, &end);
-    plua_settle(&matcher->meter);
+    plua_charge_meter(&matcher->meter);
     if (!start) {
         luaL_pushfail(L);
         return 1;
@@ -100,7 +100,7 @@ static int next_match(lua_State *L) {
     const char *end, *start = state->from;
     state->matcher.meter = plua_meter_for(L); /* perhaps another coroutine than the last time */
     while ((start = plua_search(&state->matcher, start, &end)) != NULL && end == state->last_end) start++;
-    plua_settle(&state->matcher.meter);
+    plua_charge_meter(&state->matcher.meter);
     if (!start) return 0;
     state->from = state->last_end = end;
     return plua_push_captures(&state->matcher, start, end);
@@ -239,7 +239,7 @@ static int limited_gsub(lua_State *L) {
     } else {
         lua_pushvalue(L, 1);
     }
-    plua_settle(&call.matcher.meter);
+    plua_charge_meter(&call.matcher.meter);
     lua_pushinteger(L, count);
     return 2;
 }

@@ -65,7 +65,7 @@ static int limited_insert(lua_State *L) {
         copy_element(L, 1, i - 1, 1, i);
         plua_count(&meter, 1);
     }
-    plua_settle(&meter);
+    plua_charge_meter(&meter);
     lua_seti(L, 1, position);
     return 0;
 }
@@ -83,7 +83,7 @@ static int limited_remove(lua_State *L) {
         copy_element(L, 1, position + 1, 1, position);
         plua_count(&meter, 1);
     }
-    plua_settle(&meter);
+    plua_charge_meter(&meter);
     lua_pushnil(L);
     lua_seti(L, 1, position);
     return 1;
@@ -97,7 +97,7 @@ static void copy_elements(lua_State *L, lua_Integer from, int target, lua_Intege
         copy_element(L, 1, from + offset, target, to + offset);
         plua_count(&meter, 1);
     }
-    plua_settle(&meter);
+    plua_charge_meter(&meter);
 }
 
 static int limited_move(lua_State *L) {
@@ -147,7 +147,7 @@ static int limited_concat(lua_State *L) {
     }
     if (first == last) append_element(L, &buffer, &meter, first);
     luaL_pushresult(&buffer);
-    plua_settle(&meter);
+    plua_charge_meter(&meter);
     return 1;
 }
 
@@ -162,7 +162,7 @@ static int limited_unpack(lua_State *L) {
         lua_geti(L, 1, (lua_Integer)((lua_Unsigned)first + i));
         plua_count(&meter, 1);
     }
-    plua_settle(&meter);
+    plua_charge_meter(&meter);
     return (int)count + 1;
 }
 
@@ -275,7 +275,7 @@ static int limited_sort(lua_State *L) {
     lua_settop(L, 2);
     sorting sorter = {plua_meter_for(L), (uint64_t)size * 2 + 1, !lua_isnil(L, 2)};
     sort_range(L, &sorter, 1, size);
-    plua_settle(&sorter.meter);
+    plua_charge_meter(&sorter.meter);
     return 0;
 }
 

@@ -58,20 +58,20 @@ extension ErrorReport {
     /// SQLite stopped, help, and the calls. What could harm a terminal is escaped.
     public var text: String { text { $1 } }
 
-    /// What parts of a report are, for who colours them.
+    /// What parts of a report are, for who colors them.
     package enum Part {
         case error, place, caret, help, trace
     }
 
-    /// The report in lines whose parts are coloured.
-    package func text(_ colour: (Part, String) -> String) -> String {
-        var lines = [colour(.error, "error:") + " " + Self.indented(message)]
-        if let place { lines.append("  at " + colour(.place, place)) }
+    /// The report in lines whose parts are colored.
+    package func text(_ color: (Part, String) -> String) -> String {
+        var lines = [color(.error, "error:") + " " + Self.indented(message)]
+        if let place { lines.append("  at " + color(.place, place)) }
         if let sourceText { lines.append(sourceText) }
-        lines += sqlLines(colour)
+        lines += sqlLines(color)
         if !arguments.isEmpty { lines.append(Self.labelled("args", arguments.joined(separator: ", "))) }
-        if let help { lines.append(Self.labelled("help", colour(.help, Self.indented(help, by: 8)))) }
-        if isTraceWorthShowing { lines.append(Self.labelled("trace", colour(.trace, traceText))) }
+        if let help { lines.append(Self.labelled("help", color(.help, Self.indented(help, by: 8)))) }
+        if isTraceWorthShowing { lines.append(Self.labelled("trace", color(.trace, traceText))) }
         return lines.joined(separator: "\n") + "\n"
     }
 
@@ -84,7 +84,7 @@ extension ErrorReport {
         return "  \(line) | " + TextLine(sourceLine).shortened(to: Self.maximalWidth)
     }
 
-    private func sqlLines(_ colour: (Part, String) -> String) -> [String] {
+    private func sqlLines(_ color: (Part, String) -> String) -> [String] {
         guard let sql else { return [] }
         let excerpt = SQLExcerpt(sql, offset: sqlOffset, maximalWidth: Self.maximalWidth)
         let label = excerpt.lineNumber.map { "SQL:\($0)" } ?? "SQL"
@@ -92,7 +92,7 @@ extension ErrorReport {
         if let column = excerpt.caretColumn {
             // As wide as the label is, which grows with the line number.
             let margin = max(8, label.utf8.count + 3)
-            lines.append(String(repeating: " ", count: margin + column) + colour(.caret, "^"))
+            lines.append(String(repeating: " ", count: margin + column) + color(.caret, "^"))
         }
         return lines
     }

@@ -24,8 +24,8 @@ extension ScriptHost {
         var isCancelled = false
         while true {
             if let failure = loop.takeFailure() { throw failure }
-            if isCancelled || idling.isCancelled {
-                idling.notice()
+            if isCancelled || hostCancellation.isCancelled {
+                hostCancellation.notice()
                 throw LuaError(.cancelled, "the script was cancelled while it waited")
             }
             if loop.isIdle { return }
@@ -68,7 +68,7 @@ extension ScriptHost {
 
     /// Gives errors to who wants them.
     private func settleFailures() {
-        if case .fail = errorsOfCallbacks {
+        if case .fail = callbackErrors {
             // The scripts that wait are over as well.
             if loop.hasFailed { state.core.cancelWaitingRuns() }
             return
@@ -76,7 +76,7 @@ extension ScriptHost {
         while let failure = loop.takeFailure() {
             let error = failure as? LuaError ?? LuaError(.host, "\(failure)")
             if error.code == .exit { continue }
-            if case .handle(let handle) = errorsOfCallbacks {
+            if case .handle(let handle) = callbackErrors {
                 handle(error)
             } else {
                 var metadata: Logger.Metadata = ["kind": "\(error.kind ?? error.code.description)"]

@@ -62,7 +62,7 @@ struct ChangeCollector {
     // MARK: - Recorded changes
 
     private mutating func takeRecorded(_ changeset: Changeset) throws {
-        var others: [TableShape] = []
+        var others: [PreviewTable] = []
         for table in start.recording.touchedTables.compactMap(schema.table) {
             if table.unrecordable != nil {
                 others.append(table.kind == .shadow ? owner(of: table) ?? table : table)
@@ -93,7 +93,7 @@ struct ChangeCollector {
     }
 
     /// Why sessions cannot record a table that they can record otherwise: for the keys of its rows, now or before.
-    private mutating func keyObstacle(_ new: TableShape, _ old: TableShape?) throws -> String? {
+    private mutating func keyObstacle(_ new: PreviewTable, _ old: PreviewTable?) throws -> String? {
         guard let old, !new.nullableKey.isEmpty || new.hasLooseKey else { return nil }
         try attachFormerState()
         if try TableComparison.hasNullKey(db, new, "main") || TableComparison.hasNullKey(db, old, PreviewCopy.formerSchema) {
@@ -104,7 +104,7 @@ struct ChangeCollector {
     }
 
     /// The virtual table that keeps its rows in another.
-    private func owner(of shadow: TableShape) -> TableShape? {
+    private func owner(of shadow: PreviewTable) -> PreviewTable? {
         schema.tables.filter { $0.kind == .virtual && shadow.name.hasPrefix($0.name + "_") }.max {
             $0.name.count < $1.name.count
         }
@@ -119,7 +119,7 @@ struct ChangeCollector {
         }
     }
 
-    private mutating func compare(_ new: TableShape?, _ old: TableShape?, keepsRowIDs: Bool, isTouched: Bool) throws {
+    private mutating func compare(_ new: PreviewTable?, _ old: PreviewTable?, keepsRowIDs: Bool, isTouched: Bool) throws {
         guard let table = new ?? old else { return }
         try attachFormerState()
         do {

@@ -62,7 +62,7 @@ private struct PlanApplication {
         let foreignKeys = try ForeignKeyCheck(db, schema, changeset)
         let violations = try foreignKeys.countViolations()
         if var conflict = try seen?.firstDifference(in: db, schema: schema) {
-            conflict.isOfUnchangedColumns = true
+            conflict.isInUnchangedColumns = true
             throw PlanError(
                 .conflict, "conflict: \(conflict.row) has changed since the plan was made\(conflict.differences)", conflict: conflict)
         }

@@ -44,7 +44,7 @@ public struct PlanConflict: Sendable, Equatable {
     /// What is there; `nil` if there is no such row, or it is not known.
     public let found: [PreviewValue]?
     /// Whether what is different is only what the plan leaves alone.
-    public var isOfUnchangedColumns = false
+    public var isInUnchangedColumns = false
     /// `the row of book with id = 1`.
     let row: String
 

@@ -13,7 +13,7 @@ struct SchemaSnapshot {
 
     let objects: [Object]
     /// Tables of all kinds, views left out.
-    let tables: [TableShape]
+    let tables: [PreviewTable]
     /// Grows with every change of the schema, also one that is taken back, and with VACUUM.
     let version: Int
 
@@ -31,11 +31,11 @@ struct SchemaSnapshot {
             return Object(type: "pragma", name: name, table: "", sql: "\(value)")
         }
         objects = stored + settings
-        tables = try TableShape.fetchAll(db, schema: schema)
+        tables = try PreviewTable.fetchAll(db, schema: schema)
         version = try Int.fetchOne(db, sql: "PRAGMA \(schema.quotedName).schema_version") ?? 0
     }
 
-    func table(_ name: String) -> TableShape? {
+    func table(_ name: String) -> PreviewTable? {
         tables.first { $0.name.lowercased() == name.lowercased() }
     }
 

@@ -12,8 +12,8 @@ struct TableComparison {
     }
 
     private let db: Database
-    private let new: TableShape?
-    private let old: TableShape?
+    private let new: PreviewTable?
+    private let old: PreviewTable?
     private let rowLimit: Int
     private let matching: Matching
     private var result: TableChanges
@@ -24,7 +24,7 @@ struct TableComparison {
     ///   - new: The table now; `nil` if it is gone.
     ///   - old: The table before; `nil` if it is new.
     ///   - keepsRowIDs: Whether row ids are known to stand for the same rows. VACUUM gives new ones to tables without a key.
-    init(_ db: Database, new: TableShape?, old: TableShape?, keepsRowIDs: Bool, rowLimit: Int) throws {
+    init(_ db: Database, new: PreviewTable?, old: PreviewTable?, keepsRowIDs: Bool, rowLimit: Int) throws {
         self.db = db
         self.new = new
         self.old = old
@@ -37,7 +37,7 @@ struct TableComparison {
     }
 
     private static func matching(
-        _ db: Database, _ new: TableShape?, _ old: TableShape?, keepsRowIDs: Bool
+        _ db: Database, _ new: PreviewTable?, _ old: PreviewTable?, keepsRowIDs: Bool
     ) throws -> Matching {
         guard let new, let old else { return .content }
         let key = new.key
@@ -53,7 +53,7 @@ struct TableComparison {
     }
 
     /// Whether there are rows that the key does not tell apart.
-    static func hasNullKey(_ db: Database, _ table: TableShape, _ schema: String) throws -> Bool {
+    static func hasNullKey(_ db: Database, _ table: PreviewTable, _ schema: String) throws -> Bool {
         guard !table.nullableKey.isEmpty else { return false }
         let condition = table.nullableKey.map { "\($0.quotedName) IS NULL" }.joined(separator: " OR ")
         let sql = "SELECT EXISTS(SELECT 1 FROM \(schema).\(table.name.quotedName) WHERE \(condition))"
@@ -61,7 +61,7 @@ struct TableComparison {
     }
 
     /// Whether there are rows whose key is stored differently than before, though SQLite takes it for the same.
-    static func hasRestoredKey(_ db: Database, _ new: TableShape, _ old: TableShape) throws -> Bool {
+    static func hasRestoredKey(_ db: Database, _ new: PreviewTable, _ old: PreviewTable) throws -> Bool {
         guard new.hasLooseKey, !new.key.isEmpty, new.key == old.key else { return false }
         let names = new.key.map(\.quotedName)
         let match = names.map { "a.\($0) = b.\($0)" }.joined(separator: " AND ")
@@ -160,7 +160,7 @@ struct TableComparison {
         return terms.isEmpty ? nil : "(" + terms.joined(separator: " OR ") + ")"
     }
 
-    private static func constantDefault(of column: TableShape.Column) -> String {
+    private static func constantDefault(of column: PreviewTable.Column) -> String {
         guard let sql = column.defaultSQL else { return "NULL" }
         let isText = sql.hasPrefix("'") && sql.hasSuffix("'")
         let isConstant = isText || Double(sql) != nil || ["true", "false"].contains(sql.lowercased())
@@ -199,11 +199,11 @@ struct TableComparison {
 
     // MARK: - Reading
 
-    private static func newName(_ table: TableShape) -> String {
+    private static func newName(_ table: PreviewTable) -> String {
         "main.\(table.name.quotedName)"
     }
 
-    private static func oldName(_ table: TableShape) -> String {
+    private static func oldName(_ table: PreviewTable) -> String {
         "\(PreviewCopy.formerSchema).\(table.name.quotedName)"
     }
 

@@ -67,7 +67,7 @@ struct AccessRunner {
     }
 
     private func settle(_ db: Database, hasFailed: Bool) {
-        pdb_settle_access(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
+        pdb_end_observed_access(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
     }
 
     /// Without a transaction; one that the body has left open is rolled back.

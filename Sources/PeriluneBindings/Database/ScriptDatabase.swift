@@ -32,7 +32,7 @@ package final class ScriptDatabase {
     private var retired: [any TransactionObserver] = []
 
     private struct WeakWatch {
-        weak var watch: ValueWatch?
+        weak var watch: ValueObserver?
     }
 
     /// What a script may do with a database, beyond reading and writing it.
@@ -144,7 +144,7 @@ package final class ScriptDatabase {
     }
 
     /// Has a watch end with the database.
-    func add(_ watch: ValueWatch) {
+    func add(_ watch: ValueObserver) {
         watches.removeAll { $0.watch?.isEnded != false }
         watches.append(WeakWatch(watch: watch))
         watch.onRetire = { [weak self] observer in self?.retired.append(observer) }

@@ -37,7 +37,7 @@ final class ForeignWrites {
     /// Signals a watch whenever another process has written, until it ends.
     ///
     /// - Parameter seconds: The time between two looks.
-    func look(at database: ScriptDatabase, every seconds: Double, for watch: ValueWatch) throws {
+    func look(at database: ScriptDatabase, every seconds: Double, for watch: ValueObserver) throws {
         let key = Key(database: ObjectIdentifier(database), seconds: seconds)
         let poll = try polls[key] ?? begin(database, every: seconds, key)
         let identifier = ObjectIdentifier(watch)

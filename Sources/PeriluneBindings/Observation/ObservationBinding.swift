@@ -6,7 +6,7 @@ internal import PeriluneRecords
 /// What the modules of observations in Lua are built on: `perilune.native.observation`.
 struct ObservationBinding {
     private let loop: ScriptLoop
-    private let watches: LuaUserdataType<ValueWatch>
+    private let watches: LuaUserdataType<ValueObserver>
     private let chain: DeliveryChain
 
     private init(loop: ScriptLoop, in state: LuaState) throws {
@@ -35,19 +35,19 @@ struct ObservationBinding {
         }
         try defineDelivery(in: table)
         try defineChain(in: table)
-        let mail = MailSource()
+        let notifications = NotificationSource()
         let foreignWrites = ForeignWrites(loop: loop)
-        // () has the mail of observers read; returns whether there is somebody who reads it.
-        try table.setFunction("signal_mail") { [mail] _ in
-            mail.source?.signal()
-            return [.boolean(mail.source != nil)]
+        // () has the notifications of observers read; returns whether there is somebody who reads it.
+        try table.setFunction("signal_notifications") { [notifications] _ in
+            notifications.source?.signal()
+            return [.boolean(notifications.source != nil)]
         }
         // (function) has the loop call the function when observers are to be told of transactions of others.
-        try table.set("open_mail", .function(state.core.makeFunction("open_mail", raw: { [loop, mail] core, _ in
+        try table.set("open_notifications", .function(state.core.makeFunction("open_notifications", raw: { [loop, notifications] core, _ in
             let function = try LuaFunction.fromLua(core.value(at: 1))
             let source = try loop.addSource("observer", keepsAlive: false, scope: 0, .calling(function))
-            mail.source = source
-            ObserverMail(source.signaller).install(in: core)
+            notifications.source = source
+            ObserverNotifier(source.signaller).install(in: core)
             return 0
         })))
         // (handle, names of tables) tells all observers, those of Swift among them, that the tables may have changed.
@@ -136,7 +136,7 @@ struct ObservationBinding {
     // MARK: - Starting
 
     /// A watch of the database at 1.
-    private static func start(_ core: LuaCore, _ chain: DeliveryChain) throws -> ValueWatch {
+    private static func start(_ core: LuaCore, _ chain: DeliveryChain) throws -> ValueObserver {
         guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
             throw BindingError(
                 "argument", "db:observe: expected a database that is alive, got \(core.value(at: 1).typeName)")
@@ -150,13 +150,13 @@ struct ObservationBinding {
 
     private static func start(
         on database: ScriptDatabase, access: UnsafeMutablePointer<pdb_access>?, _ chain: DeliveryChain
-    ) throws -> ValueWatch {
+    ) throws -> ValueObserver {
         guard let access, let grdb = pdb_access_grdb(access) else {
             return try database.entering {
                 try database.writer.writeWithoutTransaction { db in
                     try db.requireOpen()
                     database.removeRetired(from: db)
-                    return ValueWatch(on: db, chain: chain)
+                    return ValueObserver(on: db, chain: chain)
                 }
             }
         }
@@ -164,6 +164,6 @@ struct ObservationBinding {
         guard !db.configuration.readonly || database.writer.configuration.readonly else {
             throw BindingError("nested_access", "db:observe: not inside db:read of a pool, whose connection only reads")
         }
-        return ValueWatch(on: db, chain: chain)
+        return ValueObserver(on: db, chain: chain)
     }
 }

@@ -12,7 +12,7 @@ struct AutomationService: Sendable {
     let host: ScriptHost
     /// How often to look whether another process has written; `nil`: not at all.
     let poll: Duration?
-    let colours: Colours
+    let colors: Colors
 
     /// Runs until the host is cancelled.
     ///
@@ -22,7 +22,7 @@ struct AutomationService: Sendable {
         let place = database.flatMap(FilePlace.init)
         var versions = [file: FileVersion(file)]
         try await host.waitForEvents()
-        CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
+        CommandOutput.note(Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
         try await addModules(to: &versions)
         let watching = Task { [versions] in
             var versions = versions
@@ -66,11 +66,11 @@ struct AutomationService: Sendable {
     /// Loads the file; if that fails the former automations go on.
     private func reload(since path: String) async {
         do {
-            CommandOutput.note("\(path) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colours)
+            CommandOutput.note("\(path) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
         } catch {
             var report = (error as? LuaError).map { ErrorReport($0) } ?? ErrorReport("\(error)", kind: "io")
             report.help = "the former automations go on"
-            StandardStreams.writeError(report.text(colours: colours))
+            StandardStreams.writeError(report.text(colors: colors))
         }
     }
 

@@ -3,7 +3,7 @@ internal import Perilune
 /// Writes automations and their runs as tables.
 struct AutomationTable: Sendable {
     let format: ResultFormat?
-    let colour: ColourChoice
+    let color: ColorChoice
 
     func write(_ automations: [Automation]) throws {
         let columns = ["name", "on", "mode", "enabled", "last_run", "outcome", "description"]
@@ -28,7 +28,7 @@ struct AutomationTable: Sendable {
 
     private func write(_ columns: [String], _ rows: [[Cell]]) throws {
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
-        try format.makeFormatter(columns: columns, colours: CommandOutput.outputColours(colour)).writeTable(rows)
+        try format.makeFormatter(columns: columns, colors: CommandOutput.outputColors(color)).writeTable(rows)
     }
 }
 

@@ -53,7 +53,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
     }
 
     func run() async throws {
-        let colours = common.errorColours
+        let colors = common.errorColors
         do {
             let plan = try PreviewPlan(contentsOf: file)
             guard let path = database.path ?? plan.origin.path else {
@@ -67,15 +67,15 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
                 throw ExitCode(ExitStatus.failure)
             }
             try await apply(plan, to: path)
-            CommandOutput.note("\(undo ? "taken back in" : "applied to") \(path): \(changes)", colours)
+            CommandOutput.note("\(undo ? "taken back in" : "applied to") \(path): \(changes)", colors)
             if !plan.effects.isEmpty, !undo {
-                CommandOutput.note("not performed: \(Self.describe(plan.effects))", colours)
+                CommandOutput.note("not performed: \(Self.describe(plan.effects))", colors)
             }
         } catch let error as PlanError {
             var report = ErrorReport(error)
             if report.kind == "conflict" || report.kind == "schema" {
                 report.help = "nothing was applied; preview the script again, or run it without --preview"
-                if error.conflict?.isOfUnchangedColumns == true {
+                if error.conflict?.isInUnchangedColumns == true {
                     report.help = "the plan changes other columns of the row: --changed-columns-only compares these alone"
                 }
             }

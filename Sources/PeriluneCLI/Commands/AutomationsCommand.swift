@@ -34,7 +34,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             var request = ScriptRequest(sources: file.map { [.file($0)] } ?? [], arguments: [])
             request.database = database.path
             limits?.apply(to: &request)
-            request.colour = common.color
+            request.color = common.color
             return request
         }
 
@@ -44,7 +44,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             if request.preview == nil, !request.usesCopy, let database = request.database {
                 try context.requireLive("automations", database: database)
             }
-            let runner = ScriptRunner(request: request, colours: common.errorColours)
+            let runner = ScriptRunner(request: request, colors: common.errorColors)
             let status = try await context.run { try await runner.run() }
             try StandardStreams.flush()
             if status != 0 { throw ExitCode(status) }
@@ -70,7 +70,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             var request = options.makeRequest(file, limits: limits)
             request.usesCopy = true
             request.makesDatabase = creating.create
-            let table = AutomationTable(format: format, colour: options.common.color)
+            let table = AutomationTable(format: format, color: options.common.color)
             request.task = { [file] host in
                 try await host.loadAutomations(file: file, isLive: false)
                 try await table.write(host.automations())
@@ -101,7 +101,7 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
         func run() async throws {
             var request = options.makeRequest()
             request.isReadonly = true
-            let table = AutomationTable(format: format, colour: options.common.color)
+            let table = AutomationTable(format: format, color: options.common.color)
             request.task = { [name, last] host in
                 try await table.write(host.automationRuns(of: name, last: last).reversed())
             }
@@ -152,24 +152,24 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             var request = options.makeRequest(file, limits: limits)
             request.makesDatabase = creating.create
             // Ctrl-C is how a service ends; of one run it is the end before its time.
-            request.statusOfStopping = name == nil ? ExitStatus.success : ExitStatus.interrupted
-            let colours = options.common.errorColours
+            request.gracefulStopStatus = name == nil ? ExitStatus.success : ExitStatus.interrupted
+            let colors = options.common.errorColors
             request.task = { [file, name, database = request.database] host in
                 guard let name else {
                     try AutomationLock.take(of: file, on: database)
-                    let service = AutomationService(file: file, database: database, host: host, poll: period, colours: colours)
+                    let service = AutomationService(file: file, database: database, host: host, poll: period, colors: colors)
                     return try await service.run()
                 }
                 try await host.loadAutomations(file: file, isLive: false)
-                try await Self.runOnce(name, host, colours)
+                try await Self.runOnce(name, host, colors)
             }
             try await options.run(request)
         }
 
-        static func runOnce(_ name: String, _ host: ScriptHost, _ colours: Colours) async throws {
+        static func runOnce(_ name: String, _ host: ScriptHost, _ colors: Colors) async throws {
             let result = try await host.runAutomation(name)
             let reason = result.reason.map { " (\($0))" } ?? ""
-            CommandOutput.note("\(name): \(result.outcome)\(reason)", colours)
+            CommandOutput.note("\(name): \(result.outcome)\(reason)", colors)
         }
     }
 
@@ -196,10 +196,10 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
             var preview = PreviewRequest(planPath: nil, isChecking: false, allowsEffects: false)
             report.apply(to: &preview)
             request.preview = preview
-            let colours = options.common.errorColours
+            let colors = options.common.errorColors
             request.task = { [file, name] host in
                 try await host.loadAutomations(file: file, isLive: false)
-                try await Run.runOnce(name, host, colours)
+                try await Run.runOnce(name, host, colors)
             }
             try await options.run(request)
         }

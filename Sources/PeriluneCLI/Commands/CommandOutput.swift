@@ -3,20 +3,20 @@ internal import Perilune
 
 /// What commands say besides their data.
 enum CommandOutput {
-    static func errorColours(_ choice: ColourChoice) -> Colours {
-        colours(choice, isTerminal: StandardStreams.isErrorTerminal)
+    static func errorColors(_ choice: ColorChoice) -> Colors {
+        colors(choice, isTerminal: StandardStreams.isErrorTerminal)
     }
 
-    static func outputColours(_ choice: ColourChoice) -> Colours {
-        colours(choice, isTerminal: StandardStreams.isOutputTerminal)
+    static func outputColors(_ choice: ColorChoice) -> Colors {
+        colors(choice, isTerminal: StandardStreams.isOutputTerminal)
     }
 
-    private static func colours(_ choice: ColourChoice, isTerminal: Bool) -> Colours {
-        Colours(choice, environment: ProcessInfo.processInfo.environment, isTerminal: isTerminal)
+    private static func colors(_ choice: ColorChoice, isTerminal: Bool) -> Colors {
+        Colors(choice, environment: ProcessInfo.processInfo.environment, isTerminal: isTerminal)
     }
 
     /// Writes a line to standard error.
-    static func note(_ text: String, _ colours: Colours) {
-        StandardStreams.writeError(colours.dim(DisplayText.escaped(text)) + "\n")
+    static func note(_ text: String, _ colors: Colors) {
+        StandardStreams.writeError(colors.dim(DisplayText.escaped(text)) + "\n")
     }
 }

@@ -87,7 +87,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     }
 
     func run() async throws {
-        let colours = common.errorColours
+        let colors = common.errorColors
         var request = MigrationRequest(folder: Self.trimmed(folder), database: try requireDatabase())
         request.target = to
         let context = try context.resolved()
@@ -98,14 +98,14 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         if !usesCopy || status || check { try context.requireLive("migrate", database: request.database) }
         request.makesBackup = !noBackup
         if common.verbose {
-            CommandOutput.note("database: \(request.database)", colours)
-            CommandOutput.note("migrations: \(request.folder)", colours)
+            CommandOutput.note("database: \(request.database)", colors)
+            CommandOutput.note("migrations: \(request.folder)", colors)
         }
         let format = format ?? .standard(isTerminal: StandardStreams.isOutputTerminal)
         let runner = MigrationCommandRunner(
-            request: request, colours: colours, outputColours: common.outputColours
+            request: request, colors: colors, outputColors: common.outputColors
         ) { columns in
-            format.makeFormatter(columns: columns, colours: common.outputColours)
+            format.makeFormatter(columns: columns, colors: common.outputColors)
         }
         let exitStatus = try await run(runner, request)
         try StandardStreams.flush()

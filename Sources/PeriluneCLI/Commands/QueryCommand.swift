@@ -49,19 +49,19 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
     func run() throws {
         let path = database.path
         if let path { try context.resolved().requireLive("query", database: path) }
-        let colours = common.errorColours
-        if common.verbose { CommandOutput.note("database: \(path ?? "private, in memory")", colours) }
+        let colors = common.errorColors
+        if common.verbose { CommandOutput.note("database: \(path ?? "private, in memory")", colors) }
         var runner = QueryRunner(sql: try statement(), database: path, parameters: parameters)
         runner.isWriting = write
         runner.showsArguments = common.verbose
         let isTerminal = StandardStreams.isOutputTerminal
         let format = format ?? .standard(isTerminal: isTerminal)
         let changes = try runner.run { columns in
-            format.makeFormatter(columns: columns, colours: common.outputColours)
+            format.makeFormatter(columns: columns, colors: common.outputColors)
         }
         try StandardStreams.flush()
         if let changes, common.verbose || StandardStreams.isErrorTerminal {
-            CommandOutput.note(changes == 1 ? "1 row changed" : "\(changes) rows changed", colours)
+            CommandOutput.note(changes == 1 ? "1 row changed" : "\(changes) rows changed", colors)
         }
     }
 

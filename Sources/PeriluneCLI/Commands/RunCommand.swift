@@ -84,15 +84,15 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
     func run() async throws {
         let context = try context.resolved()
         let request = makeRequest(in: context)
-        let colours = common.errorColours
+        let colors = common.errorColors
         if common.verbose {
-            CommandOutput.note("database: \(request.database ?? "private, in memory")", colours)
-            if let file { CommandOutput.note("script: \(file)", colours) }
+            CommandOutput.note("database: \(request.database ?? "private, in memory")", colors)
+            if let file { CommandOutput.note("script: \(file)", colors) }
         }
         if let path = database.path, request.database == nil {
-            CommandOutput.note("this is a test: \(path) is left alone, and the database is an empty one in memory", colours)
+            CommandOutput.note("this is a test: \(path) is left alone, and the database is an empty one in memory", colors)
         }
-        let status = try await context.run { try await ScriptRunner(request: request, colours: colours).run() }
+        let status = try await context.run { try await ScriptRunner(request: request, colors: colors).run() }
         try StandardStreams.flush()
         if status != 0 { throw ExitCode(status) }
     }
@@ -105,7 +105,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         request.isReadonly = readonly
         limits.apply(to: &request)
         request.trace = tracing.request
-        request.colour = common.color
+        request.color = common.color
         if previewing.preview || context.context == .preview {
             request.preview = previewing.request
             request.makesDatabase = previewing.creating.create

@@ -153,7 +153,7 @@ struct TestCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let session = try TestSession(makeRequest(), colours: common.outputColours)
+        let session = try TestSession(makeRequest(), colors: common.outputColors)
         let status = try await session.run()
         // Where a report could not be written that is told already.
         if status == 0 { try StandardStreams.flush() }

@@ -41,9 +41,9 @@ struct ScriptRequest: Sendable {
     var task: (@Sendable (ScriptHost) async throws -> Void)?
     /// The exit status of a task that is interrupted while it runs automations, which end in their own way then; `nil`: it is like a
     /// script that is interrupted.
-    var statusOfStopping: Int32?
-    /// When standard output is coloured.
-    var colour = ColourChoice.auto
+    var gracefulStopStatus: Int32?
+    /// When standard output is colored.
+    var color = ColorChoice.auto
 
     /// The folder of the script, in which `require` looks for modules: that of its file, else the current one.
     var moduleFolder: String {

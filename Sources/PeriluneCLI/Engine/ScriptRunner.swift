@@ -5,7 +5,7 @@ internal import PeriluneLua
 /// Runs the scripts of a request.
 struct ScriptRunner {
     let request: ScriptRequest
-    let colours: Colours
+    let colors: Colors
 
     /// Runs all sources, and stops at the first that fails.
     ///
@@ -30,13 +30,13 @@ struct ScriptRunner {
         }
         // No limit, no hook: the signal lets a loop notice that it was cancelled.
         await host.listen(for: SIGUSR2)
-        let stopping = Stopping(status: request.statusOfStopping)
+        let gracefulStop = GracefulStop(status: request.gracefulStopStatus)
         Interrupts.onSignal { name in
             if host.deliver(signal: name) { return true }
-            stopping.stop(host, by: name)
+            gracefulStop.stop(host, by: name)
             return false
         }
-        let ending = await run(scripts, on: host, texts, stopping)
+        let ending = await run(scripts, on: host, texts, gracefulStop)
         await trace?.writeSlowStatements(of: host)
         if let failure = ending.failure { throw failure }
         return ending.status
@@ -50,7 +50,7 @@ struct ScriptRunner {
             return try DatabaseFile.requireExisting(path, option: option)
         }
         let isMade = request.preview == nil && !request.usesCopy
-        CommandOutput.note(isMade ? "made the database \(path)" : "there is no database \(path): the script sees an empty one", colours)
+        CommandOutput.note(isMade ? "made the database \(path)" : "there is no database \(path): the script sees an empty one", colors)
     }
 
     /// A script with its text.
@@ -66,8 +66,8 @@ struct ScriptRunner {
     }
 
     /// Runs scripts one after the other, and waits for what they have left behind: timers, observations, tasks.
-    func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ stopping: Stopping? = nil) async -> Ending {
-        let ending = await end(texts, host, stopping) {
+    func run(_ scripts: [Script], on host: ScriptHost, _ texts: SourceTexts, _ gracefulStop: GracefulStop? = nil) async -> Ending {
+        let ending = await end(texts, host, gracefulStop) {
             if let task = request.task {
                 try await task(host)
             } else {
@@ -75,7 +75,7 @@ struct ScriptRunner {
                     try await host.run(bytes: script.bytes, named: script.name, commandLineBytes: request.arguments)
                 }
             }
-            stopping?.beginWaiting()
+            gracefulStop?.beginWaiting()
             try await host.waitUntilIdle()
         }
         await host.endCallbacks()
@@ -83,7 +83,7 @@ struct ScriptRunner {
     }
 
     private func end(
-        _ texts: SourceTexts, _ host: ScriptHost, _ stopping: Stopping?, _ operation: () async throws -> Void
+        _ texts: SourceTexts, _ host: ScriptHost, _ gracefulStop: GracefulStop?, _ operation: () async throws -> Void
     ) async -> Ending {
         do {
             do {
@@ -91,10 +91,10 @@ struct ScriptRunner {
             } catch let error as LuaError where error.code == .cancelled {
                 // A function that was called by a timer may have failed, which ends everything.
                 if let failure = await host.takeCallbackFailure() { throw failure }
-                guard let status = stopping?.status else { throw error }
+                guard let status = gracefulStop?.status else { throw error }
                 return Ending(status: status)
             }
-            return Ending(status: stopping?.status ?? ExitStatus.success)
+            return Ending(status: gracefulStop?.status ?? ExitStatus.success)
         } catch let error as LuaError {
             if error.code == .exit, case .integer(let status) = error.fields["status"] {
                 return Ending(status: ExitStatus.status(requested: status))
@@ -119,7 +119,7 @@ struct ScriptRunner {
     }
 
     func makeTrace() -> TraceWriter? {
-        request.trace.isEmpty ? nil : TraceWriter(request: request.trace, colours: colours)
+        request.trace.isEmpty ? nil : TraceWriter(request: request.trace, colors: colors)
     }
 
     func makeConfiguration(_ trace: TraceWriter?) -> ScriptHost.Configuration {
@@ -130,7 +130,7 @@ struct ScriptRunner {
         configuration.allowsFiles = !request.isSandboxed
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
         configuration.trace = trace?.trace
-        configuration.errorsOfCallbacks = .fail
+        configuration.callbackErrors = .fail
         configuration.signals = Interrupts.names
         return configuration
     }

@@ -32,16 +32,16 @@ final class TraceWriter: Sendable {
     }
 
     private let request: TraceRequest
-    private let colours: Colours
+    private let colors: Colors
     private let lock = NSLock()
     /// Guarded by the lock.
     private nonisolated(unsafe) var slowStatements: [String: SlowStatement] = [:]
     /// Of so many different statements.
     private static let slowStatementLimit = 50
 
-    init(request: TraceRequest, colours: Colours) {
+    init(request: TraceRequest, colors: Colors) {
         self.request = request
-        self.colours = colours
+        self.colors = colors
     }
 
     /// What the host is given.
@@ -63,7 +63,7 @@ final class TraceWriter: Sendable {
 
     private func write(_ sql: String, label: String) {
         let text = DisplayText.escaped(Self.shortened(sql), keepingLineBreaks: true)
-        StandardStreams.writeError(colours.dim("sql: \(label)\(text)") + "\n")
+        StandardStreams.writeError(colors.dim("sql: \(label)\(text)") + "\n")
     }
 
     /// Bound values may be large.
@@ -92,7 +92,7 @@ final class TraceWriter: Sendable {
             let more =
                 statement.count > 1 ? ", \(statement.count) times, \(TimeText.text(statement.together)) together" : ""
             let sql = DisplayText.escaped(Self.shortened(statement.sql), keepingLineBreaks: true)
-            var text = colours.bold("slow: \(TimeText.text(statement.longest))\(more)") + "\n  SQL   "
+            var text = colors.bold("slow: \(TimeText.text(statement.longest))\(more)") + "\n  SQL   "
             text += sql.replacing("\n", with: "\n        ") + "\n"
             let plan = await host.queryPlan(of: statement.sql) ?? []
             for (index, line) in plan.enumerated() {

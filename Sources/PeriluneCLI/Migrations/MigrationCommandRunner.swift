@@ -8,9 +8,9 @@ internal import Synchronization
 /// Runs the migrations of a folder, or shows what a database has seen of them.
 struct MigrationCommandRunner {
     let request: MigrationRequest
-    let colours: Colours
+    let colors: Colors
     /// For what is written to standard output.
-    let outputColours: Colours
+    let outputColors: Colors
     /// Gets the names of the columns.
     let makeFormatter: ([String]) -> any ResultFormatter
 
@@ -205,7 +205,7 @@ struct MigrationCommandRunner {
     // MARK: - Saying
 
     func note(_ text: String) {
-        CommandOutput.note(text, colours)
+        CommandOutput.note(text, colors)
     }
 
     static func list(_ names: [String]) -> String {

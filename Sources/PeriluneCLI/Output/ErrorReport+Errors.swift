@@ -54,13 +54,13 @@ extension ErrorReport {
 
 extension ErrorReport {
     /// The report in lines, each ended by a line feed.
-    func text(colours: Colours) -> String {
+    func text(colors: Colors) -> String {
         text { part, text in
             switch part {
-            case .error, .caret: colours.red(text)
-            case .place: colours.cyan(text)
-            case .help: colours.green(text)
-            case .trace: colours.dim(text)
+            case .error, .caret: colors.red(text)
+            case .place: colors.cyan(text)
+            case .help: colors.green(text)
+            case .trace: colors.dim(text)
             }
         }
     }

@@ -3,21 +3,21 @@ internal import Perilune
 /// A line a value, names aligned, an empty line between rows.
 struct LineFormatter: ResultFormatter {
     private let names: [String]
-    private let colours: Colours
+    private let colors: Colors
     private var isFirst = true
 
-    init(columns: [String], colours: Colours) {
+    init(columns: [String], colors: Colors) {
         let names = columns.map { DisplayText.escaped($0) }
         let width = names.map { DisplayText.width($0) }.max() ?? 0
-        self.names = names.map { String(repeating: " ", count: width - DisplayText.width($0)) + colours.bold($0) }
-        self.colours = colours
+        self.names = names.map { String(repeating: " ", count: width - DisplayText.width($0)) + colors.bold($0) }
+        self.colors = colors
     }
 
     mutating func write(_ row: [Cell], to output: inout [UInt8]) {
         if !isFirst { output.append("\n") }
         isFirst = false
         for (name, cell) in zip(names, row) {
-            output.append("\(name) = \(cell == .null ? colours.dim("NULL") : cell.displayText)\n")
+            output.append("\(name) = \(cell == .null ? colors.dim("NULL") : cell.displayText)\n")
         }
     }
 }

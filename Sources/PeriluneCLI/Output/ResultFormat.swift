@@ -8,20 +8,20 @@ enum ResultFormat: String, CaseIterable, Sendable {
     }
 
     /// Makes what writes a result in this format.
-    func makeFormatter(columns: [String], colours: Colours = .off) -> any ResultFormatter {
+    func makeFormatter(columns: [String], colors: Colors = .off) -> any ResultFormatter {
         switch self {
-        case .table: TableFormatter(columns: columns, colours: colours)
+        case .table: TableFormatter(columns: columns, colors: colors)
         case .csv: CSVFormatter(columns: columns)
         case .json: JSONFormatter(columns: columns)
         case .jsonl: JSONLinesFormatter(columns: columns)
         case .markdown: MarkdownFormatter(columns: columns)
-        case .line: LineFormatter(columns: columns, colours: colours)
+        case .line: LineFormatter(columns: columns, colors: colors)
         }
     }
 
     /// Writes a whole result.
-    func format(columns: [String], rows: some Sequence<[Cell]>, colours: Colours = .off) -> [UInt8] {
-        var formatter = makeFormatter(columns: columns, colours: colours)
+    func format(columns: [String], rows: some Sequence<[Cell]>, colors: Colors = .off) -> [UInt8] {
+        var formatter = makeFormatter(columns: columns, colors: colors)
         var output: [UInt8] = []
         formatter.begin(&output)
         for row in rows { formatter.write(row, to: &output) }

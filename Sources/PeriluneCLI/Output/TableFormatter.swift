@@ -3,11 +3,11 @@ internal import Perilune
 /// A table in a box for people: numbers to the right, control characters escaped, nothing cut off.
 struct TableFormatter: ResultFormatter {
     private var grid: Grid
-    private let colours: Colours
+    private let colors: Colors
 
-    init(columns: [String], colours: Colours) {
+    init(columns: [String], colors: Colors) {
         grid = Grid(columns: columns.map { DisplayText.escaped($0) })
-        self.colours = colours
+        self.colors = colors
     }
 
     mutating func write(_ row: [Cell], to output: inout [UInt8]) {
@@ -16,8 +16,8 @@ struct TableFormatter: ResultFormatter {
 
     mutating func end(_ output: inout [UInt8]) {
         output.append(
-            grid.box(header: colours.bold) { [grid, colours] row, column, text in
-                grid.rows[row][column].isNull ? colours.dim(text) : text
+            grid.box(header: colors.bold) { [grid, colors] row, column, text in
+                grid.rows[row][column].isNull ? colors.dim(text) : text
             })
     }
 }

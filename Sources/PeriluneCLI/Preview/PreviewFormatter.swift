@@ -8,19 +8,19 @@ struct PreviewFormatter {
     let incompleteSubject: String?
     /// Whether obstacles to a plan are worth a line.
     let wantsPlan: Bool
-    let colours: Colours
+    let colors: Colors
 
     func format(_ report: PreviewReport) -> [UInt8] {
-        var text = colours.bold(headline(report)) + "\n"
+        var text = colors.bold(headline(report)) + "\n"
         for table in report.tables { text += "\n" + format(table) }
-        if !report.schema.isEmpty { text += "\n" + colours.bold("schema") + "\n" }
+        if !report.schema.isEmpty { text += "\n" + colors.bold("schema") + "\n" }
         for change in report.schema { text += format(change) }
-        if !report.effects.isEmpty { text += "\n" + colours.bold("effects, recorded and not performed") + "\n" }
+        if !report.effects.isEmpty { text += "\n" + colors.bold("effects, recorded and not performed") + "\n" }
         for effect in report.effects {
             text += "  \(DisplayText.escaped("\(effect.name)(\(effect.arguments.joined(separator: ", ")))"))\n"
         }
         let notes = report.warnings.map { "warning: \($0)" } + obstacles(report)
-        if !notes.isEmpty { text += "\n" + notes.map { colours.dim(DisplayText.escaped($0)) + "\n" }.joined() }
+        if !notes.isEmpty { text += "\n" + notes.map { colors.dim(DisplayText.escaped($0)) + "\n" }.joined() }
         return Array(text.utf8)
     }
 
@@ -54,20 +54,20 @@ struct PreviewFormatter {
     // MARK: - Rows
 
     private func format(_ table: TableChanges) -> String {
-        var text = colours.bold(DisplayText.escaped(table.name)) + "  " + Self.counts(of: table, colours) + "\n"
+        var text = colors.bold(DisplayText.escaped(table.name)) + "  " + Self.counts(of: table, colors) + "\n"
         if !table.rows.isEmpty { text += grid(table) }
         let hidden = table.hiddenCount
-        if hidden > 0, !table.rows.isEmpty { text += colours.dim("  and \(Self.number(hidden, "row")) more") + "\n" }
+        if hidden > 0, !table.rows.isEmpty { text += colors.dim("  and \(Self.number(hidden, "row")) more") + "\n" }
         return text
     }
 
     /// `+3 ~1 -2`.
-    static func counts(of table: TableChanges, _ colours: Colours = .off) -> String {
+    static func counts(of table: TableChanges, _ colors: Colors = .off) -> String {
         guard table.isCounted else { return "changed" }
         var parts: [String] = []
-        if table.inserted > 0 { parts.append(colours.green("+\(grouped(table.inserted))")) }
-        if table.updated > 0 { parts.append(colours.cyan("~\(grouped(table.updated))")) }
-        if table.deleted > 0 { parts.append(colours.red("-\(grouped(table.deleted))")) }
+        if table.inserted > 0 { parts.append(colors.green("+\(grouped(table.inserted))")) }
+        if table.updated > 0 { parts.append(colors.cyan("~\(grouped(table.updated))")) }
+        if table.deleted > 0 { parts.append(colors.red("-\(grouped(table.deleted))")) }
         return parts.joined(separator: " ")
     }
 
@@ -83,19 +83,19 @@ struct PreviewFormatter {
             }
             grid.add(entries)
         }
-        return grid.box(indent: "  ", header: colours.bold) { row, column, text in
+        return grid.box(indent: "  ", header: colors.bold) { row, column, text in
             let change = table.rows[row]
             if column == 0 || change.kind != .updated { return paint(text, change.kind) }
-            if change.changedColumns.contains(column - 1) { return colours.cyan(text) }
-            return grid.rows[row][column].isNull ? colours.dim(text) : text
+            if change.changedColumns.contains(column - 1) { return colors.cyan(text) }
+            return grid.rows[row][column].isNull ? colors.dim(text) : text
         }
     }
 
     private func paint(_ text: String, _ kind: RowChange.Kind) -> String {
         switch kind {
-        case .inserted: colours.green(text)
-        case .updated: colours.cyan(text)
-        case .deleted: colours.red(text)
+        case .inserted: colors.green(text)
+        case .updated: colors.cyan(text)
+        case .deleted: colors.red(text)
         }
     }
 
@@ -132,11 +132,11 @@ struct PreviewFormatter {
             DisplayText.escaped("\(change.type) \(change.name)")
             + (change.isPartOfTable ? " on \(DisplayText.escaped(change.table))" : "")
         switch change.kind {
-        case .added: return "  " + colours.green("+ \(name)") + "\n"
-        case .removed: return "  " + colours.red("- \(name)") + "\n"
+        case .added: return "  " + colors.green("+ \(name)") + "\n"
+        case .removed: return "  " + colors.red("- \(name)") + "\n"
         case .changed:
-            let before = lines(change.before, "-").map(colours.red), after = lines(change.after, "+").map(colours.green)
-            return "  " + colours.cyan("~ \(name)") + "\n" + (before + after).map { "      \($0)\n" }.joined()
+            let before = lines(change.before, "-").map(colors.red), after = lines(change.after, "+").map(colors.green)
+            return "  " + colors.cyan("~ \(name)") + "\n" + (before + after).map { "      \($0)\n" }.joined()
         }
     }
 

@@ -71,10 +71,10 @@ extension ScriptRunner {
         switch request.format {
         case .json: try StandardStreams.write(Array(report.json().utf8))
         case .text:
-            let colours = CommandOutput.outputColours(self.request.colour)
+            let colors = CommandOutput.outputColors(self.request.color)
             let formatter = PreviewFormatter(
                 database: self.request.database, incompleteSubject: isIncomplete ? "Before it failed, the script" : nil,
-                wantsPlan: request.planPath != nil, colours: colours)
+                wantsPlan: request.planPath != nil, colors: colors)
             try StandardStreams.write(formatter.format(report))
         }
         try StandardStreams.flush()
@@ -89,7 +89,7 @@ extension ScriptRunner {
         }
         plan.scripts = scripts.map { PreviewPlan.Script(name: $0.name, bytes: $0.bytes) }
         try Self.savingPlan { [plan] in try plan.write(to: path) }
-        CommandOutput.note("saved: \(path); perilune apply \(path) makes these changes", colours)
+        CommandOutput.note("saved: \(path); perilune apply \(path) makes these changes", colors)
     }
 }
 

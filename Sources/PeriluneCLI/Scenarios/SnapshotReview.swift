@@ -5,7 +5,7 @@ internal import PeriluneScenarios
 /// Shows the snapshots that are new or differ, one after the other, and asks what becomes of each.
 struct SnapshotReview {
     let paths: [String]
-    let colours: Colours
+    let colors: Colors
 
     private enum Answer {
         case accept, reject, skip, quit
@@ -19,7 +19,7 @@ struct SnapshotReview {
         }
         var counts = (accepted: 0, rejected: 0, left: 0)
         for (index, file) in files.enumerated() {
-            try show(colours.bold("\(index + 1) of \(files.count)  \(DisplayText.escaped(accepted(file)))") + "\n")
+            try show(colors.bold("\(index + 1) of \(files.count)  \(DisplayText.escaped(accepted(file)))") + "\n")
             try show(difference(of: file))
             switch try ask() {
             case .accept:
@@ -69,13 +69,13 @@ struct SnapshotReview {
 
     private func difference(of file: String) -> String {
         let new = lines(file) ?? []
-        guard let old = lines(accepted(file)) else { return new.map { colours.green("+ " + $0) + "\n" }.joined() }
+        guard let old = lines(accepted(file)) else { return new.map { colors.green("+ " + $0) + "\n" }.joined() }
         return LineDifference(old, new).lines.map { line in
             switch line {
             case .same(let text): "  " + text + "\n"
-            case .removed(let text): colours.red("- " + text) + "\n"
-            case .added(let text): colours.green("+ " + text) + "\n"
-            case .gap: colours.dim("  ...") + "\n"
+            case .removed(let text): colors.red("- " + text) + "\n"
+            case .added(let text): colors.green("+ " + text) + "\n"
+            case .gap: colors.dim("  ...") + "\n"
             }
         }.joined()
     }

@@ -6,21 +6,21 @@ internal import Synchronization
 /// Runs scenarios as the command was asked to.
 struct TestSession {
     private let request: TestRequest
-    private let colours: Colours
+    private let colors: Colors
     /// What has been made for one run serves the next, if nothing that it is made from has changed.
     private let cache = ScenarioRun.Cache()
     private let status = RunStatus()
     private let lastFailures = LastFailures()
 
-    init(_ request: TestRequest, colours: Colours) {
-        (self.request, self.colours) = (request, colours)
+    init(_ request: TestRequest, colors: Colors) {
+        (self.request, self.colors) = (request, colors)
     }
 
     /// - Returns: The exit status.
     func run() async throws -> Int32 {
         do {
             if request.isReviewing {
-                try SnapshotReview(paths: request.options.paths.map(\.path), colours: colours).run()
+                try SnapshotReview(paths: request.options.paths.map(\.path), colors: colors).run()
                 return ExitStatus.success
             }
             if let listing = request.listing { return try await list(listing) }
@@ -37,17 +37,17 @@ struct TestSession {
     // MARK: - Listing
 
     private func list(_ listing: TestRequest.Listing) async throws -> Int32 {
-        let plan = try await ScenarioRun(options(), cache: cache).plan()
-        for scenario in plan.scenarios {
+        let selected = try await ScenarioRun(options(), cache: cache).selectScenarios()
+        for scenario in selected.scenarios {
             let line = listing == .json ? scenario.json : "\(scenario.place)  \(DisplayText.escaped(scenario.title))"
             try StandardStreams.write(Array((line + "\n").utf8))
         }
-        for failure in plan.failures {
+        for failure in selected.failures {
             let place = failure.file.map { file in file + (failure.line.map { ":\($0)" } ?? "") + ": " } ?? ""
             StandardStreams.writeError("error: " + DisplayText.escaped(place + failure.message, keepingLineBreaks: true) + "\n")
         }
-        guard plan.failures.isEmpty else { return ExitStatus.failure }
-        return plan.scenarios.isEmpty ? ExitStatus.nothingMatched : ExitStatus.success
+        guard selected.failures.isEmpty else { return ExitStatus.failure }
+        return selected.scenarios.isEmpty ? ExitStatus.nothingMatched : ExitStatus.success
     }
 
     private func writeTypes(to folder: String) async throws -> Int32 {
@@ -104,7 +104,7 @@ struct TestSession {
 
     private func makeReports() -> ReportSet {
         var style = ScenarioReportStyle()
-        style.isColoured = colours.isOn
+        style.isColored = colors.isOn
         style.isVerbose = request.isVerbose
         style.command = request.options.command
         let requests = request.reports.contains { $0.path == nil } ? request.reports : [.init(.pretty)] + request.reports
@@ -153,10 +153,10 @@ struct TestSession {
                 StandardStreams.writeError("error: \(error.description)\n")
             }
             guard !status.isInterrupted else { return ExitStatus.interrupted }
-            StandardStreams.writeError(colours.dim("waiting for changes; Ctrl-C ends it") + "\n")
+            StandardStreams.writeError(colors.dim("waiting for changes; Ctrl-C ends it") + "\n")
             let changed = watcher.wait { status.isInterrupted }
             guard !changed.isEmpty else { return ExitStatus.interrupted }
-            StandardStreams.writeError(colours.dim("changed: " + DisplayText.escaped(changed.prefix(5).joined(separator: ", "))) + "\n")
+            StandardStreams.writeError(colors.dim("changed: " + DisplayText.escaped(changed.prefix(5).joined(separator: ", "))) + "\n")
         }
     }
 }

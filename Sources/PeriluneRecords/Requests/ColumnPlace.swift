@@ -37,7 +37,7 @@ extension Expression {
     var unbound: Expression { if case .bound(let expression) = kind { expression } else { self } }
 
     /// Whether it is a column of that source at least where it is said of it.
-    func isColumn(_ position: Int, of source: Source) -> Bool {
+    func isColumn(_ position: Int, of source: RequestSource) -> Bool {
         guard case .column(let table, position, let place) = kind, table.isSameTable(as: source.table) else { return false }
         switch place {
         case .nearest: return source.alias == nil

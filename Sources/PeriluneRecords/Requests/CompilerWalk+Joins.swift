@@ -71,15 +71,15 @@ extension CompilerWalk {
         if source.table.kind == .request { noteRequestTable(source.table) }
     }
 
-    private mutating func rows(of source: Source) throws {
+    private mutating func rows(of source: RequestSource) throws {
         switch source.body {
-        case .compound: try select(Request(source: Source(source.table, body: source.body, schema: nil)))
+        case .compound: try select(Request(source: RequestSource(source.table, body: source.body, schema: nil)))
         case .request(let request): try select(request)
         case .table, .commonTable: break
         }
     }
 
-    private mutating func noteAlias(_ source: Source) {
+    private mutating func noteAlias(_ source: RequestSource) {
         tokens.add(.note, (source.alias ?? "").utf8)
     }
 

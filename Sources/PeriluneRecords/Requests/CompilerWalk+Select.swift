@@ -125,17 +125,17 @@ extension CompilerWalk {
                 tokens.add(.comma)
                 try selected(column)
             }
-            if isDescribing, isOutermost { layout = try Layout(request, frame, in: self) }
+            if isDescribing, isOutermost { layout = try RowLayout(request, frame, in: self) }
             return
         }
-        let layout = try Layout(request, frame, in: self)
+        let layout = try RowLayout(request, frame, in: self)
         if isOutermost { self.layout = layout }
         try items(of: layout)
     }
 
     private var isOutermost: Bool { scopes.count == 1 && !isInside }
 
-    mutating func items(of layout: Layout) throws {
+    mutating func items(of layout: RowLayout) throws {
         layout.note(in: &tokens)
         try list(layout.items) { walk, item in
             switch item {
@@ -267,7 +267,7 @@ extension CompilerWalk {
         try commonTables(of: request)
         let frame = try placeSources(of: request)
         tokens.add(.select)
-        let layout = try Layout(request, frame, in: self)
+        let layout = try RowLayout(request, frame, in: self)
         if isOutermost { self.layout = layout }
         try items(of: layout)
         tokens.add(.comma)

@@ -86,8 +86,8 @@ extension Request {
     ) throws -> CompiledRequest {
         try checkIsWritable(verb)
         let result = try returned(returning)
-        let describe = { (walk: CompilerWalk, _: Layout?) in
-            result.map { RequestCompiler.Description($0, try? Layout($0, .init(own: 0), in: walk)) }
+        let describe = { (walk: CompilerWalk, _: RowLayout?) in
+            result.map { RequestCompiler.Description($0, try? RowLayout($0, .init(own: 0), in: walk)) }
                 ?? RequestCompiler.Description()
         }
         let (plan, walk) = try compiler.compile(describe) { walk in

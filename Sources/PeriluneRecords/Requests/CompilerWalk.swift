@@ -29,12 +29,12 @@ struct CompilerWalk {
     /// Whether the columns of the outermost SELECT are to be described even if they are simple: for a shape that is new.
     var isDescribing = false
     /// What they are.
-    var layout: Layout?
+    var layout: RowLayout?
     /// Whether the SELECT that comes is not the outermost one.
     var isInside = false
 
     struct PlacedSource {
-        let source: Source
+        let source: RequestSource
         /// The table as it is in the schema that is compiled for.
         let table: TableSchema
         /// Whether it is written to: then it is called by its own name, whatever its alias.
@@ -61,7 +61,7 @@ struct CompilerWalk {
     // MARK: - Sources
 
     /// Gives a source its number.
-    mutating func place(_ source: Source, isTarget: Bool = false) throws -> Int {
+    mutating func place(_ source: RequestSource, isTarget: Bool = false) throws -> Int {
         var table = source.table
         if let schema = source.schema, schema !== compiler.schema { table = try compiler.current(table) }
         try checkAlias(source)
@@ -82,7 +82,7 @@ struct CompilerWalk {
         sources[number].origin = origin
     }
 
-    private func checkAlias(_ source: Source) throws {
+    private func checkAlias(_ source: RequestSource) throws {
         guard let alias = source.alias?.foldedName else { return }
         let start = scopes[scopes.count - 1].start
         if visible[start...].contains(where: { sources[$0].source.alias?.foldedName == alias }) {

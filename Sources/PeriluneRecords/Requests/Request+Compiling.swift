@@ -124,7 +124,7 @@ extension RequestCompiler {
         var walk = CompilerWalk(self)
         walk.isInline = true
         try walk.expression(expression)
-        let text = CompilerText.write(walk, literals: walk.values)
+        let text = SQLWriter.write(walk, literals: walk.values)
         guard text.slots.isEmpty else { throw RequestError.argument("SQL that is stored can have no parameters") }
         return text.sql
     }

@@ -12,19 +12,19 @@ extension Request {
         }
         if case .compound(let compound) = source.body, isBare {
             let longer = Compound(first: compound.first, others: compound.others + [(operation, other)])
-            return Request(source: Source(table, alias: source.alias, body: .compound(longer), schema: source.schema))
+            return Request(source: RequestSource(table, alias: source.alias, body: .compound(longer), schema: source.schema))
         }
         let isSame = isWhole && other.isWhole && table === other.table
         let result = isSame ? table : try resultTable(named: table.name)
         let compound = Compound(first: self, others: [(operation, other)])
-        return Request(source: Source(result, body: .compound(compound), schema: isSame ? source.schema : nil))
+        return Request(source: RequestSource(result, body: .compound(compound), schema: isSame ? source.schema : nil))
     }
 
     /// The rows of this request as a table of their own: what is derived from it comes after its limit, groups and so on.
     package func nested() throws -> Request {
         try checkIsPlain("a sub-request")
         let result = isWhole ? table : try resultTable(named: table.name)
-        return Request(source: Source(result, body: .request(self), schema: isWhole ? source.schema : nil))
+        return Request(source: RequestSource(result, body: .request(self), schema: isWhole ? source.schema : nil))
     }
 
     /// Whether it is nothing but all rows of its source.
@@ -126,7 +126,7 @@ package final class CommonTable: Sendable {
 
     /// All its rows. Before it is defined: for use in its own definition.
     package var request: Request {
-        let request = Request(source: Source(table, body: .commonTable, schema: nil))
+        let request = Request(source: RequestSource(table, body: .commonTable, schema: nil))
         return definition == nil ? request : request.with { $0.commonTables.append(self) }
     }
 }

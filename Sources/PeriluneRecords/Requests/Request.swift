@@ -18,7 +18,7 @@
 ///
 /// `@unchecked Sendable`: immutable but for `memo`, which is reached under a lock.
 package final class Request: @unchecked Sendable {
-    package let source: Source
+    package let source: RequestSource
     let filter: Expression?
     package let orders: [Ordering]
     package let limit: Int64?
@@ -30,11 +30,11 @@ package final class Request: @unchecked Sendable {
 
     /// All rows of a table or view.
     package convenience init(_ table: TableSchema, alias: String? = nil, schema: DatabaseSchema) {
-        self.init(source: Source(table, alias: alias, schema: schema))
+        self.init(source: RequestSource(table, alias: alias, schema: schema))
     }
 
     init(
-        source: Source, filter: Expression? = nil, orders: [Ordering] = [], limit: Int64? = nil, offset: Int64 = 0,
+        source: RequestSource, filter: Expression? = nil, orders: [Ordering] = [], limit: Int64? = nil, offset: Int64 = 0,
         parts: RequestParts = .none
     ) {
         self.source = source

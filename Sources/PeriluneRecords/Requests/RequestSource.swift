@@ -1,5 +1,5 @@
 /// What a request reads: a table, a view, a common table expression, or the rows of other requests. May have an alias.
-package final class Source: Sendable {
+package final class RequestSource: Sendable {
     /// What it looks like. For rows of other requests: their common table, or one that only the request has.
     package let table: TableSchema
     package let alias: String?
@@ -32,10 +32,10 @@ package final class Source: Sendable {
         rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
     }
 
-    func aliased(_ alias: String) -> Source { Source(table, alias: alias, body: body, reached: reached, schema: schema) }
+    func aliased(_ alias: String) -> RequestSource { RequestSource(table, alias: alias, body: body, reached: reached, schema: schema) }
 
-    func reached(by identity: AssociationIdentity, fromItself: Bool) -> Source {
-        Source(table, alias: alias, body: body, reached: (identity, fromItself), schema: schema)
+    func reached(by identity: AssociationIdentity, fromItself: Bool) -> RequestSource {
+        RequestSource(table, alias: alias, body: body, reached: (identity, fromItself), schema: schema)
     }
 
     /// The column at a position of the table.

@@ -9,7 +9,7 @@ struct ScenarioCollector {
 
     /// A file with what it defines, or why it does not load.
     struct Collected: Sendable {
-        let place: ScenarioPlace
+        let place: ScenarioLocation
         /// `nil` if it cannot be read.
         var file: ScenarioFile?
         var scenarios: [Scenario] = []
@@ -18,7 +18,7 @@ struct ScenarioCollector {
     }
 
     /// Loads files, several at once; the results are in their order.
-    func collect(_ files: [ScenarioPlace]) -> [Collected] {
+    func collect(_ files: [ScenarioLocation]) -> [Collected] {
         let next = Mutex(0)
         let collected = Mutex([Collected?](repeating: nil, count: files.count))
         let work: @Sendable () -> Void = {
@@ -49,7 +49,7 @@ struct ScenarioCollector {
     }
 
     /// Loads a file in a state of its own, within limits: nothing in it runs but its main part.
-    func collect(_ place: ScenarioPlace) -> Collected {
+    func collect(_ place: ScenarioLocation) -> Collected {
         var collected = Collected(place: place)
         do {
             let file = try ScenarioFile(place)

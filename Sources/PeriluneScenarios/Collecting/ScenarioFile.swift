@@ -12,14 +12,14 @@ struct ScenarioFile: Sendable {
     let source: Source
     /// The outermost first.
     let supports: [Source]
-    let place: ScenarioPlace
+    let place: ScenarioLocation
     var path: String { source.path }
 
     /// Reads a file and what belongs to it.
-    init(_ place: ScenarioPlace) throws {
+    init(_ place: ScenarioLocation) throws {
         self.place = place
         source = Source(path: place.path, text: try ScriptHost.read(place.path))
-        supports = try place.folders.map { ScenarioPlace.path("support.lua", in: $0) }
+        supports = try place.folders.map { ScenarioLocation.path("support.lua", in: $0) }
             .filter { FileManager.default.fileExists(atPath: $0) }.map { Source(path: $0, text: try ScriptHost.read($0)) }
     }
 
@@ -38,19 +38,19 @@ package enum ScenarioFiles {
     /// The files at a path, in the order of their names.
     ///
     /// - Throws: ``ScenarioUsageError`` if there is nothing at the path.
-    static func find(_ path: String) throws -> [ScenarioPlace] {
+    static func find(_ path: String) throws -> [ScenarioLocation] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
             throw ScenarioUsageError("there is no file or folder `\(path)`")
         }
-        let parent = ScenarioPlace.folder(of: path)
-        guard isFolder.boolValue else { return [ScenarioPlace(path: path, under: parent)] }
+        let parent = ScenarioLocation.folder(of: path)
+        guard isFolder.boolValue else { return [ScenarioLocation(path: path, under: parent)] }
         guard let names = FileManager.default.enumerator(atPath: path) else {
             throw ScenarioUsageError("cannot read the folder `\(path)`")
         }
         let folder = path == "." ? "" : path
         let files = names.compactMap { $0 as? String }.filter { $0.hasSuffix(suffix) }.sorted()
-        return files.map { ScenarioPlace(path: ScenarioPlace.path($0, in: folder), under: folder) }
+        return files.map { ScenarioLocation(path: ScenarioLocation.path($0, in: folder), under: folder) }
     }
 
     /// The Lua files under a folder that are none of scenarios by their names, in the order of these.

@@ -47,7 +47,7 @@ public struct ScenarioSelection: Sendable {
 
     func includes(_ scenario: Scenario) -> Bool {
         if let identifiers, !identifiers.contains(scenario.id) { return false }
-        if let files, !files.contains(ScenarioPlace.pathFromCurrentFolder(scenario.file)) { return false }
+        if let files, !files.contains(ScenarioLocation.pathFromCurrentFolder(scenario.file)) { return false }
         if !tags.isEmpty, Set(tags).isDisjoint(with: scenario.tags) { return false }
         if !filters.isEmpty, !filters.contains(where: { $0.matches(scenario) }) { return false }
         return !skips.contains { $0.matches(scenario) }

@@ -21,8 +21,8 @@ public struct ScenarioTypes: Sendable {
     }
 
     /// The types as the first of the scenarios that begin with a migrated database finds its tables.
-    init(_ plan: ScenarioPlan, databases: ScenarioDatabases, chunks: ChunkCache) throws {
-        let entries = plan.entries.sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
+    init(_ selected: SelectedScenarios, databases: ScenarioDatabases, chunks: ChunkCache) throws {
+        let entries = selected.entries.sorted { ($0.scenario.file, $0.scenario.line) < ($1.scenario.file, $1.scenario.line) }
         guard let entry = entries.first(where: { $0.scenario.database == nil }) ?? entries.first else {
             throw ScenarioUsageError("types are made from the database of a scenario, and there is none")
         }
@@ -44,13 +44,13 @@ extension ScenarioRun {
     ///
     /// - Throws: ``ScenarioUsageError`` if there is no scenario.
     public func types() async throws -> ScenarioTypes {
-        let plan = try await plan()
+        let selected = try await selectScenarios()
         let (options, chunks, store) = (options, chunks, store)
         // Lua's parser recurses: it needs a large stack.
         return try await withCheckedThrowingContinuation { continuation in
             let thread = Thread {
                 let databases = ScenarioDatabases(store: store, chunks: chunks, options: options)
-                continuation.resume(with: Result { try ScenarioTypes(plan, databases: databases, chunks: chunks) })
+                continuation.resume(with: Result { try ScenarioTypes(selected, databases: databases, chunks: chunks) })
             }
             thread.stackSize = LuaThread.defaultStackSizeInBytes
             thread.start()

@@ -47,7 +47,7 @@ final class ScenarioDatabases: Sendable {
     private func fixture(_ name: String, of file: ScenarioFile) throws -> DatabaseImage {
         let place = file.place
         let folders = place.folder == place.root ? [place.root] : [place.folder, place.root]
-        let paths = folders.flatMap { [ScenarioPlace.path(name, in: $0), ScenarioPlace.path("fixtures/" + name, in: $0)] }
+        let paths = folders.flatMap { [ScenarioLocation.path(name, in: $0), ScenarioLocation.path("fixtures/" + name, in: $0)] }
         guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
             throw ScenarioUsageError("there is no fixture `\(name)`; looked for \(paths.joined(separator: ", "))")
         }
@@ -66,7 +66,7 @@ final class ScenarioDatabases: Sendable {
     /// The folder of the migrations; `nil` if there is none.
     func migrations(of file: ScenarioFile) -> String? {
         if let folder = options.migrations { return folder }
-        let folder = ScenarioPlace.path("migrations", in: file.place.project)
+        let folder = ScenarioLocation.path("migrations", in: file.place.project)
         var isFolder: ObjCBool = false
         return FileManager.default.fileExists(atPath: folder, isDirectory: &isFolder) && isFolder.boolValue ? folder : nil
     }

@@ -9,10 +9,10 @@ extension ScenarioHost {
     func installChanges() throws {
         try function("begin_changes") { host, arguments in
             try host.requireNoAccess(arguments.state, "t.changes")
-            return [.integer(Int64(host.watches.add(.changes(host.stage.recordChanges()))))]
+            return [.integer(Int64(host.recordings.add(.changes(host.stage.recordChanges()))))]
         }
         try function("end_changes") { host, arguments in
-            guard case .changes(let recorder) = try host.watches.take(arguments.get(1)) else { return [] }
+            guard case .changes(let recorder) = try host.recordings.take(arguments.get(1)) else { return [] }
             return [try host.stage.finish(recorder).get().table(in: arguments.state)]
         }
     }

@@ -35,7 +35,7 @@ extension ScenarioHost {
     /// The path of a script as it is found from the current folder, or beside the folder of the scenarios.
     fileprivate func find(_ path: String) throws -> String {
         guard !path.hasPrefix("/"), !FileManager.default.fileExists(atPath: path) else { return path }
-        let candidate = ScenarioPlace.path(path, in: attempt.source.file.place.project)
+        let candidate = ScenarioLocation.path(path, in: attempt.source.file.place.project)
         return FileManager.default.fileExists(atPath: candidate) ? candidate : path
     }
 }
@@ -126,7 +126,7 @@ final class ScriptRun {
         }
         if host.attempt.coverage != nil { state.coverLines() }
         try host.state.modules.install(in: state)
-        let folder = ScenarioPlace.folder(of: path)
+        let folder = ScenarioLocation.folder(of: path)
         try FileModules.install(in: state, folder: folder.isEmpty ? "." : folder)
         return (state, loop)
     }

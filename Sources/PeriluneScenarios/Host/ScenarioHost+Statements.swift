@@ -16,10 +16,10 @@ extension ScenarioHost {
             return [try arguments.state.encode(lines)]
         }
         try function("begin_queries") { host, _ in
-            [.integer(Int64(host.watches.add(.statements(host.stage.trace.collect()))))]
+            [.integer(Int64(host.recordings.add(.statements(host.stage.trace.collect()))))]
         }
         try function("end_queries") { host, arguments in
-            guard case .statements(let collection) = try host.watches.take(arguments.get(1)) else { return [] }
+            guard case .statements(let collection) = try host.recordings.take(arguments.get(1)) else { return [] }
             host.stage.trace.end(collection)
             return [try host.list(collection.statements, in: arguments.state)]
         }

@@ -21,9 +21,9 @@ final class ScenarioHost {
     /// What it has run so far: the timers and observations of scripts live as long as the scenario.
     var scripts: [ScriptRun] = []
     /// What is being watched, by the numbers that Lua has.
-    var watches = HostWatches()
+    var recordings = HostRecordings()
     /// Errors of what scripts have left behind.
-    private var errorsOfCallbacks: [LuaError] = []
+    private var callbackErrors: [LuaError] = []
 
     init(attempt: ScenarioAttempt, stage: ScenarioStage, state: ScenarioState, limits: LuaLimits, loops: LoopGroup) {
         (self.attempt, self.stage, self.state, self.limits, self.loops) = (attempt, stage, state, limits, loops)
@@ -63,13 +63,13 @@ final class ScenarioHost {
     private func didFail(_ loop: ScriptLoop, _ error: any Error) {
         let error = error as? LuaError ?? LuaError(.host, "\(error)")
         if let script = scripts.first(where: { $0.loop === loop }), script.takeError(error) { return }
-        errorsOfCallbacks.append(error)
+        callbackErrors.append(error)
         state.interrupt()
     }
 
     /// What is found out when the scenario has ended.
     func finish(_ result: inout ScenarioResult) {
-        for error in errorsOfCallbacks { result.add(ScenarioFailure(error, file: attempt.scenario.file)) }
+        for error in callbackErrors { result.add(ScenarioFailure(error, file: attempt.scenario.file)) }
         for index in result.failures.indices {
             complete(&result.failures[index])
             attempt.source.file.restoreName(in: &result.failures[index])
@@ -89,7 +89,7 @@ final class ScenarioHost {
     /// Ends what is left: timers, observations, calls that go on; and closes all states.
     nonisolated(nonsending) func close() async {
         await loops.end()
-        watches.endAll(on: stage)
+        recordings.endAll(on: stage)
         for script in scripts.reversed() { script.close() }
         attempt.coverage?.add(state.state)
         state.state.close()
@@ -118,7 +118,7 @@ final class ScenarioHost {
             host.state.interrupt()
             return []
         }
-        try function("was_interrupted") { host, _ in [.boolean(!host.errorsOfCallbacks.isEmpty)] }
+        try function("was_interrupted") { host, _ in [.boolean(!host.callbackErrors.isEmpty)] }
         // (name of who asks) raises inside a block of the database.
         try function("require_no_access") { host, arguments in
             try host.requireNoAccess(arguments.state, arguments.get(1))

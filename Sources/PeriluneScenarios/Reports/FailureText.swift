@@ -135,7 +135,7 @@ struct FailureText {
         return text.count > 2000 ? text.prefix(2000) + "... (\(text.count) characters)" : text
     }
 
-    /// Text without what could harm a terminal; line breaks stay, and colours of our own.
+    /// Text without what could harm a terminal; line breaks stay, and colors of our own.
     static func plain(_ text: String) -> String {
         guard text.unicodeScalars.contains(where: isUnsafe) else { return text }
         return text.unicodeScalars.reduce(into: "") { result, scalar in

@@ -38,7 +38,7 @@ final class JUnitReport: ScenarioReport {
         let results = results.sorted {
             ($0.scenario.line, $0.scenario.id, $0.round ?? 0) < ($1.scenario.line, $1.scenario.id, $1.round ?? 0)
         }
-        let folder = ScenarioPlace.folder(of: file)
+        let folder = ScenarioLocation.folder(of: file)
         let about = [
             ("name", file), ("package", folder.isEmpty ? "." : folder), ("id", "\(number)"), ("timestamp", timestamp),
             ("hostname", Self.hostName),

@@ -26,16 +26,16 @@ final class PrettyReport: ScenarioReport {
             writeLines([line(result, style.yellow)] + failures.lines(ofAttemptsBefore: result) + failures.kept(result) + [""])
         case .passed, .skipped, .interrupted, .notRun:
             let lines = style.isVerbose ? details(result) : failures.kept(result)
-            let colour = result.outcome == .passed ? style.green : style.yellow
-            if style.isVerbose || !lines.isEmpty { writeLines([line(result, colour)] + lines) }
+            let color = result.outcome == .passed ? style.green : style.yellow
+            if style.isVerbose || !lines.isEmpty { writeLines([line(result, color)] + lines) }
         default: writeLines(failures.lines(of: result) + [""])
         }
     }
 
-    private func line(_ result: ScenarioResult, _ colour: (String) -> String) -> String {
+    private func line(_ result: ScenarioResult, _ color: (String) -> String) -> String {
         let attempts = result.isFlaky ? ", attempt \(result.attempts)" : ""
         let reason = result.reason.map { "  \(FailureText.line($0))" } ?? ""
-        let label = colour(FailureText.label(result))
+        let label = color(FailureText.label(result))
         let time = result.attempts == 0 ? "" : "   " + style.dim("(\(TimeText.text(result.duration))\(attempts))")
         return "\(label)  \(FailureText.line(result.scenario.place))  \(FailureText.line(result.scenario.title))\(reason)\(time)"
     }

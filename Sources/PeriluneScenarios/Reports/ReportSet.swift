@@ -26,11 +26,11 @@ public final class ReportSet: @unchecked Sendable {
     private let sinks: [ReportSink]
 
     /// - Parameters:
-    ///   - style: Of those that go to standard output; files have no colours.
+    ///   - style: Of those that go to standard output; files have no colors.
     ///   - write: Writes to standard output.
     public init(_ requests: [Request], style: ScenarioReportStyle, _ write: @escaping @Sendable (String) throws -> Void) {
         var plain = style
-        plain.isColoured = false
+        plain.isColored = false
         let sinks = requests.map { ReportSink(path: $0.path, write) }
         self.sinks = sinks
         reports = zip(requests, sinks).map { request, sink in

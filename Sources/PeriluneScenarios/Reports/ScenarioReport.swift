@@ -12,7 +12,7 @@ public enum ScenarioReportFormat: String, Sendable, CaseIterable {
 
 /// How reports that are made for people look.
 public struct ScenarioReportStyle: Sendable {
-    public var isColoured = false
+    public var isColored = false
     /// Whether all is shown, also of what has passed.
     public var isVerbose = false
     /// From which time on scenarios are told as slow.
@@ -22,13 +22,13 @@ public struct ScenarioReportStyle: Sendable {
 
     public init() {}
 
-    func bold(_ text: String) -> String { TerminalStyle.bold.apply(to: text, if: isColoured) }
-    func dim(_ text: String) -> String { TerminalStyle.dim.apply(to: text, if: isColoured) }
-    func red(_ text: String) -> String { TerminalStyle.red.apply(to: text, if: isColoured) }
-    func strongRed(_ text: String) -> String { TerminalStyle.strongRed.apply(to: text, if: isColoured) }
-    func green(_ text: String) -> String { TerminalStyle.green.apply(to: text, if: isColoured) }
-    func yellow(_ text: String) -> String { TerminalStyle.yellow.apply(to: text, if: isColoured) }
-    func cyan(_ text: String) -> String { TerminalStyle.cyan.apply(to: text, if: isColoured) }
+    func bold(_ text: String) -> String { TerminalStyle.bold.apply(to: text, if: isColored) }
+    func dim(_ text: String) -> String { TerminalStyle.dim.apply(to: text, if: isColored) }
+    func red(_ text: String) -> String { TerminalStyle.red.apply(to: text, if: isColored) }
+    func strongRed(_ text: String) -> String { TerminalStyle.strongRed.apply(to: text, if: isColored) }
+    func green(_ text: String) -> String { TerminalStyle.green.apply(to: text, if: isColored) }
+    func yellow(_ text: String) -> String { TerminalStyle.yellow.apply(to: text, if: isColored) }
+    func cyan(_ text: String) -> String { TerminalStyle.cyan.apply(to: text, if: isColored) }
 }
 
 extension ScenarioReportFormat {

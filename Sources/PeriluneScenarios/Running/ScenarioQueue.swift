@@ -6,7 +6,7 @@ final class ScenarioQueue: @unchecked Sendable {
     struct Job: Sendable {
         /// Tells jobs apart: a scenario may be run several times.
         let number: Int
-        let entry: ScenarioPlan.Entry
+        let entry: SelectedScenarios.Entry
         let round: Int
     }
 

@@ -46,10 +46,10 @@ public final class ScenarioRun: Sendable {
     }
 
     /// Finds the scenarios.
-    public func plan() async throws -> ScenarioPlan {
+    public func selectScenarios() async throws -> SelectedScenarios {
         // Lua's parser recurses: it needs a large stack.
         let (options, collector) = (options, ScenarioCollector(chunks: chunks, options: options))
-        return try await Self.onLargeStack { try ScenarioPlan(options, collector: collector) }
+        return try await Self.onLargeStack { try SelectedScenarios(options, collector: collector) }
     }
 
     private static func onLargeStack<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
@@ -64,19 +64,19 @@ public final class ScenarioRun: Sendable {
     ///
     /// - Throws: ``ScenarioUsageError``.
     public func perform() async throws -> ScenarioSummary {
-        try await perform(plan())
+        try await perform(selectScenarios())
     }
 
-    /// Runs the scenarios of a plan.
-    public func perform(_ plan: ScenarioPlan) async -> ScenarioSummary {
+    /// Runs the selected scenarios.
+    public func perform(_ selected: SelectedScenarios) async -> ScenarioSummary {
         let start = ContinuousClock.now
-        let jobs = (1...max(1, options.rounds)).flatMap { round in plan.entries.map { (round, $0) } }
+        let jobs = (1...max(1, options.rounds)).flatMap { round in selected.entries.map { (round, $0) } }
         let workers = max(1, min(options.workers, jobs.count))
         tell(.started(ScenarioRunInformation(
-            count: jobs.count + plan.broken.count, seed: options.seed, workers: workers, order: options.order)))
-        for result in plan.broken { take(result) }
+            count: jobs.count + selected.broken.count, seed: options.seed, workers: workers, order: options.order)))
+        for result in selected.broken { take(result) }
         if options.isCI {
-            for scenario in plan.focused { take(focusError(scenario)) }
+            for scenario in selected.focused { take(focusError(scenario)) }
         }
         let queue = ScenarioQueue(
             jobs.enumerated().map { ScenarioQueue.Job(number: $0, entry: $1.1, round: $1.0) })
@@ -87,11 +87,11 @@ public final class ScenarioRun: Sendable {
             progress.isDone = true
             if let covered { progress.summary.coverage = covered }
             progress.summary.duration = ContinuousClock.now - start
-            progress.summary.focused = plan.focused
-            progress.summary.foundCount = plan.foundCount
-            progress.summary.unreadCount = plan.unreadCount
+            progress.summary.focused = selected.focused
+            progress.summary.foundCount = selected.foundCount
+            progress.summary.unreadCount = selected.unreadCount
             progress.summary.wasInterrupted = progress.isInterrupted
-            tidySnapshots(plan, &progress.summary)
+            tidySnapshots(selected, &progress.summary)
             return progress.summary
         }
         receive(.ended(summary))
@@ -108,9 +108,9 @@ public final class ScenarioRun: Sendable {
     }
 
     /// Tells of snapshots that nothing compares any more; removes them on wish.
-    private func tidySnapshots(_ plan: ScenarioPlan, _ summary: inout ScenarioSummary) {
+    private func tidySnapshots(_ selected: SelectedScenarios, _ summary: inout ScenarioSummary) {
         let obsolete = SnapshotFiles.obsolete(
-            used: snapshots.paths, passed: plan.passedFiles(by: summary.results), under: plan.isWhole ? plan.folders : [])
+            used: snapshots.paths, passed: selected.passedFiles(by: summary.results), under: selected.isWhole ? selected.folders : [])
         let isRemoving = options.removesObsoleteSnapshots && !options.isCI
         summary.obsoleteSnapshots = isRemoving ? SnapshotFiles.remove(obsolete) : obsolete
         summary.removedSnapshots = obsolete.filter { !summary.obsoleteSnapshots.contains($0) }

@@ -6,7 +6,7 @@ public final class ScenarioSuite: Sendable {
     /// A scenario, or a file that does not load.
     public struct Case: Sendable {
         fileprivate let suite: ScenarioSuite
-        fileprivate let entry: ScenarioPlan.Entry?
+        fileprivate let entry: SelectedScenarios.Entry?
         fileprivate let broken: ScenarioResult?
 
         /// What it is called, and where it is.
@@ -23,7 +23,7 @@ public final class ScenarioSuite: Sendable {
     private let chunks = ChunkCache()
     private let snapshots = SnapshotUses()
     private let databases: ScenarioDatabases
-    private let plan: ScenarioPlan
+    private let selected: SelectedScenarios
 
     /// Finds the scenarios. Blocks the calling thread meanwhile.
     public init(_ options: ScenarioOptions) throws {
@@ -34,15 +34,15 @@ public final class ScenarioSuite: Sendable {
         databases = ScenarioDatabases(store: TemplateStore(), chunks: chunks, options: options)
         let collector = ScenarioCollector(chunks: chunks, options: options)
         // Lua's parser recurses: it needs a large stack.
-        plan = try LuaThread().run { try ScenarioPlan(options, collector: collector) }
+        selected = try LuaThread().run { try SelectedScenarios(options, collector: collector) }
     }
 
     /// In the order of files and lines.
     public var cases: [Case] {
-        plan.broken.map { Case(suite: self, entry: nil, broken: $0) } + plan.entries.map { Case(suite: self, entry: $0, broken: nil) }
+        selected.broken.map { Case(suite: self, entry: nil, broken: $0) } + selected.entries.map { Case(suite: self, entry: $0, broken: nil) }
     }
 
-    private func run(_ entry: ScenarioPlan.Entry) async -> ScenarioResult {
+    private func run(_ entry: SelectedScenarios.Entry) async -> ScenarioResult {
         let job = ScenarioQueue.Job(number: 0, entry: entry, round: 1)
         let token = RunningScenarios.Token(job, seed: options.seed)
         let worker = ScenarioWorker()

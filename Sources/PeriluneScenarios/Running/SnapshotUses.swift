@@ -30,7 +30,7 @@ package enum SnapshotFiles {
 
     /// The folder of the snapshots of a file of scenarios.
     package static func folder(of scenarioFile: String) -> String {
-        let parent = ScenarioPlace.path(folderName, in: ScenarioPlace.folder(of: scenarioFile))
+        let parent = ScenarioLocation.path(folderName, in: ScenarioLocation.folder(of: scenarioFile))
         let name = scenarioFile.split(separator: "/").last.map(String.init) ?? scenarioFile
         return parent + "/" + (name.hasSuffix(ScenarioFiles.suffix) ? String(name.dropLast(ScenarioFiles.suffix.count)) : name)
     }
@@ -62,17 +62,17 @@ package enum SnapshotFiles {
             guard let index = parts.lastIndex(of: folderName) else { return nil }
             let folder = parts[..<index].joined(separator: "/")
             if index == parts.count - 3 {
-                let file = ScenarioPlace.path(parts[index + 1] + ScenarioFiles.suffix, in: folder)
-                if FileManager.default.fileExists(atPath: ScenarioPlace.path(file, in: root)) { return nil }
+                let file = ScenarioLocation.path(parts[index + 1] + ScenarioFiles.suffix, in: folder)
+                if FileManager.default.fileExists(atPath: ScenarioLocation.path(file, in: root)) { return nil }
             }
-            return ScenarioPlace.path(name, in: root)
+            return ScenarioLocation.path(name, in: root)
         }
     }
 
     /// Removes snapshots, and folders that are empty then. Returns those that are left.
     static func remove(_ paths: [String]) -> [String] {
         let left = paths.filter { (try? FileManager.default.removeItem(atPath: $0)) == nil }
-        for folder in Set(paths.map(ScenarioPlace.folder(of:))) where (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true {
+        for folder in Set(paths.map(ScenarioLocation.folder(of:))) where (try? FileManager.default.contentsOfDirectory(atPath: folder))?.isEmpty == true {
             try? FileManager.default.removeItem(atPath: folder)
         }
         return left

@@ -51,7 +51,7 @@ test("insert_all that is refused at the commit leaves records as they were", fun
   db:execute("CREATE TABLE p (id INTEGER PRIMARY KEY)")
   local T = make_table(", p INTEGER REFERENCES p DEFERRABLE INITIALLY DEFERRED")
   local list = records(T, 100, function(i) return { a = "a", b = i, p = i == 50 and 7 or nil } end)
-  equal(fails("constraint_foreign_key", T.insert_all, T, list).element, nil)
+  equal(fails("constraint_foreign_key", T.insert_all, T, list).list_index, nil)
   for _, record in ipairs(list) do equal(rawget(record, "id"), nil) end
   db:execute("INSERT INTO p VALUES (7)")
   equal(#T:insert_all(list), 100)
@@ -66,7 +66,7 @@ test("an error of insert_all tells the element of the list: in short lists, in l
     for i = 1, count do list[i] = { a = "a", b = i } end
     list[position] = bad
     local err = fails(kind, class.insert_all, class, list, options)
-    equal(err.element, position)
+    equal(err.list_index, position)
     equal(err.message:match("^insert_all: element (%d+): "), tostring(position))
     equal(select(2, err.message:gsub("insert_all", "")), 1)
     equal(T:fetch_count(), 0)
@@ -91,11 +91,11 @@ test("an error of insert_all that is about no element names none", function()
   local T = make_table()
   local Hooked = perilune.record("t")
   function Hooked.will_insert() error("own text") end
-  equal(fails("unknown_option", T.insert_all, T, { { a = "a" } }, { x = 1 }).element, nil)
-  equal(fails("argument", T.insert_all, T, 7).element, nil)
+  equal(fails("unknown_option", T.insert_all, T, { { a = "a" } }, { x = 1 }).list_index, nil)
+  equal(fails("argument", T.insert_all, T, 7).list_index, nil)
   matches(fails(nil, Hooked.insert_all, Hooked, { { a = "a" } }), "own text")
   db:execute("DROP TABLE t")
-  equal(fails("unknown_table", T.insert_all, T, { { a = "a" } }).element, nil)
+  equal(fails("unknown_table", T.insert_all, T, { { a = "a" } }).list_index, nil)
 end)
 
 test("a record that is twice in a list is inserted once, and then it is there already", function()

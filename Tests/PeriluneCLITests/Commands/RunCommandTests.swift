@@ -163,7 +163,7 @@ import Testing
         #expect(result.errors.hasPrefix("error: "))
     }
 
-    @Test func `colours are used if asked for`() throws {
+    @Test func `colors are used if asked for`() throws {
         let folder = try TestFolder()
         #expect(
             try folder.perilune("run", "--color", "always", "-e", "error('x')").errors.hasPrefix("\u{1B}[1;31merror:"))

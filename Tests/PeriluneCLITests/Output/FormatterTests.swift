@@ -56,8 +56,8 @@ import Testing
         #expect(output.contains(#"│ x\n"#))
     }
 
-    @Test func `a table in colours dims NULL`() {
-        let output = ResultFormat.table.format(columns: ["a"], rows: [[.null]], colours: Colours(isOn: true))
+    @Test func `a table in colors dims NULL`() {
+        let output = ResultFormat.table.format(columns: ["a"], rows: [[.null]], colors: Colors(isOn: true))
         #expect(String(decoding: output, as: UTF8.self).contains("\u{1B}[2mNULL\u{1B}[0m"))
     }
 

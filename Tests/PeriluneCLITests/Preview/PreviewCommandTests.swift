@@ -62,7 +62,7 @@ import Testing
                 .count == 1)
     }
 
-    @Test func `a preview in colours marks what is new, gone and changed`() throws {
+    @Test func `a preview in colors marks what is new, gone and changed`() throws {
         let folder = try makeFolder()
         let result = try folder.perilune(
             "run", "change.lua", "--database", "shop.sqlite", "--preview", "--color", "always")

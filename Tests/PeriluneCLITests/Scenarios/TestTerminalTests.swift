@@ -49,7 +49,7 @@ import Testing
         #expect(text.contains("\r\u{1B}[K0 passed") || text.contains("\r\u{1B}[K\u{1B}"), "\(text)")
     }
 
-    @Test func `colours are for terminals`() throws {
+    @Test func `colors are for terminals`() throws {
         let process = try TerminalProcess(["test"], in: TestFolder(Self.failing))
         let status = process.wait()
         let text = process.text
@@ -80,7 +80,7 @@ import Testing
         #expect(tap.contains("bad \\\\u{1b}[31m\\\\n title\n"), "\(tap)")
     }
 
-    @Test func `colours can be asked for where there is no terminal`() throws {
+    @Test func `colors can be asked for where there is no terminal`() throws {
         let result = try TestFolder(Self.failing).perilune("test", "--color", "always")
         #expect(result.output.contains("\u{1B}[1;31mFAIL"))
     }

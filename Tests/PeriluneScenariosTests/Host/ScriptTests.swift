@@ -60,7 +60,7 @@ import Testing
             """
             scenario("run", function(t) t.run("script.lua") end)
             scenario("try", function(t)
-              local result = t.try_run("script.lua")
+              local result = t.run_protected("script.lua")
               check(result.error.kind == "constraint_primary_key")
               check(result.error.line == 1)
             end)

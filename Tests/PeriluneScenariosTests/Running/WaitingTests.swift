@@ -42,7 +42,7 @@ import Testing
             fixture("slow", function() perilune.sleep(60) return 7 end)
             scenario("it", function(t)
               t.defer(function() perilune.sleep(60) print("deferred", perilune.now()) end)
-              check(t.fix.slow == 7)
+              check(t.fixtures.slow == 7)
               print("body", perilune.now())
             end)
             """)
@@ -174,7 +174,7 @@ import Testing
     @Test func `an error in what a script calls while it sleeps is the error of the script`() async throws {
         try await passes(
             """
-            local result = t.try_run("script.lua")
+            local result = t.run_protected("script.lua")
             expect(result.error.message):contains("boom")
             """, script: "perilune.after(1, function() error('boom') end) perilune.sleep(60)")
     }

@@ -69,7 +69,7 @@ import Testing
             (self.way, self.folder) = (way, folder)
             var configuration = ScriptHost.Configuration(database: .inMemory)
             configuration.signals = ["HUP"]
-            configuration.errorsOfCallbacks = .handle { _ in }
+            configuration.callbackErrors = .handle { _ in }
             host = try await ScriptHost(configuration)
             try await host.run(source: AutomationReloadTests.preparation)
         }

@@ -36,7 +36,7 @@ import Testing
                 """)
     }
 
-    @Test func `a report in colours says the same`() {
+    @Test func `a report in colors says the same`() {
         let text = full.text { part, text in part == .error ? "\u{1B}[1;31m\(text)\u{1B}[0m" : "\u{1B}[2m\(text)\u{1B}[0m" }
         #expect(text.hasPrefix("\u{1B}[1;31merror:\u{1B}[0m no such column"))
         #expect(text.replacing(#/\u{1B}\[[0-9;]*m/#, with: "") == full.text)

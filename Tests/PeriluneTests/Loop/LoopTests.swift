@@ -130,7 +130,7 @@ import Testing
     @Test func `errors of what is called later go to the program`() async throws {
         let errors = Mutex<[String]>([])
         let host = try await Self.makeHost { configuration in
-            configuration.errorsOfCallbacks = .handle { error in errors.withLock { $0.append("\(error.message)") } }
+            configuration.callbackErrors = .handle { error in errors.withLock { $0.append("\(error.message)") } }
         }
         try await host.run(source: """
             perilune.after(1, function() error("one", 0) end)
@@ -141,7 +141,7 @@ import Testing
     }
 
     @Test func `or end the wait for them`() async throws {
-        let host = try await Self.makeHost { $0.errorsOfCallbacks = .fail }
+        let host = try await Self.makeHost { $0.callbackErrors = .fail }
         try await host.run(source: "perilune.after(1, function() error('one', 0) end) perilune.every(5, function() end)")
         let error = await #expect(throws: LuaError.self) { try await host.waitUntilIdle() }
         #expect(error?.message == "one")
@@ -155,7 +155,7 @@ import Testing
         let errors = Mutex<[LuaError.Code]>([])
         let host = try await Self.makeHost { configuration in
             configuration.limits = LuaLimits(instructions: 200_000)
-            configuration.errorsOfCallbacks = .handle { error in errors.withLock { $0.append(error.code) } }
+            configuration.callbackErrors = .handle { error in errors.withLock { $0.append(error.code) } }
         }
         let sum: Int = try await host.run(source: """
             local calls = 0

@@ -4,13 +4,13 @@ import Testing
 
 /// Whatever a script gives to a function of Swift, or gets from it, is converted or an error: it never ends the process.
 @Suite struct ConversionTests {
-    private enum Colour: Int, Codable { case red = 1, blue = 255 }
+    private enum Color: Int, Codable { case red = 1, blue = 255 }
     private enum Tiny: Int8, Codable { case greatest = 127 }
     private enum Word: String, Codable { case a, b }
 
     private struct Everything: Codable {
         var i8: Int8?, i16: Int16?, i32: Int32?, i64: Int64?, i128: Int128?, u8: UInt8?, u16: UInt16?, u32: UInt32?, u64: UInt64?
-        var u128: UInt128?, float: Float?, double: Double?, decimal: Decimal?, duration: Duration?, date: Date?, colour: Colour?
+        var u128: UInt128?, float: Float?, double: Double?, decimal: Decimal?, duration: Duration?, date: Date?, color: Color?
         var tiny: Tiny?, word: Word?, bool: Bool?, string: String?, bytes: [UInt8]?, data: Data?, list: [Int8]?, map: [String: UInt8]?
         var numbers: [Int: Int]?, url: URL?, uuid: UUID?, range: Range<Int>?, closed: ClosedRange<Int8>?, interval: DateInterval?
         var components: DateComponents?, indexes: IndexSet?, characters: CharacterSet?, zone: TimeZone?, path: IndexPath?, set: Set<Int8>?

@@ -209,7 +209,7 @@ import Testing
         let errors = Mutex<[LuaError.Code]>([])
         let host = try await makeHost(over: queue) {
             $0.limits = LuaLimits(time: .milliseconds(100))
-            $0.errorsOfCallbacks = .handle { error in errors.withLock { $0.append(error.code) } }
+            $0.callbackErrors = .handle { error in errors.withLock { $0.append(error.code) } }
         }
         try await host.run(source: """
             db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM item") end, function(count)

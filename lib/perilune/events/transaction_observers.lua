@@ -73,7 +73,7 @@ local function read_mail()
     local is_ok, err = pcall(f, value)
     if not is_ok then
       -- The others are read by the next call.
-      native_observation.signal_mail()
+      native_observation.signal_notifications()
       error(err, 0)
     end
     f, value = observers.take_notification()
@@ -87,8 +87,8 @@ observers.set_failure(function(err)
 end)
 
 --- Has the loop read letters, unless it does already.
-local function open_mail()
-  if not native_observation.signal_mail() then native_observation.open_mail(read_mail) end
+local function open_notifications()
+  if not native_observation.signal_notifications() then native_observation.open_notifications(read_mail) end
 end
 
 -- Lifetime ---------------------------------------------------------------------------------------------------------------------
@@ -111,7 +111,7 @@ local function add(db, functions, tables, kinds, is_once)
   if scope ~= 0 then
     for name, f in pairs(functions) do functions[name] = in_scope(scope, f) end
   end
-  open_mail()
+  open_notifications()
   local observer = observers.add(db, functions, tables, kinds, is_once)
   if scope ~= 0 then scopes[observer] = scope end
   return observer

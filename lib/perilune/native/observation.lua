@@ -68,10 +68,10 @@ function native.set_chain(position) end
 
 --- Has the notifications of observers read.
 ---@return boolean is_open whether something reads them
-function native.signal_mail() end
+function native.signal_notifications() end
 
 --- Has the loop call a function when observers are to be notified of transactions of others.
 ---@param f function
-function native.open_mail(f) end
+function native.open_notifications(f) end
 
 return native

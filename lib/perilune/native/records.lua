@@ -1,9 +1,9 @@
 ---@meta perilune.native.records
 --- Records. C (CPeriluneRecords) provides them; what it asks Lua for is in records/native_callbacks.lua. A *model* is what C keeps of a
--- record class; a *plan* is what it keeps of the table of a class in one database, made from a *description* (records/description.lua).
+-- record class; a *table layout* is what it keeps of the table of a class in one database, made from a *description* (records/description.lua).
 
 ---@alias perilune.model userdata
----@alias perilune.table_plan userdata
+---@alias perilune.table_layout userdata
 
 ---@class perilune.native.records
 local records = {}
@@ -102,39 +102,39 @@ function records.class_of(value) end
 ---@param model perilune.model
 function records.forget_found(model) end
 
--- Plans
+-- Table layouts
 
---- Makes a plan. Without a database it is one for records that are yet to be written to some table.
+--- Makes a table layout. Without a database it is one for records that are yet to be written to some table.
 ---@param model perilune.model
 ---@param db? perilune.database
 ---@param description table
----@return perilune.table_plan
-function records.make_plan(model, db, description) end
+---@return perilune.table_layout
+function records.make_table_layout(model, db, description) end
 
---- Makes a plan that of its database; without a plan, forgets all.
+--- Makes a table layout that of its database; without a table layout, forgets all.
 ---@param model perilune.model
----@param plan? perilune.table_plan
-function records.keep_plan(model, plan) end
+---@param layout? perilune.table_layout
+function records.keep_table_layout(model, layout) end
 
 --- The schema has changed, but not for this table.
----@param plan perilune.table_plan
+---@param layout perilune.table_layout
 ---@param generation integer
-function records.renew_plan(plan, generation) end
+function records.renew_table_layout(layout, generation) end
 
---- The plans of a class by the id of their database, and the latest one.
+--- The table layouts of a class by the id of their database, and the latest one.
 ---@param model perilune.model
----@return table<integer, perilune.table_plan> plans
----@return perilune.table_plan? latest
-function records.plans(model) end
+---@return table<integer, perilune.table_layout> layout
+---@return perilune.table_layout? latest
+function records.table_layouts(model) end
 
---- The description that a plan was made from.
----@param plan perilune.table_plan
+--- The description that a table layout was made from.
+---@param layout perilune.table_layout
 ---@return table
-function records.plan_schema(plan) end
+function records.table_layout_description(layout) end
 
----@param plan perilune.table_plan
+---@param layout perilune.table_layout
 ---@return integer
-function records.plan_generation(plan) end
+function records.table_layout_generation(layout) end
 
 -- Records
 
@@ -146,21 +146,21 @@ function records.plan_generation(plan) end
 function records.new_record(class, values, is_lenient) end
 
 --- A record with the values by these names, which need not be columns.
----@param plan perilune.table_plan
+---@param layout perilune.table_layout
 ---@param names string[]
 ---@param values any[]
 ---@return table
-function records.record_from(plan, names, values) end
+function records.record_from(layout, names, values) end
 
---- Another record of the same shape with the same fields, which knows the same of its row.
+--- Another record with the same column set with the same fields, which knows the same of its row.
 ---@param record table
 ---@return table
 function records.copy_record(record) end
 
---- A record gets the shape of another one of its class, and knows of its row what that one knows.
+--- A record gets the column set of another one of its class, and knows of its row what that one knows.
 ---@param record table
 ---@param other table
-function records.adopt_shape(record, other) end
+function records.adopt_column_set(record, other) end
 
 --- The description of the table that a record was made for, the list of its fields, and whether it has all columns.
 ---@param record table

@@ -6,7 +6,7 @@
 --
 -- The row path (CPeriluneRecords) makes, reads and writes records; here is what is done once for a class and a schema, and what is
 -- seldom done. Reading this, know: the *info* of a class is a table { class, table, name, options, base, members, lookup, known,
--- model }; the *description* of a table is made from its schema for one class, and is what a plan of the row path is made from.
+-- model }; the *description* of a table is made from its schema for one class, and is what a table layout of the row path is made from.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
@@ -60,7 +60,7 @@ function record.info_of(value)
   return class and infos[class]
 end
 
--- Plans
+-- Table layouts
 
 --- A method that is called like a column could never be called.
 local function check_methods(info, columns)
@@ -86,10 +86,10 @@ end
 
 --- The names that records may have as fields: columns of the table, in any database, and fields that the class declares.
 local function update_known(info, description)
-  local known, plans = info.known, records.plans(info.model)
+  local known, layouts = info.known, records.table_layouts(info.model)
   for name in pairs(known) do known[name] = nil end
-  for _, plan in pairs(plans) do
-    for _, column in ipairs(records.plan_schema(plan).columns) do known[column.name] = true end
+  for _, layout in pairs(layouts) do
+    for _, column in ipairs(records.table_layout_description(layout).columns) do known[column.name] = true end
   end
   for _, column in ipairs(description.columns) do known[column.name] = true end
   for ancestor in record.ancestors(info) do
@@ -98,7 +98,7 @@ local function update_known(info, description)
   records.forget_found(info.model)
 end
 
-local most_plans = 16
+local most_layouts = 16
 
 local function count(map)
   local result = 0
@@ -115,40 +115,40 @@ local function is_batched(db, table_name)
     WHERE type IN ('table', 'trigger') AND lower(tbl_name) = lower(?)]], table_name) == 1
 end
 
---- Makes the plan of a class for a database, or finds that the one it has is still good.
+--- Makes the table layout of a class for a database, or finds that the one it has is still good.
 
-local function make_plan(class, db)
+local function make_table_layout(class, db)
   local info = infos[class]
   -- The first statement that runs after a change may be the one that notices it: the generation comes after it.
   local batched = is_batched(db, info.table)
   local generation, schema = records.schema_generation(db), native_schema.table(db, info.table)
-  local plans = records.plans(info.model)
-  local former = plans[records.database_id(db)]
-  if former and records.plan_schema(former).schema == schema and records.plan_schema(former).is_batched == batched then
-    records.renew_plan(former, generation)
+  local layouts = records.table_layouts(info.model)
+  local former = layouts[records.database_id(db)]
+  if former and records.table_layout_description(former).schema == schema and records.table_layout_description(former).is_batched == batched then
+    records.renew_table_layout(former, generation)
     return former
   end
-  if count(plans) >= most_plans then records.keep_plan(info.model) end
+  if count(layouts) >= most_layouts then records.keep_table_layout(info.model) end
   local description = record_description.describe(info, schema)
   description.is_batched = batched
   check_methods(info, description.columns)
   for _, describer in ipairs(record.describers) do describer(info, description) end
   description.generation = generation
-  local plan = records.make_plan(info.model, db, description)
-  records.keep_plan(info.model, plan)
+  local layout = records.make_table_layout(info.model, db, description)
+  records.keep_table_layout(info.model, layout)
   update_known(info, description)
-  return plan
+  return layout
 end
 
 --- What a class knows of its table in a database.
 -- @param ?db the innermost access or the default database without it
--- @return the description, the plan
+-- @return the description, the table layout
 function record.description(class, db)
   db = db or records.default_database()
   local info = infos[class]
-  local plan = records.plans(info.model)[records.database_id(db)]
-  if not plan or records.plan_generation(plan) ~= records.schema_generation(db) then plan = make_plan(class, db) end
-  return records.plan_schema(plan), plan
+  local layout = records.table_layouts(info.model)[records.database_id(db)]
+  if not layout or records.table_layout_generation(layout) ~= records.schema_generation(db) then layout = make_table_layout(class, db) end
+  return records.table_layout_description(layout), layout
 end
 
 --- Reads the schema again, because of a name that was not known.
@@ -164,7 +164,7 @@ local function can_tell_columns(info)
   if is_done then return true end
   if err.kind ~= "unknown_table" then error(err, 0) end
   -- The table may be in another database alone.
-  return next((records.plans(info.model))) ~= nil
+  return next((records.table_layouts(info.model))) ~= nil
 end
 
 local function known_names(info)
@@ -176,7 +176,7 @@ end
 
 -- What the row path asks for
 
-record.make_plan = make_plan
+record.make_table_layout = make_table_layout
 
 --- What messages call a class.
 function record.name(class)

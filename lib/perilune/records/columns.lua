@@ -26,7 +26,7 @@ function columns.check_fields(values, description, raises)
   return true
 end
 
---- The fields of a record that has been written, in their order: the columns of a plan that it had or has got, then what is no
+--- The fields of a record that has been written, in their order: the columns of a table layout that it had or has got, then what is no
 -- column.
 local function seen_names(target, description, is_whole)
   local _, names = records.record_schema(target)
@@ -40,13 +40,13 @@ local function seen_names(target, description, is_whole)
   return result
 end
 
---- Says what the row of a record holds, which may have fewer columns than the table of the plan, or more than the record had
+--- Says what the row of a record holds, which may have fewer columns than the table of the table layout, or more than the record had
 -- before.
 -- @param values what is stored
 -- @tparam ?boolean is_whole whether all columns of the table are known
-function columns.widen(target, plan, values, is_whole)
-  local names = seen_names(target, records.plan_schema(plan), is_whole)
-  records.adopt_shape(target, records.record_from(plan, names, values))
+function columns.widen(target, layout, values, is_whole)
+  local names = seen_names(target, records.table_layout_description(layout), is_whole)
+  records.adopt_column_set(target, records.record_from(layout, names, values))
 end
 
 local function check_fit(value)
@@ -65,7 +65,7 @@ local function check_fit(value)
 end
 
 --- Raises for a record, or one in a list, that has a value in a column of booleans which is none.
-function columns.raise_misfit(made)
+function columns.raise_type_mismatch(made)
   if type(made) ~= "table" then return end
   if records.class_of(made) then return check_fit(made) end
   for _, one in ipairs(made) do check_fit(one) end

@@ -1,5 +1,5 @@
 --- What a record class has to know of its table: the *description*, which is made from the schema for one class, and is what a
--- plan of the row path is made from.
+-- table layout of the row path is made from.
 
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"

@@ -24,13 +24,13 @@ local kinds_of_values = {
   argument = true, conversion = true, mismatch = true, null = true, toobig = true, unknown_column = true, validation = true,
 }
 
---- Adds to an error of insert_all, in its message and as the field `element`, which element of the list it is about.
-function failures.name_element(err, position)
+--- Adds to an error of insert_all, in its message and as the field `list_index`, which element of the list it is about.
+function failures.add_list_index(err, position)
   local kind = type(err) == "userdata" and err.kind
   local is_of_value = kinds_of_values[kind] or type(kind) == "string" and kind:find("^constraint")
-  if not is_of_value or err.element ~= nil then return end
+  if not is_of_value or err.list_index ~= nil then return end
   local message = ("insert_all: element %d: %s"):format(position, (err.message:gsub("^insert_all: ", "")))
-  errors.add_fields(err, { element = position, message = message })
+  errors.add_fields(err, { list_index = position, message = message })
 end
 
 --- A value of a key as messages show it.

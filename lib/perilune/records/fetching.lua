@@ -356,8 +356,8 @@ local function from_row(info, row)
     end
     table.sort(names)
   end
-  local _, plan = record.description(info.class)
-  return awaken_one(info, records.record_from(plan, names, row))
+  local _, layout = record.description(info.class)
+  return awaken_one(info, records.record_from(layout, names, row))
 end
 
 -- It is called with a dot, so that each class has its own.

@@ -84,8 +84,8 @@ function record_info.of_any(class)
   local is_done, result = pcall(record_info.of_class, class)
   if is_done then return result end
   if result.kind ~= "unknown_table" then error(result, 0) end
-  local _, plan = records.plans(record.info(class).model)
-  return plan and record_info.of(records.plan_schema(plan))
+  local _, layout = records.table_layouts(record.info(class).model)
+  return layout and record_info.of(records.table_layout_description(layout))
 end
 
 --- The column info of a record, as its table was when it was made.

@@ -14,9 +14,9 @@ local callbacks = {}
 
 -- Classes
 
---- Makes the plan of a class for a database, and keeps it.
----@type fun(class: table, db: perilune.database): perilune.table_plan
-callbacks.plan = record.make_plan
+--- Makes the table layout of a class for a database, and keeps it.
+---@type fun(class: table, db: perilune.database): perilune.table_layout
+callbacks.table_layout = record.make_table_layout
 
 --- What messages call a class.
 ---@type fun(class: table): string
@@ -41,12 +41,12 @@ callbacks.write_sql = require("perilune.records.sql").write
 callbacks.check_fields = columns.check_fields
 
 --- Gives a record the columns that its row turned out to have.
----@type fun(record: table, plan: perilune.table_plan, values: table, is_whole?: boolean)
+---@type fun(record: table, layout: perilune.table_layout, values: table, is_whole?: boolean)
 callbacks.widen = columns.widen
 
 --- The element of the list that `insert_all` is given, as a record.
 ---@type fun(class: table, value: any): table
-callbacks.element = writing.element
+callbacks.list_record = writing.list_record
 
 -- Reading
 
@@ -62,7 +62,7 @@ callbacks.key_missed = fetching.key_missed
 
 --- Raises for a record, or one in a list, with a value in a column of booleans that is none.
 ---@type fun(made: any)
-callbacks.raise_misfit = columns.raise_misfit
+callbacks.raise_type_mismatch = columns.raise_type_mismatch
 
 --- Raises for a value that cannot be stored.
 ---@type fun(description: table, record: table?, position: integer, expected: string, value: any)
@@ -74,7 +74,7 @@ callbacks.explain = failures.explain
 
 --- Adds to an error which element of a list it is about.
 ---@type fun(err: any, position: integer)
-callbacks.name_element = failures.name_element
+callbacks.add_list_index = failures.add_list_index
 
 --- Raises that no row has the key of a record.
 ---@type fun(description: table, values: table)

@@ -26,7 +26,7 @@ function steps.put_back(target, memory)
     if rawget(memory, key) == nil then rawset(target, key, nil) end
   end
   for key, value in next, memory do rawset(target, key, value) end
-  records.adopt_shape(target, memory)
+  records.adopt_column_set(target, memory)
 end
 
 --- The values that are written: those of the record, converted; nil if its fields are what is stored.
@@ -109,8 +109,8 @@ end
 -- @param values what is stored; nil for the fields themselves
 -- @tparam ?boolean is_whole whether all columns of the table are known
 function steps.note_row(info, target, db, values, is_whole)
-  local _, plan = record.description(info.class, db)
-  record_columns.widen(target, plan, values or target, is_whole)
+  local _, layout = record.description(info.class, db)
+  record_columns.widen(target, layout, values or target, is_whole)
 end
 
 --- What an update does that may change the key: which columns it writes, and the key of the row that it finds.

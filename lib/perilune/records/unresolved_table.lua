@@ -31,8 +31,8 @@ function record_unbound.make(info, values)
     names[#names + 1] = name
   end
   table.sort(names)
-  local plan = records.make_plan(info.model, nil, describe(info, names))
-  local made = records.record_from(plan, names, values or {})
+  local layout = records.make_table_layout(info.model, nil, describe(info, names))
+  local made = records.record_from(layout, names, values or {})
   records.set_snapshot(made, nil)
   records.take_nulls(made)
   return made

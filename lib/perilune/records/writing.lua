@@ -260,7 +260,7 @@ end
 local one_by_one = {}
 
 --- An element of the list that insert_all is given, as a record.
-function writing.element(class, value)
+function writing.list_record(class, value)
   local made = check_record(record.info(class), "insert_all", value)
   -- Of a class that extends this one, and has hooks, types or verbs of its own.
   if records.model_flags(record.info_of(made).model) and not records.model_flags(record.info(class).model) then
@@ -274,7 +274,7 @@ local function each_element(list, f)
   for position = 1, #list do
     local is_done, err = pcall(f, position)
     if not is_done then
-      failures.name_element(err, position)
+      failures.add_list_index(err, position)
       error(err, 0)
     end
   end

@@ -25,8 +25,8 @@ function classes.schema(class)
     if is_there then return schema end
     if schema.kind ~= "unknown_table" then error(schema, 0) end
   end
-  local _, plan = records.plans(info.model)
-  return nil, plan and records.plan_schema(plan).schema
+  local _, layout = records.table_layouts(info.model)
+  return nil, layout and records.table_layout_description(layout).schema
 end
 
 --- Whether a value is a record class.

@@ -10,12 +10,12 @@ struct CommonOptions: ParsableArguments {
     @Flag(name: .shortAndLong, help: "Say on standard error which database is used, and more.")
     var verbose = false
 
-    @Option(help: "When to use colours; NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE count, too.")
-    var color = ColourChoice.auto
+    @Option(help: "When to use colors; NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE count, too.")
+    var color = ColorChoice.auto
 
     @Option(help: "How errors are written to standard error.")
     var errorFormat = ErrorFormat.text
 
-    var errorColours: Colours { CommandOutput.errorColours(color) }
-    var outputColours: Colours { CommandOutput.outputColours(color) }
+    var errorColors: Colors { CommandOutput.errorColors(color) }
+    var outputColors: Colors { CommandOutput.outputColors(color) }
 }

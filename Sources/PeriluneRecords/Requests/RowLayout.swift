@@ -1,5 +1,5 @@
 /// The columns that a SELECT fetches, and what becomes of them: rows in rows. For all but the simplest requests.
-struct Layout {
+struct RowLayout {
     enum Item {
         /// Position in the table of a source.
         case column(Int, Int)
@@ -10,7 +10,7 @@ struct Layout {
     }
 
     private(set) var items: [Item] = []
-    let root: SegmentDraft
+    let root: SegmentBuilder
     /// Where the keys of parents are, for rows that are fetched for others.
     private(set) var keyColumns: [Int] = []
     /// Whether these are numbers of keys.
@@ -18,7 +18,7 @@ struct Layout {
     private let isDistinct: Bool
 
     init(_ request: Request, _ frame: CompilerWalk.Frame, in walk: CompilerWalk) throws {
-        root = SegmentDraft(name: "", request: request, number: frame.own, table: walk.sources[frame.own].table)
+        root = SegmentBuilder(name: "", request: request, number: frame.own, table: walk.sources[frame.own].table)
         isDistinct = request.parts.values.isDistinct
         try add(root, frame.joins, walk)
         try addKeys(of: root, walk)
@@ -44,7 +44,7 @@ struct Layout {
 
     // MARK: - Segments
 
-    private mutating func add(_ segment: SegmentDraft, _ joins: [CompilerWalk.JoinNode], _ walk: CompilerWalk) throws {
+    private mutating func add(_ segment: SegmentBuilder, _ joins: [CompilerWalk.JoinNode], _ walk: CompilerWalk) throws {
         let parts = segment.request.parts.values
         segment.start = items.count
         if let selection = parts.selection {
@@ -62,7 +62,7 @@ struct Layout {
     }
 
     /// The columns that a joined association adds beside those of its parent.
-    private mutating func addAnnotations(of node: CompilerWalk.JoinNode, to segment: SegmentDraft, _ walk: CompilerWalk) {
+    private mutating func addAnnotations(of node: CompilerWalk.JoinNode, to segment: SegmentBuilder, _ walk: CompilerWalk) {
         if node.join.role == .annotated {
             let columns = node.destination.request.selectedColumns
             segment.addExtras(columns, at: items.count)
@@ -72,10 +72,10 @@ struct Layout {
         for child in node.destination.children { addAnnotations(of: child, to: segment, walk) }
     }
 
-    private mutating func add(_ node: CompilerWalk.JoinNode, to parent: SegmentDraft, _ walk: CompilerWalk) throws {
+    private mutating func add(_ node: CompilerWalk.JoinNode, to parent: SegmentBuilder, _ walk: CompilerWalk) throws {
         let hop = node.destination
         let association = node.join.association
-        let segment = SegmentDraft(
+        let segment = SegmentBuilder(
             name: association.name, request: hop.request, number: hop.number, table: walk.sources[hop.number].table)
         segment.tag = association.tag
         segment.isOptional = !node.join.isRequired
@@ -88,7 +88,7 @@ struct Layout {
     // MARK: - Hidden columns
 
     /// What decoding needs beside what was asked for comes last.
-    private mutating func addKeys(of segment: SegmentDraft, _ walk: CompilerWalk) throws {
+    private mutating func addKeys(of segment: SegmentBuilder, _ walk: CompilerWalk) throws {
         if segment.isOptional {
             let position = try walk.current(segment.presenceColumn, of: segment.request.table, in: segment.number)
             segment.presence = try hidden(position, segment.number, of: segment.request.source)
@@ -105,7 +105,7 @@ struct Layout {
     }
 
     /// - Parameter isSame: Whether it is the same for all rows of which distinct() leaves one.
-    private mutating func hidden(_ position: Int, _ number: Int, of source: Source, isSame: Bool = false) throws -> Int {
+    private mutating func hidden(_ position: Int, _ number: Int, of source: RequestSource, isSame: Bool = false) throws -> Int {
         for (index, item) in items.enumerated() {
             switch item {
             case .column(position, number): return index
@@ -130,7 +130,7 @@ struct Layout {
         note(root, in: &tokens)
     }
 
-    private func note(_ segment: SegmentDraft, in tokens: inout Tokens) {
+    private func note(_ segment: SegmentBuilder, in tokens: inout Tokens) {
         tokens.add(.note, segment.name.utf8)
         tokens.add(
             .note,
@@ -143,7 +143,7 @@ struct Layout {
 }
 
 /// A segment of a plan in the making.
-final class SegmentDraft {
+final class SegmentBuilder {
     let name: String
     let request: Request
     let number: Int
@@ -158,7 +158,7 @@ final class SegmentDraft {
     var presence: Int?
     var association: Association?
     var prefetchKeys: [[Int]] = []
-    var children: [SegmentDraft] = []
+    var children: [SegmentBuilder] = []
 
     init(name: String, request: Request, number: Int, table: TableSchema) {
         self.name = name

@@ -1,27 +1,27 @@
 import ArgumentParser
 internal import PeriluneScenarios
 
-/// When output is coloured: what `--color` takes.
-enum ColourChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
+/// When output is colored: what `--color` takes.
+enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
     case auto, always, never
 }
 
-/// Writes text in colours, or as it is.
-struct Colours: Equatable, Sendable {
+/// Writes text in colors, or as it is.
+struct Colors: Equatable, Sendable {
     let isOn: Bool
 
-    static let off = Colours(isOn: false)
+    static let off = Colors(isOn: false)
 
     init(isOn: Bool) {
         self.isOn = isOn
     }
 
     /// Decides by the flag, then `NO_COLOR`, then `FORCE_COLOR` and `CLICOLOR_FORCE`, then whether the stream is a terminal
-    /// that knows colours.
+    /// that knows colors.
     ///
     /// - SeeAlso: no-color.org, force-color.org, bixense.com/clicolors. `FORCE_COLOR=0`, which some read as a wish for no
-    ///   colours and some as one for colours, forces nothing here.
-    init(_ choice: ColourChoice, environment: [String: String], isTerminal: Bool) {
+    ///   colors and some as one for colors, forces nothing here.
+    init(_ choice: ColorChoice, environment: [String: String], isTerminal: Bool) {
         func isSet(_ name: String) -> Bool { !(environment[name] ?? "").isEmpty }
         func isForced(_ name: String) -> Bool { isSet(name) && environment[name] != "0" }
         switch choice {

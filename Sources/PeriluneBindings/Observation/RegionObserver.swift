@@ -7,7 +7,7 @@ internal import Synchronization
 ///
 /// GRDB tells which tables a statement is about to change, and of one row that it changes; whether anything was changed at all
 /// SQLite's count of changes tells, also where rows are not told of one by one: in tables without row ids, or by REPLACE.
-final class RegionWatch: TransactionObserver, @unchecked Sendable {
+final class RegionObserver: TransactionObserver, @unchecked Sendable {
     private struct State {
         /// What was read. Everything, as long as nothing has been.
         var region = DatabaseRegion.fullDatabase

@@ -1,5 +1,5 @@
 /// Writes the SQL text of a shape.
-struct CompilerText {
+struct SQLWriter {
     private let bytes: [UInt8]
     private let sources: [CompilerWalk.PlacedSource]
     /// What each source is called in the statement.
@@ -20,7 +20,7 @@ struct CompilerText {
 
     /// - Parameter literals: The values in order, if they are to be written instead of bound.
     static func write(_ walk: CompilerWalk, literals: [Value]? = nil) -> Result {
-        var text = CompilerText(walk, literals)
+        var text = SQLWriter(walk, literals)
         while text.position < text.bytes.count { text.writeNext() }
         return Result(sql: String(decoding: text.sql, as: UTF8.self), slots: text.slots)
     }

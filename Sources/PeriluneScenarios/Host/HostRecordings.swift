@@ -3,33 +3,33 @@ internal import Perilune
 internal import PeriluneBindings
 
 /// What a scenario has watched: changes and statements, from a beginning to an end.
-struct HostWatches {
-    enum Watch {
+struct HostRecordings {
+    enum Recording {
         case changes(Result<RowChangeRecorder, any Error>)
         case statements(StatementTrace.Collection)
     }
 
-    private var watches: [Int: Watch] = [:]
+    private var recordings: [Int: Recording] = [:]
     private var count = 0
 
     /// Returns its number.
-    mutating func add(_ watch: Watch) -> Int {
+    mutating func add(_ recording: Recording) -> Int {
         count += 1
-        watches[count] = watch
+        recordings[count] = recording
         return count
     }
 
     /// Takes one out.
-    mutating func take(_ number: Int) throws -> Watch {
-        guard let watch = watches.removeValue(forKey: number) else { throw BindingError("usage", "there is no watch \(number)") }
-        return watch
+    mutating func take(_ number: Int) throws -> Recording {
+        guard let recording = recordings.removeValue(forKey: number) else { throw BindingError("usage", "there is no recording \(number)") }
+        return recording
     }
 
     /// Ends those that were left, since the scenario has ended in the middle.
     mutating func endAll(on stage: ScenarioStage) {
-        for case .changes(.success(let recorder)) in watches.values { stage.end(recorder) }
-        for case .statements(let collection) in watches.values { stage.trace.end(collection) }
-        watches = [:]
+        for case .changes(.success(let recorder)) in recordings.values { stage.end(recorder) }
+        for case .statements(let collection) in recordings.values { stage.trace.end(collection) }
+        recordings = [:]
     }
 }
 

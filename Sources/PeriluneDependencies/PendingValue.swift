@@ -3,7 +3,7 @@ internal import Synchronization
 /// A value that was made, or is being made; and who waits for it.
 ///
 /// Whoever waits may be cancelled. The making is cancelled when nobody waits any more.
-final class Making: Sendable {
+final class PendingValue: Sendable {
     private typealias Waiter = CheckedContinuation<Result<any Sendable, any Error>, any Error>
 
     private struct State {
@@ -21,7 +21,7 @@ final class Making: Sendable {
     private let state = Mutex(State())
 
     /// What the current task makes.
-    @TaskLocal private static var current: Making?
+    @TaskLocal private static var current: PendingValue?
 
     /// - Parameter endsWithoutWaiters: Whether it is cancelled when nobody waits any more.
     init(_ name: String, endsWithoutWaiters: Bool = true) {
@@ -118,9 +118,9 @@ final class Making: Sendable {
     // MARK: - Cycles
 
     /// What is being made waits for something else that is.
-    private static let waits = Mutex<[(maker: Making, awaited: Making)]>([])
+    private static let waits = Mutex<[(maker: PendingValue, awaited: PendingValue)]>([])
 
-    private static func addWait(of maker: Making, for awaited: Making) throws {
+    private static func addWait(of maker: PendingValue, for awaited: PendingValue) throws {
         let path = waits.withLock { waits in
             let path = Self.path(from: awaited, to: maker, in: waits)
             if path == nil { waits.append((maker, awaited)) }
@@ -131,7 +131,7 @@ final class Making: Sendable {
         throw DependencyError(.cycle, "the dependency \(maker.name) needs itself before it is made: \(names)")
     }
 
-    private static func removeWait(of maker: Making, for awaited: Making) {
+    private static func removeWait(of maker: PendingValue, for awaited: PendingValue) {
         waits.withLock { waits in
             guard let index = waits.firstIndex(where: { $0.maker === maker && $0.awaited === awaited }) else { return }
             waits.remove(at: index)
@@ -139,8 +139,8 @@ final class Making: Sendable {
     }
 
     private static func path(
-        from start: Making, to end: Making, in waits: [(maker: Making, awaited: Making)]
-    ) -> [Making]? {
+        from start: PendingValue, to end: PendingValue, in waits: [(maker: PendingValue, awaited: PendingValue)]
+    ) -> [PendingValue]? {
         if start === end { return [end] }
         for wait in waits where wait.maker === start {
             if let path = path(from: wait.awaited, to: end, in: waits) { return [start] + path }

@@ -1,35 +1,35 @@
-/* Shapes of records. */
+/* Column sets of records. */
 #include "CPeriluneRecords/Model/model.h"
 
 static const char verbs_key; /* in the registry: the methods that every record has */
-static const char shape_key; /* in metatables of records: the shape. No script has this address, or sees these metatables. */
+static const char column_set_key; /* in metatables of records: the column set. No script has this address, or sees these metatables. */
 
 /* MARK: - Finding */
 
-prec_shape *prec_push_shape_of(lua_State *L, int index) {
+prec_column_set *prec_push_column_set_of(lua_State *L, int index) {
     if (lua_type(L, index) != LUA_TTABLE || !lua_getmetatable(L, index)) return NULL;
-    lua_rawgetp(L, -1, &shape_key);
+    lua_rawgetp(L, -1, &column_set_key);
     lua_replace(L, -2);
-    prec_shape *shape = lua_touserdata(L, -1);
-    if (shape == NULL) lua_pop(L, 1);
-    return shape;
+    prec_column_set *column_set = lua_touserdata(L, -1);
+    if (column_set == NULL) lua_pop(L, 1);
+    return column_set;
 }
 
-prec_shape *prec_shape_at(lua_State *L, int index) {
-    prec_shape *shape = prec_push_shape_of(L, index);
-    if (shape) lua_pop(L, 1);
-    return shape;
+prec_column_set *prec_column_set_at(lua_State *L, int index) {
+    prec_column_set *column_set = prec_push_column_set_of(L, index);
+    if (column_set) lua_pop(L, 1);
+    return column_set;
 }
 
-void prec_push_model_of(lua_State *L, int shape) {
-    lua_getiuservalue(L, shape, SHAPE_PLAN);
-    lua_getiuservalue(L, -1, PLAN_MODEL);
+void prec_push_model_of(lua_State *L, int column_set) {
+    lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
+    lua_getiuservalue(L, -1, TABLE_LAYOUT_MODEL);
     lua_remove(L, -2);
 }
 
 void prec_push_record_verbs(lua_State *L) { lua_rawgetp(L, LUA_REGISTRYINDEX, &verbs_key); }
 
-/* MARK: - Making shapes */
+/* MARK: - Making column sets */
 
 /* Pushes the table that __index is. With extras it is one that finds them first. */
 static void push_index(lua_State *L, int model, int extras) {
@@ -43,11 +43,11 @@ static void push_index(lua_State *L, int model, int extras) {
 }
 
 /* Pushes the metatable of records without a chunk. */
-static void push_metatable(lua_State *L, int shape, int model, int extras) {
+static void push_metatable(lua_State *L, int column_set, int model, int extras) {
     lua_createtable(L, 1, 8);
     luaL_setfuncs(L, prec_record_metamethods, 0);
-    lua_pushvalue(L, shape);
-    lua_rawsetp(L, -2, &shape_key);
+    lua_pushvalue(L, column_set);
+    lua_rawsetp(L, -2, &column_set_key);
     push_index(L, model, extras);
     lua_setfield(L, -2, "__index");
     lua_pushvalue(L, model);
@@ -61,32 +61,32 @@ static void push_metatable(lua_State *L, int shape, int model, int extras) {
     lua_setfield(L, -2, "__metatable");
 }
 
-prec_shape *prec_make_shape(lua_State *L, int plan_index, const int *order, int count, int extras) {
-    prec_plan *plan = lua_touserdata(L, plan_index);
+prec_column_set *prec_make_column_set(lua_State *L, int layout_index, const int *order, int count, int extras) {
+    prec_table_layout *layout = lua_touserdata(L, layout_index);
     int names = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    prec_shape *shape = lua_newuserdatauv(L, sizeof *shape + (size_t)count * sizeof(int), SHAPE_VALUES);
+    prec_column_set *column_set = lua_newuserdatauv(L, sizeof *column_set + (size_t)count * sizeof(int), COLUMN_SET_VALUES);
     int index = lua_gettop(L);
-    *shape = (prec_shape){.plan = plan, .count = count, .has_all = count == plan->column_count};
+    *column_set = (prec_column_set){.layout = layout, .count = count, .has_all = count == layout->column_count};
     for (int i = 0; i < count; i++) {
-        shape->order[i] = order ? order[i] : i;
-        if (shape->order[i] != i) shape->has_all = false;
+        column_set->order[i] = order ? order[i] : i;
+        if (column_set->order[i] != i) column_set->has_all = false;
     }
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_shape_metatable_key);
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_column_set_metatable_key);
     lua_setmetatable(L, -2);
-    lua_pushvalue(L, plan_index);
-    lua_setiuservalue(L, index, SHAPE_PLAN);
+    lua_pushvalue(L, layout_index);
+    lua_setiuservalue(L, index, COLUMN_SET_LAYOUT);
     lua_pushvalue(L, names);
-    lua_setiuservalue(L, index, SHAPE_NAMES);
+    lua_setiuservalue(L, index, COLUMN_SET_NAMES);
     if (extras) lua_pushvalue(L, extras);
     else lua_pushnil(L);
-    lua_setiuservalue(L, index, SHAPE_EXTRAS);
-    lua_getiuservalue(L, plan_index, PLAN_MODEL);
+    lua_setiuservalue(L, index, COLUMN_SET_EXTRAS);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_MODEL);
     push_metatable(L, index, index + 1, extras);
-    lua_setiuservalue(L, index, SHAPE_METATABLE);
+    lua_setiuservalue(L, index, COLUMN_SET_METATABLE);
     lua_settop(L, index);
     lua_remove(L, names);
-    return shape;
+    return column_set;
 }
 
 /* MARK: - For the Lua part */
@@ -123,34 +123,34 @@ static int set_record_verbs(lua_State *L) {
     return 0;
 }
 
-/* Pushes the plan of a model for the database that is used now; nil if there is none, or it may be out of date. */
-static void push_present_plan(lua_State *L, int model) {
+/* Pushes the table layout of a model for the database that is used now; nil if there is none, or it may be out of date. */
+static void push_present_table_layout(lua_State *L, int model) {
     pdb_state *rows = pdb_state_of(L);
     pdb_database *database = pdb_implied_database(rows);
-    lua_getiuservalue(L, model, MODEL_PLANS);
+    lua_getiuservalue(L, model, MODEL_TABLE_LAYOUTS);
     lua_rawgeti(L, -1, database ? (lua_Integer)database->id : 0);
     lua_remove(L, -2);
-    prec_plan *plan = lua_touserdata(L, -1);
-    if (plan && plan->generation == database->schema_generation) return;
+    prec_table_layout *layout = lua_touserdata(L, -1);
+    if (layout && layout->generation == database->schema_generation) return;
     lua_pop(L, 1);
     lua_pushnil(L);
 }
 
 /*
 ** new_record(class, values or nil, any): a record with the fields in the table, which must be known. Returns nothing if that cannot be
-** told without reading the schema, or some field is not known. Its plan is that for the database that is used now; with `any`, the
+** told without reading the schema, or some field is not known. Its table layout is that for the database that is used now; with `any`, the
 ** one used last.
 */
 static int new_record(lua_State *L) {
-    enum { model = 3, plan, known, record };
+    enum { model = 3, layout_index, known, record };
     bool takes_any = lua_toboolean(L, 3);
     lua_settop(L, 2);
     if (prec_push_model(L, 1) == NULL) return 0;
     if (takes_any) lua_getiuservalue(L, model, MODEL_LATEST);
-    else push_present_plan(L, model);
-    if (lua_isnil(L, plan)) return 0;
+    else push_present_table_layout(L, model);
+    if (lua_isnil(L, layout_index)) return 0;
     lua_getiuservalue(L, model, MODEL_KNOWN);
-    lua_createtable(L, 0, ((prec_plan *)lua_touserdata(L, plan))->column_count);
+    lua_createtable(L, 0, ((prec_table_layout *)lua_touserdata(L, layout_index))->column_count);
     if (lua_type(L, 2) == LUA_TTABLE) {
         for (lua_pushnil(L); lua_next(L, 2);) {
             lua_pushvalue(L, -2);
@@ -166,14 +166,14 @@ static int new_record(lua_State *L) {
             }
         }
     }
-    lua_getiuservalue(L, plan, PLAN_SHAPE);
-    lua_getiuservalue(L, -1, SHAPE_METATABLE);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_COLUMN_SET);
+    lua_getiuservalue(L, -1, COLUMN_SET_METATABLE);
     lua_setmetatable(L, record);
     lua_settop(L, record);
     return 1;
 }
 
-const luaL_Reg prec_shape_functions[] = {
+const luaL_Reg prec_column_set_functions[] = {
     {"forget_found", forget_found},
     {"set_record_verbs", set_record_verbs},
     {"new_record", new_record},

@@ -43,21 +43,21 @@ package final class Plan: Sendable {
         package let presence: Int?
         package let children: [Segment]
 
-        init(_ draft: SegmentDraft, index: inout Int) {
-            name = draft.name
-            table = draft.table
-            tag = draft.tag
+        init(_ builder: SegmentBuilder, index: inout Int) {
+            name = builder.name
+            table = builder.table
+            tag = builder.tag
             self.index = index
-            columns = draft.start..<draft.start + draft.names.count
-            names = draft.names
+            columns = builder.start..<builder.start + builder.names.count
+            names = builder.names
             // Rows of several requests that selected columns look like no table.
-            isWhole = draft.request.parts.values.selection == nil && draft.table.kind != .request
-            extras = draft.extras.map { ($0.name ?? "", $0.column) }
-            isOptional = draft.isOptional
-            presence = draft.presence
+            isWhole = builder.request.parts.values.selection == nil && builder.table.kind != .request
+            extras = builder.extras.map { ($0.name ?? "", $0.column) }
+            isOptional = builder.isOptional
+            presence = builder.presence
             index += 1
             var next = index
-            children = draft.children.map { Segment($0, index: &next) }
+            children = builder.children.map { Segment($0, index: &next) }
             index = next
         }
     }

@@ -12,7 +12,7 @@ static void push_folded(lua_State *L, const char *name) {
     luaL_pushresultsize(&buffer, length);
 }
 
-/* The position of a column in the plan, from 0, or NOT_IN_PLAN. `positions` is the plan's table. */
+/* The position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the table layout's table. */
 static int find_position(lua_State *L, int positions, const char *name) {
     lua_pushstring(L, name);
     if (lua_rawget(L, positions) == LUA_TNIL) {
@@ -20,14 +20,14 @@ static int find_position(lua_State *L, int positions, const char *name) {
         push_folded(L, name);
         lua_rawget(L, positions);
     }
-    int position = lua_isnil(L, -1) ? NOT_IN_PLAN : (int)lua_tointeger(L, -1) - 1;
+    int position = lua_isnil(L, -1) ? NOT_IN_TABLE : (int)lua_tointeger(L, -1) - 1;
     lua_pop(L, 1);
     return position;
 }
 
 int prec_push_record_key(lua_State *L, const char *name, int positions, int names, int taken) {
     int position = find_position(L, positions, name);
-    if (position == NOT_IN_PLAN) lua_pushstring(L, name);
+    if (position == NOT_IN_TABLE) lua_pushstring(L, name);
     else lua_rawgeti(L, names, position + 1);
     lua_pushvalue(L, -1);
     if (lua_rawget(L, taken) != LUA_TNIL) {
@@ -42,13 +42,13 @@ int prec_push_record_key(lua_State *L, const char *name, int positions, int name
     return position;
 }
 
-prec_shape *prec_push_shape_for(lua_State *L, int plan_index, const int *order, int count, int extras) {
-    prec_plan *plan = lua_touserdata(L, plan_index);
-    bool has_all = !extras && count == plan->column_count;
+prec_column_set *prec_push_column_set_for(lua_State *L, int layout_index, const int *order, int count, int extras) {
+    prec_table_layout *layout = lua_touserdata(L, layout_index);
+    bool has_all = !extras && count == layout->column_count;
     for (int i = 0; has_all && i < count; i++) has_all = order[i] == i;
     if (has_all) {
         lua_pop(L, 1);
-        lua_getiuservalue(L, plan_index, PLAN_SHAPE);
+        lua_getiuservalue(L, layout_index, TABLE_LAYOUT_COLUMN_SET);
         return lua_touserdata(L, -1);
     }
     int names = lua_gettop(L);
@@ -61,16 +61,16 @@ prec_shape *prec_push_shape_for(lua_State *L, int plan_index, const int *order, 
         luaL_addchar(&buffer, '\0');
     }
     luaL_pushresult(&buffer);
-    lua_getiuservalue(L, plan_index, PLAN_SHAPES);
-    int key = names + 1, shapes = names + 2;
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_COLUMN_SETS);
+    int key = names + 1, column_sets = names + 2;
     lua_pushvalue(L, key);
-    if (lua_rawget(L, shapes) == LUA_TNIL) {
+    if (lua_rawget(L, column_sets) == LUA_TNIL) {
         lua_pop(L, 1);
         lua_pushvalue(L, names);
-        prec_make_shape(L, plan_index, order, count, extras);
+        prec_make_column_set(L, layout_index, order, count, extras);
         lua_pushvalue(L, key);
         lua_pushvalue(L, -2);
-        lua_rawset(L, shapes);
+        lua_rawset(L, column_sets);
     }
     lua_replace(L, names);
     lua_settop(L, names);
@@ -81,8 +81,8 @@ prec_shape *prec_push_shape_for(lua_State *L, int plan_index, const int *order, 
 
 typedef struct {
     pdb_call *call;
-    prec_layout *layout;
-    int index, keys, shapes; /* the layout and its lists on the stack */
+    prec_row_layout *row_layout;
+    int index, keys, column_sets; /* the row layout and its lists on the stack */
 } builder;
 
 /* Adds the fields that hold associated rows to the lists of fields and extras: one without a row is nil. Returns whether there
@@ -108,17 +108,17 @@ static const char *push_column_name(lua_State *L, sqlite3_stmt *handle, int colu
     return lua_pushstring(L, name ? name : "");
 }
 
-/* Fills in the segment, for the class whose plan is at `plan`; its shape goes into the list. `description` is what it was described
+/* Fills in the segment, for the class whose table layout is at `layout_index`; its column set goes into the list. `description` is what it was described
 ** by, or 0. */
-static void build_segment(lua_State *L, builder *builder, int number, int plan, int description) {
-    prec_segment *segment = &builder->layout->segments[number];
+static void build_segment(lua_State *L, builder *builder, int number, int layout_index, int description) {
+    prec_segment *segment = &builder->row_layout->segments[number];
     sqlite3_stmt *handle = builder->call->statement->handle;
     int *order = lua_newuserdatauv(L, (size_t)(segment->count + 1) * sizeof *order, 0), taken_count = 0;
     int top = lua_gettop(L), positions = top + 1, names = top + 2, taken = top + 3, fields = top + 4, extras = top + 5;
     int given = top + 6;
     luaL_checkstack(L, LUA_MINSTACK, NULL);
-    lua_getiuservalue(L, plan, PLAN_POSITIONS);
-    lua_getiuservalue(L, plan, PLAN_NAMES);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_POSITIONS);
+    lua_getiuservalue(L, layout_index, TABLE_LAYOUT_NAMES);
     lua_newtable(L);
     lua_newtable(L);
     lua_newtable(L);
@@ -128,9 +128,9 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan, 
     for (int column = segment->first; column < segment->first + segment->count; column++) {
         const char *name = push_column_name(L, handle, column, given, column - segment->first + 1);
         int position = prec_push_record_key(L, name, positions, names, taken);
-        builder->layout->positions[column] = position;
+        builder->row_layout->positions[column] = position;
         if (position >= 0) order[taken_count++] = position;
-        if (position == NOT_IN_PLAN) {
+        if (position == NOT_IN_TABLE) {
             has_extras = true;
             lua_pushvalue(L, -1);
             lua_pushboolean(L, true);
@@ -145,9 +145,9 @@ static void build_segment(lua_State *L, builder *builder, int number, int plan, 
     }
     if (add_association_fields(L, description, fields, extras)) has_extras = true;
     lua_pushvalue(L, fields);
-    segment->shape = prec_push_shape_for(L, plan, order, taken_count, has_extras ? extras : 0);
-    segment->tracks_changes = segment->shape->plan->model->tracks_changes;
-    lua_rawseti(L, builder->shapes, number + 1);
+    segment->column_set = prec_push_column_set_for(L, layout_index, order, taken_count, has_extras ? extras : 0);
+    segment->tracks_changes = segment->column_set->layout->model->tracks_changes;
+    lua_rawseti(L, builder->column_sets, number + 1);
     lua_settop(L, top - 1);
 }
 
@@ -161,17 +161,17 @@ static int integer_field(lua_State *L, int table, const char *name, int other) {
 /* From a list of tables with class, first and count (columns, from 1), their names, parent (a position in the list), field and
 ** optional, and fields: the names of those that will hold associated rows. */
 static void build_segments(lua_State *L, builder *builder, int list, int fields) {
-    int column_count = builder->layout->column_count;
-    for (int i = 0; i < builder->layout->segment_count; i++) {
+    int column_count = builder->row_layout->column_count;
+    for (int i = 0; i < builder->row_layout->segment_count; i++) {
         int top = lua_gettop(L), description = top + 1;
         lua_rawgeti(L, list, i + 1);
-        prec_segment *segment = &builder->layout->segments[i];
+        prec_segment *segment = &builder->row_layout->segments[i];
         segment->first = integer_field(L, description, "first", 1) - 1;
         segment->count = integer_field(L, description, "count", column_count);
         segment->parent = i == 0 ? -1 : integer_field(L, description, "parent", 1) - 1;
         if (segment->first < 0 || segment->count < 0 || segment->count > column_count - segment->first ||
             (i > 0 && (segment->parent < 0 || segment->parent >= i))) {
-            plua_raise(L, "internal", "a layout does not fit its statement");
+            plua_raise(L, "internal", "a row_layout does not fit its statement");
         }
         lua_getfield(L, description, "optional");
         segment->is_optional = lua_toboolean(L, -1);
@@ -179,8 +179,8 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         lua_rawseti(L, fields, i + 1);
         lua_settop(L, description);
         lua_getfield(L, description, "class");
-        if (prec_push_model(L, -1) == NULL) plua_raise(L, "internal", "a segment of a layout has no class");
-        prec_push_plan(L, lua_gettop(L), builder->call->access);
+        if (prec_push_model(L, -1) == NULL) plua_raise(L, "internal", "a segment of a row_layout has no class");
+        prec_push_table_layout(L, lua_gettop(L), builder->call->access);
         build_segment(L, builder, i, lua_gettop(L), description);
         lua_settop(L, top);
     }
@@ -188,16 +188,16 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
 
 /* The segment of a class alone. */
 static void build_root(lua_State *L, builder *builder, int model, int fields) {
-    builder->layout->segments[0] = (prec_segment){.count = builder->layout->column_count, .parent = -1};
-    prec_push_plan(L, model, builder->call->access);
+    builder->row_layout->segments[0] = (prec_segment){.count = builder->row_layout->column_count, .parent = -1};
+    prec_push_table_layout(L, model, builder->call->access);
     build_segment(L, builder, 0, lua_gettop(L), 0);
     lua_pop(L, 1);
     lua_pushboolean(L, false);
     lua_rawseti(L, fields, 1);
 }
 
-/* Pushes a new layout for the class or the list of segments. */
-static prec_layout *build(lua_State *L, pdb_call *call) {
+/* Pushes a new row layout for the class or the list of segments. */
+static prec_row_layout *build(lua_State *L, pdb_call *call) {
     pdb_statement *statement = call->statement;
     int source = call->class_index, top = lua_gettop(L);
     luaL_checkstack(L, LUA_MINSTACK * 2, "too many arguments");
@@ -206,21 +206,21 @@ static prec_layout *build(lua_State *L, pdb_call *call) {
     int segment_count = is_class ? 1 : (int)lua_rawlen(L, source);
     if (segment_count < 1) plua_raise(L, "argument", "%s: expected a record class", call->arguments.verb);
     size_t segments_size = (size_t)segment_count * sizeof(prec_segment);
-    prec_layout *layout = lua_newuserdatauv(
-        L, sizeof *layout + segments_size + (size_t)statement->column_count * sizeof(int), LAYOUT_VALUES);
+    prec_row_layout *row_layout = lua_newuserdatauv(
+        L, sizeof *row_layout + segments_size + (size_t)statement->column_count * sizeof(int), ROW_LAYOUT_VALUES);
     int index = lua_gettop(L);
-    memset(layout, 0, sizeof *layout + segments_size);
-    layout->positions = (int *)((char *)layout->segments + segments_size);
-    layout->source = lua_topointer(L, source);
-    layout->prepare_count = statement->prepare_count;
-    layout->column_count = statement->column_count;
-    layout->segment_count = segment_count;
-    for (int i = 0; i < layout->column_count; i++) layout->positions[i] = NOT_TAKEN;
-    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_layout_metatable_key);
+    memset(row_layout, 0, sizeof *row_layout + segments_size);
+    row_layout->positions = (int *)((char *)row_layout->segments + segments_size);
+    row_layout->source = lua_topointer(L, source);
+    row_layout->prepare_count = statement->prepare_count;
+    row_layout->column_count = statement->column_count;
+    row_layout->segment_count = segment_count;
+    for (int i = 0; i < row_layout->column_count; i++) row_layout->positions[i] = NOT_TAKEN;
+    lua_rawgetp(L, LUA_REGISTRYINDEX, &prec_row_layout_metatable_key);
     lua_setmetatable(L, -2);
-    builder builder = {.call = call, .layout = layout, .index = index, .keys = index + 1, .shapes = index + 2};
-    lua_createtable(L, layout->column_count, 0);
-    for (int i = 1; i <= layout->column_count; i++) {
+    builder builder = {.call = call, .row_layout = row_layout, .index = index, .keys = index + 1, .column_sets = index + 2};
+    lua_createtable(L, row_layout->column_count, 0);
+    for (int i = 1; i <= row_layout->column_count; i++) {
         lua_pushboolean(L, false);
         lua_rawseti(L, builder.keys, i);
     }
@@ -229,28 +229,28 @@ static prec_layout *build(lua_State *L, pdb_call *call) {
     if (is_class) build_root(L, &builder, top + 1, index + 3);
     else build_segments(L, &builder, source, index + 3);
     /* Reading the schema may have shown that it is another one. */
-    layout->generation = call->database->schema_generation;
-    lua_setiuservalue(L, index, LAYOUT_FIELDS);
-    lua_setiuservalue(L, index, LAYOUT_SHAPES);
-    lua_setiuservalue(L, index, LAYOUT_KEYS);
+    row_layout->generation = call->database->schema_generation;
+    lua_setiuservalue(L, index, ROW_LAYOUT_FIELDS);
+    lua_setiuservalue(L, index, ROW_LAYOUT_COLUMN_SETS);
+    lua_setiuservalue(L, index, ROW_LAYOUT_KEYS);
     lua_pushvalue(L, source);
-    lua_setiuservalue(L, index, LAYOUT_SOURCE);
+    lua_setiuservalue(L, index, ROW_LAYOUT_SOURCE);
     lua_replace(L, top + 1);
     lua_settop(L, top + 1);
-    return layout;
+    return row_layout;
 }
 
-prec_layout *prec_push_layout(lua_State *L, pdb_call *call) {
+prec_row_layout *prec_push_row_layout(lua_State *L, pdb_call *call) {
     pdb_statement *statement = call->statement;
     lua_getiuservalue(L, call->statement_index, PDB_LAYOUT);
-    prec_layout *layout = lua_touserdata(L, -1);
-    if (layout && layout->source == lua_topointer(L, call->class_index) && layout->prepare_count == statement->prepare_count &&
-        layout->column_count == statement->column_count && layout->generation == call->database->schema_generation) {
-        return layout;
+    prec_row_layout *row_layout = lua_touserdata(L, -1);
+    if (row_layout && row_layout->source == lua_topointer(L, call->class_index) && row_layout->prepare_count == statement->prepare_count &&
+        row_layout->column_count == statement->column_count && row_layout->generation == call->database->schema_generation) {
+        return row_layout;
     }
     lua_pop(L, 1);
-    layout = build(L, call);
+    row_layout = build(L, call);
     lua_pushvalue(L, -1);
     lua_setiuservalue(L, call->statement_index, PDB_LAYOUT);
-    return layout;
+    return row_layout;
 }

@@ -2,7 +2,7 @@ internal import GRDB
 internal import PeriluneRecords
 
 /// The columns of a table.
-struct TableShape {
+struct PreviewTable {
     enum Kind: String {
         case table, virtual
         /// In which a virtual table keeps its rows.
@@ -60,7 +60,7 @@ struct TableShape {
         columns.first { $0.name.foldedName == name.foldedName }
     }
 
-    static func fetchAll(_ db: Database, schema: String) throws -> [TableShape] {
+    static func fetchAll(_ db: Database, schema: String) throws -> [PreviewTable] {
         let rows = try Row.fetchAll(
             db,
             sql: """
@@ -70,7 +70,7 @@ struct TableShape {
                 """, arguments: [schema])
         return try rows.map { row in
             let kind = Kind(rawValue: row[1]) ?? .table
-            return try TableShape(db, schema: schema, name: row[0], kind: kind, hasRowID: row[2] == 0, isStrict: row[3])
+            return try PreviewTable(db, schema: schema, name: row[0], kind: kind, hasRowID: row[2] == 0, isStrict: row[3])
         }
     }
 

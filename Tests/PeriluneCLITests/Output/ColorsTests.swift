@@ -2,10 +2,10 @@ import Testing
 
 @testable import PeriluneCLI
 
-@Suite struct ColoursTests {
+@Suite struct ColorsTests {
     @Test(
         arguments: [
-            (ColourChoice.auto, [:], true, true),
+            (ColorChoice.auto, [:], true, true),
             (.auto, [:], false, false),
             (.auto, ["TERM": "dumb"], true, false),
             (.auto, ["TERM": "xterm"], true, true),
@@ -20,16 +20,16 @@ import Testing
             (.auto, ["CLICOLOR_FORCE": "0"], true, true),
             (.always, ["NO_COLOR": "1", "TERM": "dumb"], false, true),
             (.never, ["FORCE_COLOR": "1"], true, false),
-        ] as [(ColourChoice, [String: String], Bool, Bool)])
+        ] as [(ColorChoice, [String: String], Bool, Bool)])
     func `the flag wins, then NO_COLOR, then what forces, then the terminal`(
-        choice: ColourChoice, environment: [String: String], isTerminal: Bool, isOn: Bool
+        choice: ColorChoice, environment: [String: String], isTerminal: Bool, isOn: Bool
     ) {
-        #expect(Colours(choice, environment: environment, isTerminal: isTerminal).isOn == isOn)
+        #expect(Colors(choice, environment: environment, isTerminal: isTerminal).isOn == isOn)
     }
 
-    @Test func `without colours text stays as it is`() {
-        #expect(Colours.off.red("x") == "x")
-        #expect(Colours(isOn: true).red("x") == "\u{1B}[1;31mx\u{1B}[0m")
-        #expect(Colours(isOn: true).red("") == "")
+    @Test func `without colors text stays as it is`() {
+        #expect(Colors.off.red("x") == "x")
+        #expect(Colors(isOn: true).red("x") == "\u{1B}[1;31mx\u{1B}[0m")
+        #expect(Colors(isOn: true).red("") == "")
     }
 }

@@ -4,7 +4,7 @@ internal import PeriluneLua
 internal import Synchronization
 
 /// What one observation of values has of Swift: it reads, and hears when it should read again.
-final class ValueWatch {
+final class ValueObserver {
     /// What hears of changes, on any thread.
     private final class Listener: Sendable {
         private struct State {
@@ -41,7 +41,7 @@ final class ValueWatch {
     }
 
     /// GRDB lets go of it some time after this has.
-    private let watch: RegionWatch
+    private let watch: RegionObserver
     private let listener: Listener
     /// Is given what is to be removed from the connection, which GRDB would do after the next transaction.
     var onRetire: ((any TransactionObserver) -> Void)?
@@ -57,7 +57,7 @@ final class ValueWatch {
     init(on db: Database, chain: DeliveryChain) {
         let listener = Listener()
         self.listener = listener
-        watch = RegionWatch(db) { listener.signal(chain: chain.currentOnThisThread) }
+        watch = RegionObserver(db) { listener.signal(chain: chain.currentOnThisThread) }
         db.add(transactionObserver: watch, extent: .observerLifetime)
     }
 

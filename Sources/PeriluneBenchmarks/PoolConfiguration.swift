@@ -1,5 +1,5 @@
 /// How a function of a script reads, in the measures of pools.
-struct PoolShape {
+struct PoolConfiguration {
     let name: String
     /// Defines the function `read`.
     let script: String
@@ -7,9 +7,9 @@ struct PoolShape {
     static let row = "SELECT price FROM product WHERE id = ?"
 
     static let all = [
-        PoolShape("in one access each", "db:read(function(db)", "end)", list: 500, rows: 50),
-        PoolShape("statement by statement", "(function()", "end)()", list: 500, rows: 50),
-        PoolShape("row by row", "(function()", "end)()", list: 0, rows: 200),
+        PoolConfiguration("in one access each", "db:read(function(db)", "end)", list: 500, rows: 50),
+        PoolConfiguration("statement by statement", "(function()", "end)()", list: 500, rows: 50),
+        PoolConfiguration("row by row", "(function()", "end)()", list: 0, rows: 200),
     ]
 
     /// - Parameters:

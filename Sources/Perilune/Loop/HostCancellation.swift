@@ -2,7 +2,7 @@ internal import PeriluneBindings
 internal import Synchronization
 
 /// Lets those who wait for a host hear of its cancellation, which may come from any thread.
-final class Idling: Sendable {
+final class HostCancellation: Sendable {
     private let counts = Mutex((cancelled: 0, noticed: 0))
     private let queue: LoopQueue
 

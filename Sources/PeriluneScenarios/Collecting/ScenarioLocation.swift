@@ -2,7 +2,7 @@ internal import Foundation
 
 /// Where a file of scenarios is: how it is shown, what tells it apart, and which folders belong to it. The last two are the same
 /// however its path was typed.
-struct ScenarioPlace: Sendable, Equatable {
+struct ScenarioLocation: Sendable, Equatable {
     /// As it was typed, from the current folder.
     let path: String
     /// The path from the folder of scenarios, with the name of that. It stands for the file in identifiers, from which seeds follow.

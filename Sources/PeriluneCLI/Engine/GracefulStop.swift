@@ -3,7 +3,7 @@ internal import Synchronization
 
 /// How a program ends when it is asked to by a signal: at once while a script runs; in its own time while it only waits for what
 /// scripts have left behind, or runs automations.
-final class Stopping: Sendable {
+final class GracefulStop: Sendable {
     private struct State {
         /// The exit status, where it is to end in its own time.
         var status: Int32?

@@ -29,22 +29,22 @@ package struct RequestCompiler {
 
     /// Compiles what a walk writes.
     func compile(
-        _ describe: (CompilerWalk, Layout?) -> Description = { _, _ in Description() },
+        _ describe: (CompilerWalk, RowLayout?) -> Description = { _, _ in Description() },
         _ write: (inout CompilerWalk) throws -> Void
     ) throws -> (plan: Plan, walk: CompilerWalk) {
         var walk = CompilerWalk(self)
         try write(&walk)
-        let shape = Shape(bytes: walk.tokens.bytes)
-        if let plan = plans.plan(of: shape) { return (plan, walk) }
+        let key = PlanKey(bytes: walk.tokens.bytes)
+        if let plan = plans.plan(for: key) { return (plan, walk) }
         var second = CompilerWalk(self)
         second.isDescribing = true
         try write(&second)
-        let text = CompilerText.write(second)
+        let text = SQLWriter.write(second)
         let description = describe(second, second.layout)
         let plan = Plan(
             sql: text.sql, slots: text.slots, root: description.root, booleanColumns: description.booleanColumns,
             keyColumns: second.layout?.keyColumns ?? [], numbersKeys: second.layout?.numbersKeys ?? false)
-        plans.keep(plan, of: shape)
+        plans.keep(plan, for: key)
         return (plan, walk)
     }
 
@@ -59,15 +59,15 @@ package struct RequestCompiler {
         }
 
         /// - Parameter layout: `nil` for rows of several requests, which look like those of the first.
-        init(_ request: Request, _ layout: Layout?) {
+        init(_ request: Request, _ layout: RowLayout?) {
             var index = 0
             if let layout {
                 root = Plan.Segment(layout.root, index: &index)
                 booleanColumns = layout.booleanColumns
             } else {
-                let draft = SegmentDraft(name: "", request: request, number: 0, table: request.table)
-                draft.names = request.outputNames
-                root = Plan.Segment(draft, index: &index)
+                let builder = SegmentBuilder(name: "", request: request, number: 0, table: request.table)
+                builder.names = request.outputNames
+                root = Plan.Segment(builder, index: &index)
                 booleanColumns = request.output.indices.filter { request.output[$0].type.content == .boolean }
             }
         }
@@ -80,10 +80,10 @@ package struct RequestCompiler {
     }
 
     /// The requests for the rows that come with those of a segment and of those inside it.
-    private func prefetches(of root: SegmentDraft, _ isFirst: Bool) throws -> [CompiledPrefetch] {
+    private func prefetches(of root: SegmentBuilder, _ isFirst: Bool) throws -> [CompiledPrefetch] {
         var result: [CompiledPrefetch] = []
         var index = 0
-        func visit(_ segment: SegmentDraft) throws {
+        func visit(_ segment: SegmentBuilder) throws {
             let own = index
             index += 1
             for (prefetch, columns) in zip(segment.request.parts.values.prefetches, segment.prefetchKeys) {
@@ -111,7 +111,7 @@ package struct RequestCompiler {
     }
 }
 
-extension Layout {
+extension RowLayout {
     /// The columns that are true or false.
     var booleanColumns: [Int] {
         items.indices.filter { index in

@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import PeriluneLua
 
 /// Tells a state, from any thread, that its observers are to be told of transactions of others.
-final class ObserverMail: Sendable {
+final class ObserverNotifier: Sendable {
     private let signal: @Sendable () -> Void
 
     init(_ signal: @escaping @Sendable () -> Void) {
@@ -15,13 +15,13 @@ final class ObserverMail: Sendable {
             core.L,
             pdb_notifier(
                 object: Unmanaged.passUnretained(self).toOpaque(),
-                signal: { Unmanaged<ObserverMail>.fromOpaque($0!).takeUnretainedValue().signal() },
-                retain: { Unmanaged<ObserverMail>.fromOpaque($0!).retain().toOpaque() },
-                release: { Unmanaged<ObserverMail>.fromOpaque($0!).release() }))
+                signal: { Unmanaged<ObserverNotifier>.fromOpaque($0!).takeUnretainedValue().signal() },
+                retain: { Unmanaged<ObserverNotifier>.fromOpaque($0!).retain().toOpaque() },
+                release: { Unmanaged<ObserverNotifier>.fromOpaque($0!).release() }))
     }
 }
 
-/// The source of a loop that reads the mail of a state.
-final class MailSource {
+/// The source of a loop that reads the notifications of a state.
+final class NotificationSource {
     weak var source: LoopSource?
 }

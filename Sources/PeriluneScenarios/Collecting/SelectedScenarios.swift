@@ -1,5 +1,5 @@
 /// What a run consists of: the scenarios that were chosen, in the order in which they begin, and the files that do not load.
-public struct ScenarioPlan: Sendable {
+public struct SelectedScenarios: Sendable {
     /// One to be run, with what it is run with.
     struct Entry: Sendable {
         var scenario: Scenario
@@ -37,11 +37,11 @@ public struct ScenarioPlan: Sendable {
     /// - Throws: ``ScenarioUsageError`` if a path does not exist.
     init(_ options: ScenarioOptions, collector: ScenarioCollector) throws {
         var seen: Set<String> = []
-        var wanted: [(path: ScenarioPath, place: ScenarioPlace)] = []
+        var wanted: [(path: ScenarioPath, place: ScenarioLocation)] = []
         for path in options.paths {
             if path.line == nil, !path.path.hasSuffix(".lua") { folders.append(path.path == "." ? "" : path.path) }
             for place in try ScenarioFiles.find(path.path) {
-                let file = ScenarioPlace.pathFromCurrentFolder(place.path)
+                let file = ScenarioLocation.pathFromCurrentFolder(place.path)
                 guard seen.insert("\(file):\(path.line ?? 0):\(path.position ?? 0)").inserted else { continue }
                 if let files = options.selection.files, !files.contains(file) {
                     unreadCount += 1
@@ -104,7 +104,7 @@ public struct ScenarioPlan: Sendable {
         var files: [String: String] = [:]
         for index in entries.indices {
             let (scenario, place) = (entries[index].scenario, entries[index].source.file.place)
-            let path = ScenarioPlace.pathFromCurrentFolder(place.path)
+            let path = ScenarioLocation.pathFromCurrentFolder(place.path)
             if files[scenario.localID, default: path] != path {
                 entries[index].scenario.id = path + scenario.localID.dropFirst(place.identity.count)
             } else {
