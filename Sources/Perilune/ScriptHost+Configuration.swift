@@ -69,7 +69,7 @@ extension ScriptHost.Configuration {
     /// - Parameter environment: Whose clock it sees.
     func openDatabase(seeing environment: ScriptEnvironment = .machine) throws -> any DatabaseWriter {
         switch database {
-        case .prepared: throw BindingError("usage", "a host without the container of dependencies needs a database of its own")
+        case .prepared: throw BindingError("usage", "a host without dependencies needs its own database")
         case .open(let writer): return try checked(writer)
         case .inMemory: return try open(nil, environment)
         case .file(let path): return try open(path, environment)
@@ -84,7 +84,7 @@ extension ScriptHost.Configuration {
     private func checked(_ writer: any DatabaseWriter) throws -> any DatabaseWriter {
         guard !isReadonly || writer.configuration.readonly, trace == nil else {
             throw BindingError(
-                "usage", "isReadonly and trace are for databases that the host opens; this one is open: configure it there")
+                "usage", "isReadonly and trace apply only to databases that the host opens; configure this one where it is opened")
         }
         return writer
     }

@@ -31,10 +31,10 @@ extension ScriptHost {
     private func missing(_ name: String, in value: LuaValue, named place: String) throws -> LuaError {
         guard !place.isEmpty else {
             let nearest = nearestName(to: name, among: try state.names(in: .table(state.globals)))
-            return LuaError(.usage, "call: there is no global `\(name)`" + (nearest.map { "; did you mean `\($0)`?" } ?? ""))
+            return LuaError(.usage, "call: no global `\(name)`" + (nearest.map { "; did you mean `\($0)`?" } ?? ""))
         }
         let nearest = nearestName(to: name, among: try state.names(in: value))
-        return LuaError(.usage, "call: there is no `\(name)` in `\(place)`" + (nearest.map { "; did you mean `\($0)`?" } ?? ""))
+        return LuaError(.usage, "call: no `\(name)` in `\(place)`" + (nearest.map { "; did you mean `\($0)`?" } ?? ""))
     }
 }
 

@@ -59,7 +59,7 @@ public actor ScriptPool {
         size: Int, _ configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
     ) async throws {
-        precondition(size >= 1, "a pool has at least one host")
+        precondition(size >= 1, "a pool needs at least one host")
         let container = Dependencies.current
         let database = try await configuration.openDatabase(in: container)
         let environment = try await ScriptEnvironment.resolve(in: container)

@@ -171,7 +171,7 @@ extension BindingError {
             message += "."
         }
         if !names.isEmpty {
-            message += " There are: \(names.prefix(12).joined(separator: ", "))" + (names.count > 12 ? ", ..." : "")
+            message += " Available: \(names.prefix(12).joined(separator: ", "))" + (names.count > 12 ? ", ..." : "")
         }
         return BindingError("unknown_\(what)", message, fields: fields)
     }

@@ -66,14 +66,14 @@ enum Main {
     }
 
     private static func report(unknown name: String, among names: [String], of place: String) -> ErrorReport {
-        var report = ErrorReport("there is no command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
+        var report = ErrorReport("unknown command \(place == "perilune" ? name : "\(place) \(name)")", kind: "usage")
         if let nearest = nearestName(to: name, among: names + ["help"]) {
             report.help = "did you mean `\(nearest)`?"
             report.suggestions = [nearest]
         } else if name.hasSuffix(".lua") {
             report.help = "did you mean `\(place) run \(name)`?"
         } else {
-            report.help = "there are: " + (names + ["help"]).joined(separator: ", ")
+            report.help = "available: " + (names + ["help"]).joined(separator: ", ")
         }
         return report
     }

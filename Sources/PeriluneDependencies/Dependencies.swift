@@ -171,7 +171,7 @@ public actor Dependencies {
     private static func noTest(_ name: String, _ identity: TestIdentity) -> DependencyError {
         let reason =
             if case .cases = identity {
-                "the cases of a test with arguments must not share it: give it to the test by a trait of PeriluneTestSupport"
+                "the cases of a test with arguments must not share it; provide it with a trait of PeriluneTestSupport"
             } else {
                 "no test runs on this task. Give a detached task or thread the container (Dependencies.current) of its test; "
                     + "wrap a test of XCTest in Dependencies.withTestScope"

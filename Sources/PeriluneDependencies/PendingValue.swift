@@ -128,7 +128,7 @@ final class PendingValue: Sendable {
         }
         guard let path else { return }
         let names = ([maker] + path).map(\.name).joined(separator: " → ")
-        throw DependencyError(.cycle, "the dependency \(maker.name) needs itself before it is made: \(names)")
+        throw DependencyError(.cycle, "the dependency \(maker.name) depends on itself: \(names)")
     }
 
     private static func removeWait(of maker: PendingValue, for awaited: PendingValue) {

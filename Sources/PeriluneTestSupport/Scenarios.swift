@@ -43,7 +43,7 @@ public struct ScenarioTest: Sendable, CustomTestStringConvertible {
         let result = await entry.run()
         guard !result.outcome.isSuccess else { return }
         for failure in result.failures { record(failure, of: result) }
-        if result.failures.isEmpty { record(ScenarioFailure("the scenario has failed"), of: result) }
+        if result.failures.isEmpty { record(ScenarioFailure("the scenario failed"), of: result) }
     }
 
     private func record(_ failure: ScenarioFailure, of result: ScenarioResult) {

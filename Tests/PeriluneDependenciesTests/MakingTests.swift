@@ -7,7 +7,7 @@ import Testing
         try await Dependencies.inProcess(.live) {
             let error = await #expect(throws: DependencyError.self) { try await Dependencies.value(for: HenKey.self) }
             #expect(error?.code == .cycle)
-            #expect(error?.message == "the dependency egg needs itself before it is made: egg → hen → egg")
+            #expect(error?.message == "the dependency egg depends on itself: egg → hen → egg")
             // Whoever begins with which.
             await #expect(throws: DependencyError.self) {
                 async let hen = Dependencies.value(for: HenKey.self)

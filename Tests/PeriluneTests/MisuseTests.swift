@@ -73,7 +73,7 @@ struct MisuseTests {
         ("narrow(70000)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 70000"),
         ("narrow(2^53)", "argument", "m.narrow: argument 1: expected an integer from -32768 to 32767, got 9007199254740992.0"),
         ("unsigned(-1)", "argument", "m.unsigned: argument 1: expected an integer from 0 to 18446744073709551615, got -1"),
-        ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is beyond Lua's integers"),
+        ("beyond()", "conversion", "m.beyond: the result: 18446744073709551615 is out of range for an integer in Lua"),
     ])
     func `numbers that do not fit are errors, and no traps`(_ call: String, _ kind: String, _ message: String) async throws {
         struct Overflow: LuaErrorDescribing {

@@ -130,7 +130,7 @@ struct RunningTests {
     }
 
     @Test(arguments: [
-        ("nowhere", "there is no global `nowhere`"), ("t.a.b", "there is no `a` in `t`"), ("t", "is a table, not a function"),
+        ("nowhere", "no global `nowhere`"), ("t.a.b", "no `a` in `t`"), ("t", "is a table, not a function"),
         ("", "expected the name of a function"), ("a:b:c", "expected the name of a function"),
         (".a", "expected the name of a function"), ("a:b.c", "expected the name of a function"), ("n.x", "index a number value"),
     ])

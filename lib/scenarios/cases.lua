@@ -57,7 +57,7 @@ function scenario_cases.matrix(lists)
   for _, name in ipairs(display.keys(lists)) do
     local values = lists[name]
     if type(name) ~= "string" or type(values) ~= "table" or #values == 0 then
-      state.mistake("matrix: %s: expected a list that is not empty, got %s", tostring(name), display.show(values))
+      state.mistake("matrix: %s: expected a non-empty list, got %s", tostring(name), display.show(values))
     end
     local longer = {}
     for _, case in ipairs(result) do

@@ -106,7 +106,7 @@ end
 local function check_recorded(changes)
   local tables = changes.unrecorded
   if not tables or #tables == 0 then return end
-  errors.raise("usage", ("changes: rows of %s were written, which has no primary key: what has changed there is not known")
+  errors.raise("usage", ("changes: %s has no primary key, so its changed rows cannot be listed")
     :format(table.concat(tables, ", ")))
 end
 

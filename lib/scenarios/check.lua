@@ -60,7 +60,7 @@ function check.compare(operator, left_source, right_source, left, right, message
     details[#details + 1] = ("%s and %s cannot be compared by %s")
       :format(errors.describe(left), errors.describe(right), operator)
   elseif operator == "==" and type(left) == "table" and type(right) == "table" and #differences.of(left, right) == 0 then
-    details[#details + 1] = "they have the same content, and are two tables: expect(...):equals(...) compares what is in them"
+    details[#details + 1] = "they have the same content, but are two tables; use expect(...):equals(...) to compare contents"
   elseif operator == "==" and type(left) ~= type(right) and tostring(left) == tostring(right) then
     details[#details + 1] = ("one is %s, the other %s"):format(errors.describe(left), errors.describe(right))
   end

@@ -113,7 +113,7 @@ local result_metatable = { __name = "result of a script" }
 function result_metatable.__index(result, name)
   if type(name) ~= "string" then return nil end
   if name == "changes" and rawget(result, "changes_error") then
-    errors.raise("usage", "the changes of the script are not known: " .. rawget(result, "changes_error"))
+    errors.raise("usage", "the changes of the script could not be recorded: " .. rawget(result, "changes_error"))
   end
   local names = { "value", "output", "error", "changes", "effects", "queries" }
   for _, known in ipairs(names) do
@@ -139,9 +139,9 @@ end
 local function cure_of(err)
   if err.kind == "preview" then
     local name = tostring(err.message):find("program", 1, true) and "programs" or "files"
-    return ('the option grants = { "%s" } of the scenario allows it'):format(name)
+    return ('the scenario option grants = { "%s" } allows it'):format(name)
   elseif err.kind == "module_not_found" then
-    return 't.effects.NAME:stub("function", value) stands for a module that only the host has'
+    return 't.effects.NAME:stub("function", value) replaces a module that only the host provides'
   end
 end
 
@@ -228,7 +228,7 @@ local function fixtures_proxy(current)
     if values[name] then return values[name].value end
     local fixture = definitions.fixtures[name]
     if not fixture then errors.raise_unknown("fixture", name, display.keys(definitions.fixtures)) end
-    if making[name] then errors.raise("usage", ("the fixture `%s` needs itself"):format(name)) end
+    if making[name] then errors.raise("usage", ("the fixture `%s` depends on itself"):format(name)) end
     making[name] = true
     local value = fixture.body(current.context)
     values[name] = { value = value }

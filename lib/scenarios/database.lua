@@ -73,7 +73,7 @@ function database:integrity_check()
   local lines = self:fetch_values("PRAGMA integrity_check")
   if lines[1] == "ok" then lines = {} end
   for _, violation in ipairs(self:foreign_key_violations()) do
-    lines[#lines + 1] = ("row %s of %s refers to a row of %s that is not there")
+    lines[#lines + 1] = ("row %s of %s refers to a row of %s that does not exist")
       :format(tostring(violation.rowid), violation.table, violation.referenced_table)
   end
   return #lines == 0 and "ok" or table.concat(lines, "\n")

@@ -44,9 +44,9 @@ end
 
 local function check_phase(what)
   if state.phase == "running" then
-    errors.raise("usage", what .. ": definitions stand outside of scenarios: this one is made while a scenario runs")
+    errors.raise("usage", what .. ": definitions must be outside of scenarios; this one was made while a scenario was running")
   elseif state.phase == "idle" then
-    errors.raise("usage", what .. ": definitions are made while a file is loaded")
+    errors.raise("usage", what .. ": definitions must be made while a file is loading")
   end
 end
 
@@ -72,7 +72,7 @@ end
 local function read_arguments(what, name, options, body, ...)
   check_name(what, name)
   if body == nil and type(options) == "function" then options, body = nil, options end
-  if select("#", ...) > 0 then state.mistake("%s %s: there are too many arguments", what, display.quoted(name)) end
+  if select("#", ...) > 0 then state.mistake("%s %s: too many arguments", what, display.quoted(name)) end
   return options, body
 end
 
@@ -110,7 +110,7 @@ local function define_scenario(kind, extra, name, ...)
   local own, body = read_arguments(kind, name, ...)
   local what = kind .. ' "' .. name .. '"'
   if state.file.is_support then
-    errors.raise("usage", what .. ": scenarios stand in files *_scenario.lua, not in support.lua")
+    errors.raise("usage", what .. ": scenarios belong in *_scenario.lua files, not in support.lua")
   end
   if not extra.todo and not (extra.skip and body == nil) then check_function(what, body) end
   local options = group.options
@@ -140,7 +140,7 @@ end)
 
 --- A scenario that is still to be written.
 rawset(scenario, "todo", function(name, ...)
-  if select("#", ...) > 0 then errors.raise("argument", "scenario.todo: expected a name alone") end
+  if select("#", ...) > 0 then errors.raise("argument", "scenario.todo: expected only a name") end
   define_scenario("scenario.todo", { todo = true }, name)
 end)
 
@@ -153,7 +153,7 @@ function scenario_definitions.group(name, ...)
   check_phase("group")
   local own, body = read_arguments("group", name, ...)
   local what = "group " .. display.quoted(name)
-  if state.file.is_support then errors.raise("usage", what .. ": groups stand in files *_scenario.lua, not in support.lua") end
+  if state.file.is_support then errors.raise("usage", what .. ": groups belong in *_scenario.lua files, not in support.lua") end
   check_function(what, body)
   local outer = group
   local names = table.move(outer.names, 1, #outer.names, 1, {})
@@ -195,8 +195,8 @@ function scenario_definitions.template(name, ...)
   local on = options.on or name == "base" and "empty" or "base"
   check_name(what .. ": option on", on)
   local same = scenario_definitions.templates_by_name[name]
-  if same then errors.raise("duplicate", ("%s: there is another one, at %s:%d"):format(what, same.file, same.line)) end
-  if name == "empty" then errors.raise("argument", what .. ": `empty` is the database without anything") end
+  if same then errors.raise("duplicate", ("%s: already defined at %s:%d"):format(what, same.file, same.line)) end
+  if name == "empty" then errors.raise("argument", what .. ": `empty` is reserved for the empty database") end
   local file, line = position()
   local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file), timeout = timeout }
   scenario_definitions.templates_by_name[name] = template
@@ -214,7 +214,7 @@ function scenario_definitions.factory(table_name, columns)
   local same = scenario_definitions.factories[table_name:lower()]
   local file, line = position()
   if same then
-    errors.raise("duplicate", ("factory %s: there is another one, at %s:%d")
+    errors.raise("duplicate", ("factory %s: already defined at %s:%d")
       :format(display.quoted(table_name), same.file, same.line))
   end
   scenario_definitions.factories[table_name:lower()] = { columns = columns, file = file, line = line }
@@ -228,7 +228,7 @@ function scenario_definitions.fixture(name, body)
   local same = scenario_definitions.fixtures[name]
   local file, line = position()
   if same then
-    errors.raise("duplicate", ("fixture %s: there is another one, at %s:%d"):format(display.quoted(name), same.file, same.line))
+    errors.raise("duplicate", ("fixture %s: already defined at %s:%d"):format(display.quoted(name), same.file, same.line))
   end
   scenario_definitions.fixtures[name] = { name = name, body = body, file = file, line = line }
 end

@@ -57,7 +57,7 @@ end
 
 local function negated_details(name, value)
   local text = display.show(value)
-  return { ("it is so, and must not be: %s"):format(#text > 200 and text:sub(1, 200) .. "..." or text) }
+  return { ("it matches, but must not: %s"):format(#text > 200 and text:sub(1, 200) .. "..." or text) }
 end
 
 local function apply(expectation, name, matcher, ...)
@@ -85,7 +85,7 @@ function expectation_metatable.__index(_, name)
   local matcher = find(name)
   return function(expectation, ...)
     if type(expectation) ~= "table" or rawget(expectation, "is_expectation") == nil then
-      state.mistake("%s: write a colon before it: expect(...):%s(...)", name, name)
+      state.mistake("%s: call it with a colon: expect(...):%s(...)", name, name)
     end
     return apply(expectation, name, matcher, ...)
   end
@@ -127,7 +127,7 @@ function expect.extend(name, matcher)
   elseif type(matcher) ~= "function" then
     errors.raise("argument", "expect.extend: argument 2: expected a function, got " .. errors.describe(matcher))
   elseif matchers[name] or queries.matchers[name] then
-    state.mistake("expect.extend: there is a matcher `%s` already", name)
+    state.mistake("expect.extend: a matcher `%s` already exists", name)
   end
   matchers[name] = function(expectation, ...)
     local is_so, lines = matcher(expectation.value, ...)

@@ -125,7 +125,7 @@ function make(name, overrides, parents, path)
   if is_made then return result end
   local is_check = type(result) == "userdata" and type(result.kind) == "string" and result.kind:find("^constraint_")
   if is_check and not definitions.factories[fold(name)] then
-    local help = ("help  factory(%q, { ... }) says which values rows of it have"):format(name)
+    local help = ("help  factory(%q, { ... }) defines the values of its rows"):format(name)
     errors.add_fields(result, { details = { help } })
   end
   error(result, 0)
@@ -147,7 +147,7 @@ local function maker(name)
   --- Makes some rows, which refer to the same rows where they must refer to some.
   function methods.many(self, count, overrides)
     if math.type(count) ~= "integer" or count < 0 then
-      state.mistake("%s:many: argument 1: expected how many, got %s", what, errors.describe(count))
+      state.mistake("%s:many: argument 1: expected a count, got %s", what, errors.describe(count))
     end
     overrides = check_overrides(what .. ":many", overrides)
     return scenario_given.in_transaction(function()

@@ -52,7 +52,7 @@ local function check_foreign_keys(what, db, name)
     local row = db:fetch_one(("SELECT %s FROM %s WHERE rowid = ?"):format(table.concat(columns, ", "), source), violation.rowid)
     if row then found = values_text(row, key.columns) end
   end
-  errors.raise("constraint_foreignkey", ("%s: %s refers to a row of %s that is not there"):format(what, found,
+  errors.raise("constraint_foreignkey", ("%s: %s refers to a row of %s that does not exist"):format(what, found,
     violation.referenced_table), { table = name, columns = key and key.columns })
 end
 
@@ -90,7 +90,7 @@ local function insert_text(what, db, class, name, text)
     local record = class:insert(values)
     for head, bound in pairs(unbound) do
       if record[head] == nil then
-        errors.raise("text_table", ("%s: row %d: @%s stands for nothing: column `%s` is NULL")
+        errors.raise("text_table", ("%s: row %d: @%s has no value: column `%s` is NULL")
           :format(what, number, bound, head))
       end
       names[bound] = record[head]

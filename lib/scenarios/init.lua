@@ -132,7 +132,7 @@ end
 function scenarios.run(id, info)
   local scenario = definitions.by_id[id]
   if not scenario or not scenario.body then
-    errors.raise("unknown_scenario", "there is no scenario to run with the id " .. tostring(id))
+    errors.raise("unknown_scenario", "unknown scenario with the id " .. tostring(id))
   end
   return require("scenarios.running")(scenario, info or {})
 end

@@ -51,7 +51,7 @@ local function cell_notes(comparison, pair)
       notes[#notes + 1] = column .. ": expected " .. cells.text(cell, comparison.names)
     end
   end
-  return #notes > 0 and table.concat(notes, "; ") or "a name stands for something else above"
+  return #notes > 0 and table.concat(notes, "; ") or "a name has another value above"
 end
 
 --- A line of the result: { mark, texts, note }.
@@ -146,7 +146,7 @@ function scenario_rows.lines(comparison, found, order)
   if #rows > most_matching then rows = elide(rows) end
   local lines = align(comparison.table.names, rows)
   if is_same_bag then lines[#lines + 1] = "  the rows are in another order: rows_any_order compares without it" end
-  if #comparison.source.items == 0 then lines[#lines + 1] = "  there are no rows" end
+  if #comparison.source.items == 0 then lines[#lines + 1] = "  no rows" end
   return lines
 end
 

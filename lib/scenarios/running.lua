@@ -138,8 +138,8 @@ end
 local function report_caught(current)
   for _, caught in ipairs(current.raised) do
     local failure = failures.make(caught, caught.step)
-    table.insert(failure.details, "the scenario has caught this failure, by pcall for example; it fails all the same: "
-      .. "expect_error(f, { kind = \"expectation\" }) states that something must fail")
+    table.insert(failure.details, "the scenario caught this failure (with pcall, for example), but fails anyway; use "
+      .. "expect_error(f, { kind = \"expectation\" }) to expect a failure")
     table.insert(current.failures, failure)
   end
 end
@@ -150,14 +150,14 @@ local function report_open_expectations(current)
   for _, place in next, current.open_expectations do list[#list + 1] = place end
   table.sort(list, function(left, right) return left.number < right.number end)
   for _, place in ipairs(list) do
-    add_failure(current, "open_expectation", "expect(...) states nothing without a matcher, as in expect(...):equals(1)", nil, place)
+    add_failure(current, "open_expectation", "expect(...) checks nothing without a matcher, as in expect(...):equals(1)", nil, place)
   end
 end
 
 local function report_tasks(current)
   for _, entry in ipairs(require("scenarios.tasks").left(current)) do
-    add_failure(current, "unstarted_task", "the task that is spawned here had not begun when the scenario ended: wait for it by "
-      .. "task:wait(), or for all by t.wait_until_idle()", nil, entry)
+    add_failure(current, "unstarted_task", "the task spawned here had not started when the scenario ended; wait for it with "
+      .. "task:wait(), or for all tasks with t.wait_until_idle()", nil, entry)
   end
 end
 
@@ -170,7 +170,7 @@ local function check_rest(current)
   if #current.tasks > 0 then report_tasks(current) end
 end
 
---- Whether the scenario has failed as its option `fails` says; what is otherwise is added to the failures.
+--- Whether the scenario failed as its option `fails` says; what is otherwise is added to the failures.
 local function fails_as_said(current)
   local wanted, is_so = current.scenario.fails_with, true
   if not wanted then return true end
@@ -195,8 +195,8 @@ local function note_globals(current)
   for name in next, globals do
     if current.globals[name] == nil then added[name] = true end
   end
-  note_names(current, "it has set global variables: ", added)
-  note_names(current, "it has changed global variables: ", current.changed_globals)
+  note_names(current, "the scenario set global variables: ", added)
+  note_names(current, "the scenario changed global variables: ", current.changed_globals)
 end
 
 -- The result

@@ -41,7 +41,7 @@ local function check_unshared(name, text)
   local other = state.host("use_snapshot")(name, text)
   if other then
     errors.raise("shared_snapshot", ("snapshot: the scenario `%s` compares another value with the snapshot `%s`; "
-      .. "give each a name of its own"):format(other, name))
+      .. "give each its own name"):format(other, name))
   end
 end
 
@@ -66,7 +66,7 @@ end
 function scenario_snapshots.compare(expectation, name)
   check_name(name)
   local current = state.require("snapshot")
-  if expectation.is_negated then errors.raise("argument", "snapshot: expect.no is not for snapshots") end
+  if expectation.is_negated then errors.raise("argument", "snapshot: expect.no cannot be used with snapshots") end
   local mode, text = current.update_snapshots, scenario_snapshots.text(expectation.value)
   check_unshared(name, text)
   local kept = state.host("read_snapshot")(name)
@@ -82,7 +82,7 @@ function scenario_snapshots.compare(expectation, name)
   if mode ~= "no" then state.host("write_snapshot")(name, text) end
   note(current, name, kept and "changed" or "new", text)
   return false, function()
-    local lines = { kept and ("the snapshot `%s` is another"):format(name) or ("there is no snapshot `%s` yet"):format(name) }
+    local lines = { kept and ("the snapshot `%s` differs"):format(name) or ("the snapshot `%s` does not exist yet"):format(name) }
     table.move(require("scenarios.text_difference")(kept or "", text), 1, 200, 2, lines)
     lines[#lines + 1] = advice(mode)
     return lines

@@ -37,7 +37,7 @@ end
 -- @tparam string name who asks
 function scenario_state.require(name)
   if scenario_state.current then return scenario_state.current end
-  errors.raise("usage", name .. ": this is for scenarios that run: call it inside the function of a scenario")
+  errors.raise("usage", name .. ": can only be called inside the function of a scenario")
 end
 
 --- The members of a proxy are found by a function, and cannot be set.
@@ -48,7 +48,7 @@ function scenario_state.proxy(name, find)
       errors.raise("argument", ("%s.%s cannot be set"):format(name, tostring(key)))
     end,
     __call = function()
-      errors.raise("usage", ("%s is no function: call one of its members, %s.NAME(...)"):format(name, name))
+      errors.raise("usage", ("%s is not a function; call one of its members, %s.NAME(...)"):format(name, name))
     end,
     __name = name,
     __tostring = function() return name end,

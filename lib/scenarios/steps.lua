@@ -42,7 +42,7 @@ function scenario_steps.unfinished(current)
     if not step.outcome then
       step.outcome = "failed"
       list[#list + 1] = {
-        message = "this step was left in the middle: the coroutine in which it runs is still suspended", kind = "suspended_coroutine",
+        message = "this step did not finish: its coroutine is still suspended", kind = "suspended_coroutine",
         file = current.scenario.file, line = step.line, step = step.name, details = {}, trace = {},
         source = require("scenarios.source").line(current.scenario.file, step.line),
       }

@@ -25,10 +25,10 @@ function stub_counts.expect(what, chain, method, least_of, most_of, ...)
   if takes_number[method] and (math.type(count) ~= "integer" or count < 0) then
     state.mistake("%s: expected a number of calls, got %s", what, errors.describe(count))
   elseif select("#", ...) > 1 or not takes_number[method] and count ~= nil then
-    state.mistake("%s: there are too many arguments", what)
+    state.mistake("%s: too many arguments", what)
   end
   local stub = last[chain]
-  if not stub then state.mistake('%s: write it after a stub: t.effects.NAME:stub("function", value):once()', what) end
+  if not stub then state.mistake('%s: call it on a stub: t.effects.NAME:stub("function", value):once()', what) end
   local current = state.require(what)
   current.checks = current.checks + 1
   stub.least, stub.most, stub.method, stub.count = least_of(count), most_of(count), method, count
@@ -59,7 +59,7 @@ function stub_counts.check(current, add_failure)
       local message = ("t.effects.%s:stub(%q):%s(%s)"):format(stub.module, stub.name, stub.method, count)
       add_failure(current, "unexpected_count", message, details, stub)
     elseif not stub.least and #calls == 0 then
-      table.insert(current.notes, ("the stub of %s was never called; :once() after it states that it must be"):format(name))
+      table.insert(current.notes, ("the stub of %s was never called; :once() requires a call"):format(name))
     end
   end
 end

@@ -52,7 +52,7 @@ end
 local function first_difference(old, new)
   return {
     { "+", old[1] }, { "-", new[1] },
-    { " ", ("... and more: from here on %d lines were expected, and %d are there"):format(#old, #new) },
+    { " ", ("... and more: expected %d more lines, got %d"):format(#old, #new) },
   }
 end
 
@@ -75,7 +75,7 @@ return function(expected, actual)
       for near = index - around, index + around do is_near[near] = true end
     end
   end
-  if not next(is_near) then return { "they differ in the ends of lines, or in the last one" } end
+  if not next(is_near) then return { "they differ only in line endings or in the final line break" } end
   for index, entry in ipairs(list) do
     if #shown == most_shown then
       shown[#shown + 1] = "  ... and more"

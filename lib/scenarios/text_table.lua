@@ -23,7 +23,7 @@ local function unquote(what, raw)
     if hex == "x" and #digits == 2 then return string.char(tonumber(digits, 16)) .. character end
     local rest = hex .. digits .. character
     local escaped = escapes[rest:sub(1, 1)]
-    if not escaped then fail(what, "the cell %s has an escape that does not exist: \\%s", raw, rest:sub(1, 1)) end
+    if not escaped then fail(what, "the cell %s has an invalid escape: \\%s", raw, rest:sub(1, 1)) end
     return escaped .. rest:sub(2)
   end))
 end
@@ -71,7 +71,7 @@ local function split_line(what, line, number)
     fail(what, "line %d of the text table: expected | cell | cell |, got %s", number, line)
   end
   local cells, is_open = scenario_text_table.split(inside, "|")
-  if is_open then fail(what, "line %d of the text table: a quote does not end: %s", number, line) end
+  if is_open then fail(what, "line %d of the text table: unterminated quote: %s", number, line) end
   return cells
 end
 
@@ -117,7 +117,7 @@ function scenario_text_table.read(what, text)
       names = split_line(what, line, number)
     end
   end
-  if not names then fail(what, "the text table has no line with headings") end
+  if not names then fail(what, "the text table has no row of headings") end
   if names[#names] == "..." then names[#names] = nil end
   check_heading(what, names)
   return { names = names, rows = rows }

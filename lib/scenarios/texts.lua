@@ -26,7 +26,7 @@ local function of_one_line(expected, actual, expected_name, actual_name)
   local width = math.max(#expected_name, #actual_name)
   local function line(name, text) return name .. (" "):rep(width - #name) .. " " .. excerpt(text, position) end
   return {
-    ("they differ from byte %d on; %d bytes were expected, and %d are there"):format(position, #expected, #actual),
+    ("they differ from byte %d on; expected %d bytes, got %d"):format(position, #expected, #actual),
     line(expected_name, expected), line(actual_name, actual),
   }
 end

@@ -57,7 +57,7 @@ local function add_table(lines, db, name, class)
     if column.primary_key then key_types[#key_types + 1] = type_of(column, sql) end
     return not column.not_null and not column.primary_key, type_of(column, sql)
   end)
-  local title = ("What a row of %s is made from: what is left out has its default."):format(name)
+  local title = ("The values of a new row of %s; omitted columns get their defaults."):format(name)
   add_class(lines, title, "perilune.new." .. class, columns, function(column)
     if column.generated then return nil end
     local kind = type_of(column, sql)
@@ -101,7 +101,7 @@ end
 --- The text of the file.
 -- @tparam {string,...} fixtures the names of the fixtures
 function scenario_types.text(db, fixtures)
-  local lines = { "---@meta _", "-- Made from the schema by Perilune: not to be edited." }
+  local lines = { "---@meta _", "-- Generated from the schema by Perilune; do not edit." }
   local names = names_of(db)
   for _, name in ipairs(names) do add_table(lines, db, name, name) end
   add_members(lines, "perilune.db", names, "perilune.table.TABLE")

@@ -171,7 +171,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         segment->parent = i == 0 ? -1 : integer_field(L, description, "parent", 1) - 1;
         if (segment->first < 0 || segment->count < 0 || segment->count > column_count - segment->first ||
             (i > 0 && (segment->parent < 0 || segment->parent >= i))) {
-            plua_raise(L, "internal", "a row_layout does not fit its statement");
+            plua_raise(L, "internal", "a row layout does not match its statement");
         }
         lua_getfield(L, description, "optional");
         segment->is_optional = lua_toboolean(L, -1);
@@ -179,7 +179,7 @@ static void build_segments(lua_State *L, builder *builder, int list, int fields)
         lua_rawseti(L, fields, i + 1);
         lua_settop(L, description);
         lua_getfield(L, description, "class");
-        if (prec_push_model(L, -1) == NULL) plua_raise(L, "internal", "a segment of a row_layout has no class");
+        if (prec_push_model(L, -1) == NULL) plua_raise(L, "internal", "a segment of a row layout has no class");
         prec_push_table_layout(L, lua_gettop(L), builder->call->access);
         build_segment(L, builder, i, lua_gettop(L), description);
         lua_settop(L, top);

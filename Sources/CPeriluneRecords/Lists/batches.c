@@ -218,7 +218,7 @@ static void check_batch(lua_State *L, prec_insertion *insertion, const batch *ba
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(insertion->access->connection->handle);
     bool is_known = batch->has_key || batch->work.layout->rowid < 0 || rowid == insertion->last_rowid + batch->count;
     if (batch->work.call.changes != batch->count || !is_known) {
-        plua_raise(L, "constraint", "insert_all: the table has put other rows in than it was given: insert them one by one");
+        plua_raise(L, "constraint", "insert_all: a trigger changed the inserted rows; use `insert` for each record instead");
     }
     insertion->last_rowid = rowid;
     if (batch->has_key) insertion->in_sequence = 0;

@@ -23,12 +23,12 @@ int prec_set_callbacks(lua_State *L) {
     lua_createtable(L, PREC_CALLBACKS_END - 1, 0);
     for (int i = 1; i < PREC_CALLBACKS_END; i++) {
         lua_getfield(L, 1, names[i]);
-        if (!lua_isfunction(L, -1)) luaL_error(L, "native_callbacks: no function `%s`", names[i]);
+        if (!lua_isfunction(L, -1)) luaL_error(L, "native_callbacks: the function `%s` is missing", names[i]);
         lua_rawseti(L, 2, i);
     }
     int count = 0;
     for (lua_pushnil(L); lua_next(L, 1); lua_pop(L, 1)) count++;
-    if (count != PREC_CALLBACKS_END - 1) luaL_error(L, "native_callbacks: there are functions that C does not call");
+    if (count != PREC_CALLBACKS_END - 1) luaL_error(L, "native_callbacks: contains functions that C does not call");
     lua_rawsetp(L, LUA_REGISTRYINDEX, &callbacks_key);
     return 0;
 }

@@ -82,7 +82,7 @@ int prec_raise_no_key(lua_State *L, prec_record_write *work) {
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_SCHEMA);
     lua_pushvalue(L, work->record);
     lua_call(L, 3, 0);
-    return plua_raise(L, "argument", "%s: there is no key", work->verb);
+    return plua_raise(L, "argument", "%s: the key is missing", work->verb);
 }
 
 int prec_raise_row_not_found(lua_State *L, prec_record_write *work) {

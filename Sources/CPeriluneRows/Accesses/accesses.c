@@ -123,7 +123,7 @@ static int run_preparation(lua_State *L) {
     lua_call(L, 1, 0);
     if (sqlite3_get_autocommit(access->connection->handle)) return 0;
     sqlite3_exec(access->connection->handle, "ROLLBACK", NULL, NULL, NULL);
-    return plua_raise(L, "open_transaction", "prepare has left a transaction open; it has been rolled back");
+    return plua_raise(L, "open_transaction", "prepare left a transaction open, which was rolled back");
 }
 
 int pdb_prepare_connection(pdb_access_request *entry, sqlite3 *handle, void *grdb) {
@@ -172,7 +172,7 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     plua_check(L);
     if (database->owner == NULL || rows->context->is_closing) {
-        plua_raise(L, "closed", "the database is closed: it was used by a finalizer after it had been collected");
+        plua_raise(L, "closed", "the database is closed: a finalizer used it after it was collected");
     }
     int64_t generation = database->schema_generation;
     bool may_refuse = pdb_begin_host_call(rows);

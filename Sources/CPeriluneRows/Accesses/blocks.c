@@ -7,7 +7,7 @@ static int take_completion(lua_State *L, pdb_access_request *entry, int first) {
     if (strcmp(completion, "commit") == 0) entry->completion = PDB_COMMIT;
     else if (strcmp(completion, "rollback") == 0) entry->completion = PDB_ROLLBACK;
     else {
-        return plua_raise(L, "argument", "%s: the block must return \"commit\" or \"rollback\" first, got %s",
+        return plua_raise(L, "argument", "%s: the block must return \"commit\" or \"rollback\" as its first value, got %s",
                               entry->mode == PDB_SAVEPOINT ? "in_savepoint" : "in_transaction",
                               lua_gettop(L) < first ? "nothing" : plua_type_name(L, first));
     }
@@ -83,8 +83,8 @@ static int open_block(lua_State *L, const char *verb, pdb_access_mode mode, int 
     bool can_begin = access->mode == PDB_WITHOUT_TRANSACTION && (is_transaction(mode) || mode == PDB_GUARD);
     if (mode == PDB_SAVEPOINT || can_begin) return pdb_enter_nested(L, rows, access, mode, argument_count, NULL);
     return plua_raise(L, "nested_access",
-                          "%s: an access to this database is open already: use the handle that the block was given, "
-                          "with in_savepoint where part of it may have to be undone", verb);
+                          "%s: an enclosing block is already using this database; use the handle of that block, and "
+                          "in_savepoint for parts that may be rolled back", verb);
 }
 
 static int block_read(lua_State *L) { return open_block(L, "read", PDB_READ, 1); }

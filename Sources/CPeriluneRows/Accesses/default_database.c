@@ -28,7 +28,7 @@ pdb_database *pdb_resolve_database(lua_State *L, int index, const char *verb, pd
         return handle->database;
     }
     pdb_database *database = pdb_implied_database(rows);
-    if (database == NULL) plua_raise(L, "argument", "%s: there is no default database: give one as first argument", verb);
+    if (database == NULL) plua_raise(L, "argument", "%s: no default database is set; pass a database as the first argument", verb);
     *access = pdb_find_access(L, rows, database, 0);
     return database;
 }
@@ -38,7 +38,7 @@ int pdb_default_database(lua_State *L) {
     pdb_access *access = implied_access(pdb_state_of(L));
     if (access) pdb_push_handle(L, access);
     else lua_rawgetp(L, LUA_REGISTRYINDEX, &default_database_key);
-    if (lua_isnil(L, -1)) plua_raise(L, "argument", "there is no default database: give one as first argument");
+    if (lua_isnil(L, -1)) plua_raise(L, "argument", "no default database is set; pass a database as the first argument");
     return 1;
 }
 

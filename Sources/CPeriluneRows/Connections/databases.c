@@ -9,10 +9,10 @@ const char pdb_database_metatable_key;
 
 static const char *const place_texts[] = {
     [PDB_IN_SQL_FUNCTION] = "an SQL function or collation",
-    [PDB_IN_ON_CHANGE] = "on_change of an observer: the change is being made at this moment",
-    [PDB_IN_WILL_COMMIT] = "will_commit of an observer: the transaction is being committed at this moment",
+    [PDB_IN_ON_CHANGE] = "on_change of an observer, while the change is being made",
+    [PDB_IN_WILL_COMMIT] = "will_commit of an observer, while the transaction is being committed",
     [PDB_IN_TRACE] = "a trace function",
-    [PDB_IN_MIGRATION_FILE] = "the main part of a migration file: return a function(db) that uses it",
+    [PDB_IN_MIGRATION_FILE] = "the main chunk of a migration file; return a function(db) that uses it",
 };
 
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb) {

@@ -15,17 +15,17 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
             break;
         case PDB_KEYWORD_FILES:
             if (screening->opens_file && access->database->flags & PDB_DATABASE_PREVIEW) {
-                plua_raise(L, "preview", "%s is not run in a preview, which opens no other database files", word);
+                plua_raise(L, "preview", "%s is not allowed in a preview, which cannot open other database files", word);
             }
             if (access->database->flags & PDB_DATABASE_FILES) break;
-            plua_raise(L, "forbidden", "%s is not allowed here: the host has not granted files", word);
+            plua_raise(L, "forbidden", "%s is not allowed here: the host does not grant access to files", word);
             break;
         case PDB_KEYWORD_CONTROL:
             /* The handle of an outer block reaches the same connection. */
             if (!pdb_current_access(L, access->database)->in_transaction) break;
             if (pdb_current_access(L, access->database)->mode == PDB_MIGRATION) {
                 plua_raise(L, "transaction_control",
-                               "%s cannot be used in a migration, which is one transaction: all of it is kept, or nothing", word);
+                               "%s cannot be used in a migration, which runs as a single transaction", word);
             }
             plua_raise(L, "transaction_control",
                            "%s cannot be used inside a block that is a transaction: return \"rollback\" from "
@@ -38,7 +38,7 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
 void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statement) {
     if (statement->screening.keyword >= PDB_KEYWORD_CONTROL) check_keyword(L, access, &statement->screening);
     if (access->is_readonly && !statement->is_readonly) {
-        plua_raise(L, "readonly", "%s writes, which a read block does not allow: use write",
+        plua_raise(L, "readonly", "%s writes, which a read block does not allow; use write",
                        statement->screening.word);
     }
     if (pdb_current_access(L, access->database)->in_transaction && sqlite3_get_autocommit(access->connection->handle)) {
@@ -52,9 +52,9 @@ void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statemen
 static const char *check_text(lua_State *L, int sql_index, size_t *length) {
     const char *sql = lua_tolstring(L, sql_index, length);
     const char *nul = memchr(sql, 0, *length);
-    if (nul) plua_raise(L, "argument", "the SQL has a NUL byte at position %I", (lua_Integer)(nul - sql + 1));
+    if (nul) plua_raise(L, "argument", "the SQL contains a NUL byte at position %I", (lua_Integer)(nul - sql + 1));
     if (!pdb_is_utf8(sql, *length)) {
-        plua_raise(L, "argument", "the SQL is not valid UTF-8: bind bytes as arguments");
+        plua_raise(L, "argument", "the SQL is not valid UTF-8; pass bytes as arguments");
     }
     return sql;
 }

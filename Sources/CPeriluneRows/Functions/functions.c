@@ -52,7 +52,7 @@ static void set_result(lua_State *L, sqlite3_context *context) {
 }
 
 static void refuse(sqlite3_context *context) {
-    sqlite3_result_error(context, "an SQL function of a script can be used only by that script, while it runs", -1);
+    sqlite3_result_error(context, "an SQL function defined by a script can be called only by that script, while it runs", -1);
 }
 
 /* MARK: - Functions */

@@ -188,7 +188,7 @@ static void warn(lua_State *L) {
         lua_rawget(L, -2);
     }
     const char *message = lua_type(L, -1) == LUA_TSTRING ? lua_tostring(L, -1) : plua_type_name(L, top);
-    lua_warning(L, "an observer has failed after the end of a transaction: ", 1);
+    lua_warning(L, "an observer failed after the end of a transaction: ", 1);
     lua_warning(L, message, 0);
     lua_settop(L, top);
 }

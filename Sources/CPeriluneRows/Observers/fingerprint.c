@@ -41,9 +41,9 @@ static fingerprint of_value(lua_State *L, int index, int depth);
 /* The entries are summed up, so that their order does not matter. */
 static fingerprint of_table(lua_State *L, int index, int depth) {
     if (depth >= deepest) {
-        plua_raise(L, "argument", "observe: the value has tables in tables, more than %d deep: it may contain itself", deepest);
+        plua_raise(L, "argument", "observe: the value is nested more than %d tables deep; it may contain a cycle", deepest);
     }
-    luaL_checkstack(L, LUA_MINSTACK, "a value that is observed");
+    luaL_checkstack(L, LUA_MINSTACK, "an observed value");
     fingerprint total = {0, 0};
     uint64_t count = 0;
     for (lua_pushnil(L); lua_next(L, index); lua_pop(L, 1)) {

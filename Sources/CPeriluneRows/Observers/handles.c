@@ -166,7 +166,7 @@ static pdb_connection *writing_connection(lua_State *L, pdb_state *rows, pdb_han
     if (connection) return connection;
     pdb_access *access = pdb_find_access(L, rows, handle->database, handle->token);
     if (access->is_readonly && (handle->database->flags & PDB_DATABASE_POOL)) {
-        plua_raise(L, "nested_access", "observe_transactions: not inside db:read of a pool, whose connection only reads");
+        plua_raise(L, "nested_access", "observe_transactions: cannot be called inside db:read of a pool, whose connection is read-only");
     }
     return access->connection;
 }

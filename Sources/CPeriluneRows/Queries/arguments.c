@@ -68,9 +68,9 @@ static int fail_for_sql(lua_State *L, const pdb_arguments *arguments) {
 
 static int raise_count(lua_State *L, const pdb_arguments *arguments, lua_Integer expected) {
     const char *hint = "";
-    if (arguments->table && is_record(L, arguments->table)) hint = " (a record is no value: give one of its fields)";
+    if (arguments->table && is_record(L, arguments->table)) hint = " (a record is not a value; pass one of its fields)";
     else if (arguments->table && arguments->list_count < expected) {
-        hint = " (a nil ends a list: write perilune.null, or give the list a field n)";
+        hint = " (nil ends a list; use perilune.null, or set the field n of the list)";
     }
     lua_pushfstring(L, "%s: expected %I argument%s for the statement, got %I%s", arguments->verb, expected,
                     expected == 1 ? "" : "s", arguments->list_count, hint);
@@ -124,7 +124,7 @@ static int raise_missing(lua_State *L, pdb_statement *statement, const pdb_argum
         luaL_addstring(&names, name + 1);
     }
     luaL_pushresult(&names);
-    lua_pushfstring(L, "%s: missing argument%s: %s (write perilune.null for NULL)", arguments->verb,
+    lua_pushfstring(L, "%s: missing argument%s: %s (use perilune.null for NULL)", arguments->verb,
                     count == 1 ? "" : "s", lua_tostring(L, -1));
     return fail_for_sql(L, arguments);
 }

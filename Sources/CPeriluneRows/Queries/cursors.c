@@ -121,7 +121,7 @@ static int next(lua_State *L) {
     if (access && access->connection == cursor->statement->connection) return step(L, rows, cursor);
     if (access) {
         return plua_raise(L, "nested_access",
-                              "this cursor was opened outside of the block, and cannot be used in a block that reads");
+                              "this cursor was opened outside of the block, and cannot be used in a read block");
     }
     lua_settop(L, 0);
     lua_pushvalue(L, lua_upvalueindex(1));

@@ -111,8 +111,7 @@ static void report_control(lua_State *L, pdb_call *call) {
 
 static int raise_stale(lua_State *L, pdb_call *call) {
     pdb_end_run(call->statement);
-    return plua_raise(L, "schema", "%s: the schema has changed while the statement ran: its rows are no longer those of the "
-                          "class", call->arguments.verb);
+    return plua_raise(L, "schema", "%s: the schema changed while the statement ran; its rows no longer match the record class", call->arguments.verb);
 }
 
 /* Runs a statement whose arguments are bound. Pushes the list of its rows, in the form asked for, or nothing without a form. */

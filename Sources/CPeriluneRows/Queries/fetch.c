@@ -8,8 +8,8 @@ int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row) {
     const char *column = sqlite3_column_name(call->statement->handle, 0);
     lua_pushstring(L, column ? column : "");
     pdb_end_run(call->statement);
-    return plua_raise(L, "null", "%s: the value of `%s` in row %I is NULL: leave such rows out in SQL, or use "
-                          "fetch_optional_values, which gives perilune.null for them", call->arguments.verb,
+    return plua_raise(L, "null", "%s: the value of `%s` in row %I is NULL; exclude such rows in the SQL, or use "
+                          "fetch_optional_values, which returns perilune.null for them", call->arguments.verb,
                           lua_tostring(L, -1), row);
 }
 

@@ -21,11 +21,11 @@ static int run_verb(lua_State *L, pdb_access *access, void *context) {
     call->statement = call->is_prepared ? pdb_compile_prepared(L, access, 1) : pdb_compile(L, access, 2);
     call->statement_index = lua_gettop(L);
     if (!verb->takes_several && call->statement->handle == NULL) {
-        return plua_raise(L, "argument", "%s: the SQL has no statement", verb->name);
+        return plua_raise(L, "argument", "%s: the SQL contains no statement", verb->name);
     }
     if (!verb->takes_several && call->statement->has_tail) {
         pdb_release_statement(call->statement);
-        return plua_raise(L, "argument", "%s: the SQL has several statements: only execute takes more than one", verb->name);
+        return plua_raise(L, "argument", "%s: the SQL contains several statements; only execute accepts more than one", verb->name);
     }
     if (call->statement->handle && pdb_wants_writer(call)) return PDB_WANTS_WRITER;
     return verb->body(L, call);

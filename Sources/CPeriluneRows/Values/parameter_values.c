@@ -7,11 +7,11 @@ static const size_t longest_string = 1u << 30;
 static const char *bind_string(lua_State *L, sqlite3_stmt *statement, int parameter, int index, bool is_blob) {
     size_t length;
     const char *bytes = lua_tolstring(L, index, &length);
-    if (length >= longest_string) return "a string of less than 1 GiB";
+    if (length >= longest_string) return "a string shorter than 1 GiB";
     int code = is_blob
         ? sqlite3_bind_blob64(statement, parameter, length ? bytes : "", length, SQLITE_STATIC)
         : sqlite3_bind_text64(statement, parameter, bytes, length, SQLITE_STATIC, SQLITE_UTF8);
-    return code == SQLITE_OK ? NULL : "a string that SQLite can take; this one is too long";
+    return code == SQLITE_OK ? NULL : "a string within the length limit of SQLite";
 }
 
 static inline const char *bind_plain(lua_State *L, sqlite3_stmt *statement, int parameter, int index);

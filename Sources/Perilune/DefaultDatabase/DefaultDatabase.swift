@@ -97,10 +97,10 @@ public enum DefaultDatabaseKey: DependencyKey {
         case .test:
             .reported(
                 .inMemory(),
-                cure: "give the test one by the trait `.defaultDatabase()` of PeriluneTestSupport, or prepare it; "
-                    + "it is empty and in memory now")
+                cure: "give the test one with the trait `.defaultDatabase()` of PeriluneTestSupport, or prepare one; "
+                    + "an empty database in memory is used for now")
         case .preview:
-            .reported(.inMemory(), cure: "prepare it at the start of the program; it is empty and in memory now")
+            .reported(.inMemory(), cure: "prepare one at the start of the program; an empty database in memory is used for now")
         }
     }
 

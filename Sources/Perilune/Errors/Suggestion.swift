@@ -43,7 +43,7 @@ package struct Suggestion: Equatable {
             {
                 self = suggestion
             } else if let sql, sql.contains("\"\(name)\"") {
-                self.init(help: "text stands in single quotes: '\(name)'", names: [])
+                self.init(help: "write text in single quotes: '\(name)'", names: [])
             } else {
                 self.init(column: name, in: schema.tables(mentionedIn: sql))
             }

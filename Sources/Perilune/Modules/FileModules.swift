@@ -39,5 +39,5 @@ package enum FileModules {
 private struct NoModules: LuaErrorDescribing {
     let name: String
     var luaKind: String { "sandbox" }
-    var luaMessage: String { "require: there is no module `\(name)`; this script may not load modules from files" }
+    var luaMessage: String { "require: module `\(name)` not found; this script may not load modules from files" }
 }

@@ -70,11 +70,11 @@ extension LuaState {
 
     /// What a script can keep and pass on, but not use.
     private func missingResult(of name: String) throws -> LuaValue {
-        let type = try makeUserdataType("the result of \(name), which has none in a preview", of: MissingResult.self)
+        let type = try makeUserdataType("the result of \(name), which has no result in a preview", of: MissingResult.self)
         try type.refuseUse {
             var error = LuaError(
                 .runtime,
-                "\(name) has no result in a preview, since it is not called: give it an answer where it is registered, by `preview: { ... }`")
+                "\(name) has no result in a preview, where it is not called; register it with `preview: { ... }` to give it one")
             error.fields["kind"] = "preview"
             return error
         }

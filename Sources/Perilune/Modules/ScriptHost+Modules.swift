@@ -42,7 +42,7 @@ extension ScriptHost.Configuration {
         }
         guard environment.context == .preview else { return nil }
         return { [logger = environment.logger] name, arguments in
-            logger.notice("not done in a preview: \(name)(\(arguments.joined(separator: ", ")))", source: "script")
+            logger.notice("not performed in a preview: \(name)(\(arguments.joined(separator: ", ")))", source: "script")
         }
     }
 }
@@ -64,7 +64,7 @@ final class ModuleRegistry {
     func add(_ module: RegisteredModule) throws(LuaError) {
         guard !required.contains(module.name) else {
             throw LuaError(
-                .usage, "the module `\(module.name)` cannot be registered again, since a script has required it: register modules before scripts run")
+                .usage, "the module `\(module.name)` cannot be registered again, because a script has required it; register modules before running scripts")
         }
         modules[module.name] = module
     }

@@ -97,10 +97,10 @@ struct ChangeCollector {
         guard let old, !new.nullableKey.isEmpty || new.hasLooseKey else { return nil }
         try attachFormerState()
         if try TableComparison.hasNullKey(db, new, "main") || TableComparison.hasNullKey(db, old, PreviewCopy.formerSchema) {
-            return "rows of it have NULL in their key"
+            return "some of its rows have NULL in their key"
         }
         guard try TableComparison.hasRestoredKey(db, new, old) else { return nil }
-        return "keys of its rows have changed to others that SQLite takes for the same"
+        return "keys of its rows changed to values that SQLite considers equal"
     }
 
     /// The virtual table that keeps its rows in another.
@@ -159,11 +159,11 @@ struct ChangeCollector {
         try db.inTransaction(.deferred) {
             do {
                 try inverse.apply(to: db, schema: schema)
-                if try foreignKeys.countViolations() < violations { obstacle = "a foreign key would be broken: \(violation)" }
+                if try foreignKeys.countViolations() < violations { obstacle = "a foreign key would be violated: \(violation)" }
             } catch let error as PlanError {
-                obstacle = "the changes cannot be made row by row: \(error.message.replacing("conflict: ", with: ""))"
+                obstacle = "the changes cannot be applied row by row: \(error.message.replacing("conflict: ", with: ""))"
             } catch let error as DatabaseError {
-                obstacle = "the changes cannot be made row by row: \(error.message ?? "\(error.resultCode)")"
+                obstacle = "the changes cannot be applied row by row: \(error.message ?? "\(error.resultCode)")"
             }
             return .rollback
         }
@@ -171,14 +171,14 @@ struct ChangeCollector {
     }
 
     private mutating func addObstacles() {
-        if !report.schema.isEmpty { report.obstacles.append("the schema would change, and a plan holds rows only") }
+        if !report.schema.isEmpty { report.obstacles.append("the schema would change, and a plan holds only row changes") }
         for table in report.tables {
             if let reason = table.unrecordable {
                 report.obstacles.append("\(table.name) cannot be recorded: \(reason)")
             }
         }
         if start.recording.isTooLarge {
-            report.obstacles.append("so many rows would change that they were counted but not recorded")
+            report.obstacles.append("too many rows would change to record them; they were only counted")
         }
         if !report.warnings.isEmpty { report.obstacles.append("not all tables could be compared") }
     }

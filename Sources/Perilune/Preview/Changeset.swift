@@ -112,6 +112,6 @@ package struct Changeset: Sendable, Equatable {
     }
 
     private static func error(_ code: CInt) -> DatabaseError {
-        DatabaseError(resultCode: ResultCode(rawValue: code), message: "not a changeset of SQLite")
+        DatabaseError(resultCode: ResultCode(rawValue: code), message: "not an SQLite changeset")
     }
 }

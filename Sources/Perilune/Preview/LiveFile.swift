@@ -49,7 +49,7 @@ struct LiveFile {
         var information = stat()
         guard stat(path, &information) == 0, information.st_mode & S_IFMT != S_IFREG else { return }
         let isFolder = information.st_mode & S_IFMT == S_IFDIR
-        throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: isFolder ? "it is a folder" : "it is no regular file")
+        throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: isFolder ? "it is a folder" : "it is not a regular file")
     }
 
     /// Whether it is a database with a write-ahead log that nobody has open.

@@ -56,7 +56,7 @@ private struct PlanApplication {
         guard schema.hash == schemaHash else {
             throw PlanError(
                 .schema,
-                "the schema of the database is not that of the plan, which was made before it changed: make the plan again"
+                "the schema of the database has changed since the plan was made; make the plan again"
             )
         }
         let foreignKeys = try ForeignKeyCheck(db, schema, changeset)
@@ -106,7 +106,7 @@ extension Changeset {
             let keys = try Bool.fetchAll(
                 db, sql: "SELECT pk <> 0 FROM pragma_table_info(?, 'main') ORDER BY cid", arguments: [change.table])
             guard keys.count == change.columnCount, keys.indices.filter({ keys[$0] }) == change.keyColumns else {
-                throw PlanError(.schema, "the table \(change.table) is not there, or not as it was when the plan was made")
+                throw PlanError(.schema, "the table \(change.table) is missing, or has changed since the plan was made")
             }
             former = change.table
         }
@@ -145,8 +145,8 @@ private final class ConflictReport {
         let row = conflict.row
         return switch kind {
         case PSQL_CHANGESET_DATA: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
-        case PSQL_CHANGESET_NOTFOUND: "conflict: \(row) is not there any more"
-        case PSQL_CHANGESET_CONFLICT: "conflict: \(row), which the plan inserts, is there already"
+        case PSQL_CHANGESET_NOTFOUND: "conflict: \(row) no longer exists"
+        case PSQL_CHANGESET_CONFLICT: "conflict: \(row), which the plan inserts, already exists"
         default: "conflict: \(row) would break a constraint, such as another row with the same unique value"
         }
     }

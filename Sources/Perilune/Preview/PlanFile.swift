@@ -66,7 +66,7 @@ struct PlanFile {
         case S_IFDIR: throw failure(EISDIR)
         case S_IFREG:
             guard information.st_size == 0 || isPlan else {
-                throw PlanError(.file, "cannot write the plan \(path): there is a file that is no plan, which is not replaced")
+                throw PlanError(.file, "refusing to overwrite \(path): it is not a plan file")
             }
             return .file
         default: return .device

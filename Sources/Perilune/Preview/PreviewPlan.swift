@@ -111,15 +111,15 @@ public struct PreviewPlan: Codable, Sendable {
             throw PlanError(.file, "cannot read the plan \(path): \(error.reason)")
         }
         guard let header = Self.header(of: data) else {
-            throw PlanError(.format, "\(path) is no plan of perilune")
+            throw PlanError(.format, "\(path) is not a plan file")
         }
         guard header.version == Self.currentVersion else {
             throw PlanError(
                 .format,
-                "\(path) is a plan of version \(header.version); this perilune reads version \(Self.currentVersion): make the plan again")
+                "\(path) is a plan of version \(header.version); this perilune reads version \(Self.currentVersion); make the plan again")
         }
         guard let plan = try? Self.decoder.decode(PreviewPlan.self, from: data), plan.isIntact else {
-            throw PlanError(.format, "\(path) is a damaged plan")
+            throw PlanError(.format, "\(path) is a damaged plan file")
         }
         self = plan
     }

@@ -135,7 +135,7 @@ extension PreviewValue: Codable {
                 return
             }
             guard let data = Data(base64Encoded: text) else {
-                throw DecodingError.dataCorruptedError(forKey: tag, in: container, debugDescription: "no base64")
+                throw DecodingError.dataCorruptedError(forKey: tag, in: container, debugDescription: "invalid base64")
             }
             self = tag == .blob ? .blob(Array(data)) : .text(Array(data))
             return

@@ -20,8 +20,8 @@ package final class RowChangeRecorder {
         guard let changeset = recording.changeset() else {
             throw RecordingError(
                 description: recording.isTooLarge
-                    ? "so much was changed that it could not be recorded"
-                    : "the changes could not be recorded: the columns of a table were changed")
+                    ? "too many changes to record"
+                    : "the changes could not be recorded: the columns of a table changed")
         }
         let schema = try SchemaSnapshot(db)
         var tables: [TableChanges] = []

@@ -58,10 +58,10 @@ struct ScriptSteps: Sendable {
         local function call(value, step)
           local kind = type(value)
           if kind ~= "table" and kind ~= "userdata" then
-            error(step.name .. ": what comes before it is " .. (kind == "nil" and "nil" or "a " .. kind) .. ", which has no methods", 0)
+            error(step.name .. ": cannot call a method of " .. (kind == "nil" and "nil" or "a " .. kind) .. "", 0)
           end
           local method = value[step.name]
-          if method == nil then error(step.name .. ": there is no method of that name", 0) end
+          if method == nil then error(step.name .. ": unknown method", 0) end
           return method(value, unpack(step, 1, step.n))
         end
         local first = 1

@@ -114,7 +114,7 @@ extension ScriptValue: LuaCoded {
             let table = try state.makeTable(arrayCount: elements.count)
             for (index, element) in elements.enumerated() {
                 // A hole would end the list; what stands for NULL in a table does not.
-                if case .none = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil: use null") }
+                if case .none = element { throw LuaError(.conversion, "element \(index + 1) of a list is nil; use null") }
                 try table.rawSet(.integer(Int64(index + 1)), element.toLua(in: state))
             }
             return .table(table)
@@ -122,7 +122,7 @@ extension ScriptValue: LuaCoded {
             let table = try state.makeTable(fieldCount: fields.count)
             for (name, value) in fields { try table.rawSet(.string(LuaString(name)), value.toLua(in: state)) }
             return .table(table)
-        case .other(let name): throw LuaError(.conversion, "\(name) of a script cannot be given to one: it has stayed behind in Lua")
+        case .other(let name): throw LuaError(.conversion, "\(name) of a script cannot be passed back to a script")
         }
     }
 }
@@ -177,7 +177,7 @@ extension ScriptValue {
         case .fields(let value): try container.encode(value)
         case .other(let name):
             throw EncodingError.invalidValue(
-                self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "\(name) is no plain data"))
+                self, EncodingError.Context(codingPath: encoder.codingPath, debugDescription: "\(name) is not plain data"))
         }
     }
 }

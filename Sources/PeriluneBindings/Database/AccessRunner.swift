@@ -78,8 +78,8 @@ struct AccessRunner {
         if Self.isInTransaction(db) {
             throw BindingError(
                 "open_transaction",
-                "a transaction was left open by SQL (BEGIN or SAVEPOINT without its end); it has been rolled back. "
-                    + "Use db:write, db:in_transaction or db:in_savepoint")
+                "SQL left a transaction open (BEGIN or SAVEPOINT without its end), which was rolled back; "
+                    + "use db:write, db:in_transaction or db:in_savepoint")
         }
     }
 
@@ -136,6 +136,6 @@ extension Database {
 
     /// Throws if the program has closed the connection: GRDB gives it out still, and SQLite would not survive it.
     func requireOpen() throws {
-        guard sqliteConnection != nil else { throw BindingError("closed", "the database is closed: the program has closed it") }
+        guard sqliteConnection != nil else { throw BindingError("closed", "the database is closed: the host program closed it") }
     }
 }

@@ -44,7 +44,7 @@ enum DatabaseVerbs {
             throw BindingError("not_closable", "db:close: the default database belongs to the host, which closes it")
         }
         guard pdb_current_access(core.L, pointer) == nil else {
-            throw BindingError("nested_access", "db:close: the database cannot be closed inside a block of its own")
+            throw BindingError("nested_access", "db:close: cannot be called inside a block of the database")
         }
         try database.entering {
             _ = pdb_database_detach(core.L, pointer)
@@ -60,10 +60,10 @@ enum DatabaseVerbs {
             throw BindingError("argument", "db:backup_to: a database cannot be copied onto itself")
         }
         for pointer in [pointer, targetPointer] where pdb_current_access(core.L, pointer) != nil {
-            throw BindingError("nested_access", "db:backup_to: not inside a block of either database")
+            throw BindingError("nested_access", "db:backup_to: cannot be called inside a block of either database")
         }
         guard !target.writer.configuration.readonly else {
-            throw BindingError("readonly", "db:backup_to: the target may only be read")
+            throw BindingError("readonly", "db:backup_to: the target is read-only")
         }
         try source.entering {
             try target.entering {

@@ -135,7 +135,7 @@ package final class ScriptDatabase {
     ///
     /// - Parameter reason: Why nothing else may, for messages.
     func entering<Result>(
-        _ reason: String = "a transaction begins or ends at this moment", _ body: () throws -> Result
+        _ reason: String = "a transaction is beginning or ending", _ body: () throws -> Result
     ) throws -> Result {
         if let enteredFor { throw BindingError("nested_access", "the database is in use: \(enteredFor)") }
         enteredFor = reason

@@ -38,7 +38,7 @@ extension Date: LuaCoded {
     public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
         let microseconds = Int64(exactly: (timeIntervalSince1970 * 1_000_000).rounded())
         guard let microseconds, let date = try? DateTime(microsecondsSince1970: microseconds) else {
-            throw LuaError(.conversion, "\(timeIntervalSince1970) seconds after 1970 is no date that Lua can hold")
+            throw LuaError(.conversion, "\(timeIntervalSince1970) seconds after 1970 is out of range for a date in Lua")
         }
         guard let type = state.userdataType(of: DateTime.self) else { return .string(LuaString(date.text())) }
         return .userdata(try type.make(date))

@@ -34,7 +34,7 @@ struct EnvironmentBinding {
         if arguments.count == 1, first == 0 { return .integer(Int64(bitPattern: source.next())) }
         let (low, high) = arguments.count == 1 ? (1, first) : (first, try arguments.get(2))
         guard low <= high else {
-            throw BindingError("argument", "perilune.random: there is no integer from \(low) to \(high)")
+            throw BindingError("argument", "perilune.random: the range from \(low) to \(high) is empty")
         }
         return .integer(.random(in: low...high, using: &source))
     }

@@ -32,7 +32,7 @@ package struct ScriptEnvironment: Sendable {
         if date.isSystem { return try SystemClock.now() }
         let microseconds = (date().timeIntervalSince1970 * 1_000_000).rounded()
         guard let whole = Int64(exactly: microseconds) else {
-            throw BindingError("date", "the clock of the host is at no date: \(microseconds) microseconds after 1970")
+            throw BindingError("date", "the clock of the host is out of range: \(microseconds) microseconds after 1970")
         }
         return try DateTime(microsecondsSince1970: whole)
     }

@@ -133,7 +133,7 @@ struct LoopBinding {
 
     private static func check(_ name: String, _ names: [String]) throws {
         if names.isEmpty {
-            throw BindingError("forbidden", "perilune.on_signal: the program that runs this script does not pass signals on")
+            throw BindingError("forbidden", "perilune.on_signal: the host does not deliver signals")
         }
         if !names.contains(name) { throw BindingError.unknown("signal", name, among: names) }
     }

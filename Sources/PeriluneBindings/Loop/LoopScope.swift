@@ -36,7 +36,7 @@ extension ScriptLoop {
     /// Raises in what an ended scope has left.
     func requireLive(_ scope: Int) throws {
         guard liveScopes.contains(scope) else {
-            throw BindingError("cancelled", "the file was loaded again: nothing that its former version has started goes on")
+            throw BindingError("cancelled", "the file was reloaded, and everything that its previous version started was stopped")
         }
     }
 

@@ -61,7 +61,7 @@ package final class ScriptLoop {
         let scope = scope ?? currentScope
         try requireLive(scope)
         guard sources.count < Self.greatestSourceCount else {
-            throw BindingError("limit", "there are \(sources.count) timers, tasks and observations already; cancel some first")
+            throw BindingError("limit", "\(sources.count) timers, tasks and observations already exist; cancel some first")
         }
         count += 1
         let source = LoopSource(

@@ -143,7 +143,7 @@ private struct BrokenReferences: LuaErrorDescribing {
 
     var luaKind: String { "constraint_foreign_key" }
     var luaMessage: String {
-        "the migration `\(migration)` leaves rows that refer to rows which are not there: \(error.summary)"
+        "the migration `\(migration)` leaves rows that refer to missing rows: \(error.summary)"
             + (error.hasMore ? "; and more" : "")
     }
     var luaFields: [String: LuaScalar] {

@@ -27,7 +27,7 @@ struct MigrationRunner {
         }
         guard sqlite3_get_autocommit(step.db.sqliteConnection) == 0 else {
             throw BindingError(
-                "abort", "the migration `\(migration.name)` was rolled back by an error that it has caught",
+                "abort", "the migration `\(migration.name)` was rolled back by an error that it caught",
                 fields: ["migration": .string(LuaString(migration.name))])
         }
         guard let checksum = migration.checksum else { return }

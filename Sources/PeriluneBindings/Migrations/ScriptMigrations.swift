@@ -71,7 +71,7 @@ package struct ScriptMigrations {
         let candidates = names.filter { $0.hasPrefix(text) }
         guard !names.contains(text), !text.isEmpty, let first = candidates.first else { return text }
         guard candidates.count == 1 else {
-            throw BindingError("argument", "`\(text)` may mean several migrations: \(candidates.joined(separator: ", "))")
+            throw BindingError("argument", "`\(text)` is ambiguous: \(candidates.joined(separator: ", "))")
         }
         return first
     }

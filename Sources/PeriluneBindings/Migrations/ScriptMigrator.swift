@@ -39,7 +39,7 @@ final class ScriptMigrator {
     private func requireIdle(_ method: String) throws {
         guard !isRunning else {
             throw BindingError(
-                "nested_access", "m:\(method): this migrator is running: it cannot be used by its own migrations")
+                "nested_access", "m:\(method): a migrator cannot be used by its own migrations")
         }
     }
 
@@ -70,7 +70,7 @@ final class ScriptMigrator {
         let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "m:\(method): argument 1")
         try database.requireOpen()
         guard pdb_current_access(core.L, pointer) == nil else {
-            throw BindingError("nested_access", "m:\(method): not inside a block, or a migration, of the same database")
+            throw BindingError("nested_access", "m:\(method): cannot be called inside a block or a migration of the same database")
         }
         return MigrationRunner(core: core, database: database, value: core.value(at: 1))
     }
@@ -122,7 +122,7 @@ final class ScriptMigrator {
         try options.requireErasing(runner.database.writer, differences)
         try runner.database.writer.erase()
         logger.warning(
-            "the schema was not what the migrations make, and all data was erased",
+            "the schema differed from what the migrations create, so all data was erased",
             metadata: ["database": "\(runner.database.writer.path)", "differences": "\(differences.joined(separator: "; "))"],
             source: "migrations")
         return differences

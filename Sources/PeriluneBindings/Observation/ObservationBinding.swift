@@ -139,7 +139,7 @@ struct ObservationBinding {
     private static func start(_ core: LuaCore, _ chain: DeliveryChain) throws -> ValueObserver {
         guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
             throw BindingError(
-                "argument", "db:observe: expected a database that is alive, got \(core.value(at: 1).typeName)")
+                "argument", "db:observe: expected an open database, got \(core.value(at: 1).typeName)")
         }
         try database.requireOpen()
         defer { pdb_observe(core.L) }
@@ -162,7 +162,7 @@ struct ObservationBinding {
         }
         let db = Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
         guard !db.configuration.readonly || database.writer.configuration.readonly else {
-            throw BindingError("nested_access", "db:observe: not inside db:read of a pool, whose connection only reads")
+            throw BindingError("nested_access", "db:observe: cannot be called inside db:read of a pool, whose connection is read-only")
         }
         return ValueObserver(on: db, chain: chain)
     }

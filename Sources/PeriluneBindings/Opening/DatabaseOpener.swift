@@ -31,7 +31,7 @@ final class DatabaseOpener {
             try [self.open(arguments, "perilune.pool", in: state) { path, configuration in
                 guard let path else {
                     throw BindingError(
-                        "argument", "perilune.pool: argument 1: expected the path of a file; a database in memory is a queue")
+                        "argument", "perilune.pool: argument 1: expected the path of a file; use perilune.queue for a database in memory")
                 }
                 return try self.environment.opening(path, configuration) { try DatabasePool(path: $0, configuration: $1) }
             }]
@@ -88,10 +88,10 @@ final class DatabaseOpener {
             throw BindingError("argument", "\(function): argument 1: expected the path of a file, got \"\(path)\"")
         }
         guard allowsFiles else {
-            throw BindingError("sandbox", "\(function): this script may not open files; it may open databases in memory")
+            throw BindingError("sandbox", "\(function): this script may not open files; databases in memory are allowed")
         }
         guard !isPreview else {
-            throw BindingError("preview", "\(function): a preview opens no other database files; it may open databases in memory")
+            throw BindingError("preview", "\(function): a preview cannot open other database files; databases in memory are allowed")
         }
         return path
     }

@@ -131,7 +131,7 @@ final class DateBinding {
                 parts[name, default: 0] += try partNumber(value, name)
             } else {
                 let known = (names + ["millisecond", "format"]).joined(separator: ", ")
-                throw BindingError("argument", "there is no date component `\(name)`; there are: \(known)")
+                throw BindingError("argument", "unknown date component `\(name)`; available: \(known)")
             }
         }
         return try DateParts(
@@ -217,7 +217,7 @@ extension DateBinding {
         for (key, value) in try spans.pairs() {
             let name = try String.fromLua(key)
             guard names.contains(name) else {
-                throw BindingError("argument", "there is no span `\(name)`; there are: \(names.joined(separator: ", "))")
+                throw BindingError("argument", "unknown span `\(name)`; available: \(names.joined(separator: ", "))")
             }
             if name == "seconds", case .number(let seconds) = value {
                 fraction = seconds

@@ -31,7 +31,7 @@ extension Decimal: LuaCoded {
         let text = description
         if let integer = Int64(text) { return .integer(integer) }
         if let number = Double(text), Self.exact("\(number)") == self { return .number(number) }
-        guard !isNaN else { throw LuaError(.conversion, "a Decimal that is no number has no counterpart in Lua") }
+        guard !isNaN else { throw LuaError(.conversion, "Decimal.nan has no counterpart in Lua") }
         return .string(LuaString(text))
     }
 }

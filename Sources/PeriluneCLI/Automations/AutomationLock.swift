@@ -22,7 +22,7 @@ enum AutomationLock {
         lock.l_start = (1 << 62) + off_t(number(of: place))
         lock.l_len = 1
         guard fcntl(descriptor, setLock, &lock) != 0, errno == EAGAIN || errno == EACCES else { return }
-        var error = LuaError(.host, "the automations of \(file) run on \(database) already, in another process")
+        var error = LuaError(.host, "the automations of \(file) are already running on \(database), in another process")
         error.fields["kind"] = .string("already_running")
         throw error
     }

@@ -52,7 +52,7 @@ struct AutomationService: Sendable {
 
     /// What SQLite would not notice: it goes on with the former file, which nobody sees any more.
     private static func replaced(_ database: String) -> LuaError {
-        var error = LuaError(.host, "\(database) was removed or replaced while its automations ran: start them again")
+        var error = LuaError(.host, "\(database) was removed or replaced while its automations ran; start them again")
         error.fields["kind"] = .string("io")
         return error
     }
@@ -63,13 +63,13 @@ struct AutomationService: Sendable {
         }
     }
 
-    /// Loads the file; if that fails the former automations go on.
+    /// Loads the file; if that fails the previous automations keep running.
     private func reload(since path: String) async {
         do {
             CommandOutput.note("\(path) has changed: " + Self.loaded(try await host.loadAutomations(file: file, poll: poll)), colors)
         } catch {
             var report = (error as? LuaError).map { ErrorReport($0) } ?? ErrorReport("\(error)", kind: "io")
-            report.help = "the former automations go on"
+            report.help = "the previous automations keep running"
             StandardStreams.writeError(report.text(colors: colors))
         }
     }

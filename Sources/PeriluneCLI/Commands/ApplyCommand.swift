@@ -3,21 +3,20 @@ internal import GRDB
 internal import Perilune
 
 struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database, if it is not that of the plan."
+    static let databaseHelp = "The database, if not the one of the plan."
 
     static let configuration = CommandConfiguration(
         commandName: "apply",
-        abstract: "Make the changes of a plan that run --preview --save has written.",
+        abstract: "Apply a plan that run --preview --save has written.",
         discussion: """
-            Makes exactly the changes of rows that were previewed, all of them or none: if
-            a row that the plan changes is not as it was in all columns, or the schema has
-            changed, nothing is applied. --changed-columns-only compares of updated rows
-            only the columns that the plan changes, and leaves the others as they are.
-            Triggers and foreign keys do nothing of their own meanwhile, since what they
-            did is part of the plan. Effects outside of the database are not performed.
+            Applies exactly the row changes that were previewed, or none of them if a row
+            has changed since in any column, or the schema has changed. For updated rows,
+            --changed-columns-only compares only the columns that the plan changes, and
+            leaves the others alone. Triggers and foreign key actions are disabled while a
+            plan is applied, because their changes are part of it. Effects outside of the
+            database are not performed.
 
-            Asks before it changes anything; where there is no terminal to ask on, --yes is
-            needed.
+            Asks for confirmation first; without a terminal, --yes is required.
 
             EXAMPLES:
               perilune run close_month.lua --database shop.sqlite --preview --save month.plan
@@ -25,30 +24,30 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
               perilune apply month.plan --database copy.sqlite --yes
               perilune apply month.plan --undo
 
-            EXIT STATUS: 0 success, 1 a conflict, or the answer was no, 64 wrong usage, 65
-            FILE is no plan or the database is none, 74 a file cannot be used, 75 the
-            database is locked.
+            EXIT STATUS: 0 success, 1 a conflict, or the answer was no, 64 usage error, 65
+            FILE is not a plan file or the database file not a database, 74 a file cannot
+            be used, 75 the database is locked.
             """)
 
-    @Argument(help: "The plan.")
+    @Argument(help: "The plan file.")
     var file: String
 
     @OptionGroup var database: DatabaseOption<ApplyCommand>
 
-    @Flag(help: "Take the changes of the plan back.")
+    @Flag(help: "Revert the changes of the plan.")
     var undo = false
 
-    @Flag(help: "Of rows that are updated compare only the columns that the plan changes.")
+    @Flag(help: "Compare only the columns that the plan changes in updated rows.")
     var changedColumnsOnly = false
 
-    @Flag(name: .shortAndLong, help: "Do not ask.")
+    @Flag(name: .shortAndLong, help: "Do not ask for confirmation.")
     var yes = false
 
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
     func validate() throws {
-        if file.isEmpty { throw ValidationError("expected the path of a plan, got nothing") }
+        if file.isEmpty { throw ValidationError("expected the path of a plan file, got nothing") }
         if database.database != nil, database.path == nil { throw ValidationError("--database: expected the path of a file") }
     }
 
@@ -58,16 +57,16 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
             let plan = try PreviewPlan(contentsOf: file)
             guard let path = database.path ?? plan.origin.path else {
                 throw CommandFailure(
-                    ErrorReport("the plan names no database", kind: "usage", help: "name one by --database"))
+                    ErrorReport("the plan names no database", kind: "usage", help: "use --database to name one"))
             }
             try context.resolved().requireLive("apply", database: path)
             try DatabaseFile.requireExisting(path)
             let changes = try Self.describe(plan.summary())
-            guard try confirms("\(undo ? "Take back in" : "Apply to") \(path): \(changes)?") else {
+            guard try confirms("\(undo ? "Revert in" : "Apply to") \(path): \(changes)?") else {
                 throw ExitCode(ExitStatus.failure)
             }
             try await apply(plan, to: path)
-            CommandOutput.note("\(undo ? "taken back in" : "applied to") \(path): \(changes)", colors)
+            CommandOutput.note("\(undo ? "reverted in" : "applied to") \(path): \(changes)", colors)
             if !plan.effects.isEmpty, !undo {
                 CommandOutput.note("not performed: \(Self.describe(plan.effects))", colors)
             }
@@ -76,7 +75,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
             if report.kind == "conflict" || report.kind == "schema" {
                 report.help = "nothing was applied; preview the script again, or run it without --preview"
                 if error.conflict?.isInUnchangedColumns == true {
-                    report.help = "the plan changes other columns of the row: --changed-columns-only compares these alone"
+                    report.help = "the plan changes other columns of the row; use --changed-columns-only to compare only those"
                 }
             }
             throw CommandFailure(report)
@@ -99,7 +98,7 @@ struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
         guard StandardStreams.isInputTerminal, StandardStreams.isErrorTerminal else {
             throw CommandFailure(
                 ErrorReport(
-                    "there is no terminal to ask on whether to apply the plan", kind: "usage", help: "--yes applies it")
+                    "cannot ask for confirmation without a terminal", kind: "usage", help: "use --yes to apply the plan without asking")
             )
         }
         StandardStreams.writeError(DisplayText.escaped(question) + " [y/N] ")

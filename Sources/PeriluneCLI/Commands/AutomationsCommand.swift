@@ -6,14 +6,14 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "automations",
-        abstract: "Run the automations of a file, and look at what they have done.",
+        abstract: "Run the automations of a file, and inspect their runs.",
         discussion: """
             A file of automations is a Lua script that calls perilune.automation{ name =,
-            on =, run = } for each. What they do is kept in the table
+            on =, run = } for each of them. Their runs are recorded in the table
             perilune_automation_run of the database.
 
-            A run by hand, or in a preview, sees in context.value what the automation
-            observes now, as if it had changed.
+            In a manual run or a preview, context.value holds the current value that the
+            automation observes, as if it had just changed.
 
             EXAMPLES:
               perilune automations list stock.lua --database shop.sqlite
@@ -53,13 +53,13 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
 
     struct List: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
-            commandName: "list", abstract: "Show the automations of a file, and how each ran last.",
-            discussion: "The file runs on a private copy of the database, which is only read.")
+            commandName: "list", abstract: "List the automations of a file, with their last runs.",
+            discussion: "The file runs on a private copy of the database.")
 
         @Argument(help: "The file of automations.")
         var file: String
 
-        @Option(help: "How the table is written.")
+        @Option(help: "The format of the table.")
         var format: ResultFormat?
 
         @OptionGroup var creating: CreateOption
@@ -80,15 +80,15 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
     }
 
     struct Trace: AsyncParsableCommand {
-        static let configuration = CommandConfiguration(commandName: "trace", abstract: "Show the last runs that the database keeps, the newest last.")
+        static let configuration = CommandConfiguration(commandName: "trace", abstract: "Show the last runs recorded in the database, newest last.")
 
-        @Argument(help: "Only those of this automation.")
+        @Argument(help: "Show only the runs of this automation.")
         var name: String?
 
-        @Option(help: ArgumentHelp("Show so many.", valueName: "count"))
+        @Option(help: ArgumentHelp("The number of runs to show.", valueName: "count"))
         var last = 20
 
-        @Option(help: "How the table is written.")
+        @Option(help: "The format of the table.")
         var format: ResultFormat?
 
         @OptionGroup var options: Options
@@ -112,29 +112,30 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
     struct Run: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "run",
-            abstract: "Run automations when they are set off, until Ctrl-C; or one of them now.",
+            abstract: "Run automations when they are triggered, until Ctrl-C; or run one now.",
             discussion: """
-                The file is loaded again when it changes, and all that its former version has
-                started ends. If it fails, the former version goes on.
+                When the file changes it is reloaded, and everything that its previous version
+                started is stopped. If the new version fails to load, the previous one keeps
+                running.
 
-                Ctrl-C and SIGTERM end it with status 0: what runs is interrupted where it
-                waits, and kept as cancelled; what does not end within five seconds is
-                cancelled. A second Ctrl-C ends it at once.
+                Ctrl-C and SIGTERM stop it with status 0: active runs are interrupted where
+                they wait, and recorded as cancelled; those that have not ended after five
+                seconds are cancelled. A second Ctrl-C stops it immediately.
 
-                The automations of a file run on a database in one process only.
+                Only one process at a time can run the automations of a file on a database.
 
-                What other processes write is noticed within a second, or within --poll. An
-                automation on a whole table has all its rows read then: for large ones
-                let it observe a request.
+                Writes of other processes are noticed within a second, or within --poll. An
+                automation on a whole table then reads all its rows; for a large table, let it
+                observe a request.
                 """)
 
         @Argument(help: "The file of automations.")
         var file: String
 
-        @Argument(help: "Run this one now, guard included, and end.")
+        @Argument(help: "Run only this automation, now, if its guard allows it.")
         var name: String?
 
-        @Option(help: ArgumentHelp("How often to look whether another process has written: a time, or never.", valueName: "time"))
+        @Option(help: ArgumentHelp("How often to check for writes of other processes: a time, or never.", valueName: "time"))
         var poll = "1s"
 
         @OptionGroup var creating: CreateOption
@@ -176,12 +177,12 @@ struct AutomationsCommand: ParsableCommand, DatabaseCommand {
     struct Preview: AsyncParsableCommand {
         static let configuration = CommandConfiguration(
             commandName: "preview",
-            abstract: "Run one automation now, guard included, on a private copy, and show what it would change.")
+            abstract: "Run one automation now, if its guard allows it, on a private copy, and show what it would change.")
 
         @Argument(help: "The file of automations.")
         var file: String
 
-        @Argument(help: "Which automation.")
+        @Argument(help: "The name of the automation.")
         var name: String
 
         @OptionGroup var report: PreviewReportOptions

@@ -27,18 +27,18 @@ struct CommandContext {
         do {
             context = try option?.context ?? Dependencies.current.context
         } catch {
-            throw CommandFailure(ErrorReport("\(error)", kind: "usage", help: "--context says it, too"))
+            throw CommandFailure(ErrorReport("\(error)", kind: "usage", help: "set it to a valid context, or use --context"))
         }
     }
 
     /// Refuses a command that would use a database itself where only copies may be used.
     func requireLive(_ command: String, database: String) throws {
         guard context != .live else { return }
-        let origin = isByOption ? "" : ", as \(DependencyContext.environmentVariable) says"
+        let origin = isByOption ? "" : " (set by \(DependencyContext.environmentVariable))"
         throw CommandFailure(
             ErrorReport(
-                "`perilune \(command)` would use \(database) itself; but this is a \(context)\(origin), which never does",
-                kind: "usage", help: "--context live does it"))
+                "`perilune \(command)` uses \(database) itself, which is not allowed in a \(context) context\(origin)",
+                kind: "usage", help: "use --context live to allow it"))
     }
 
     /// Runs an operation that sees the context.

@@ -1,24 +1,24 @@
 import ArgumentParser
 
 struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database; a file is made if there is none."
+    static let databaseHelp = "The database file, created if it does not exist."
 
     static let configuration = CommandConfiguration(
         commandName: "migrate",
         abstract: "Bring the schema of a database up to date.",
         discussion: """
-            Runs the migrations in FOLDER that the database has not seen, in the order of
-            the bytes of their names, each in a transaction of its own. A migration is a
-            file NAME.sql, or NAME.lua, which returns a function(db), or a table with the
-            function `up` and the options `foreign_keys`, `merges` and `down`. The first
-            failure is rolled back and ends it; what was applied before is kept.
+            Applies the pending migrations in FOLDER in the byte order of their names, each
+            in its own transaction. A migration is a file NAME.sql, or a file NAME.lua that
+            returns a function(db), or a table with the function `up` and the options
+            `foreign_keys`, `merges` and `down`. A migration that fails is rolled back and
+            stops the run; earlier ones stay applied.
 
-            With --down the last migration is undone, by the function `down` of its table,
-            or by NAME.down.sql; with --to, all that came after that one, each in a
-            transaction of its own. Nothing is done unless all of them say how.
+            --down undoes the last migration with its function `down` or with NAME.down.sql;
+            with --to, it undoes all migrations after that one, each in its own transaction.
+            If one of them cannot be undone, nothing is changed.
 
-            A database that holds anything is copied before, to FILE.before-NAME.sqlite,
-            unless --no-backup is given.
+            A database that is not empty is first copied to FILE.before-NAME.sqlite, unless
+            --no-backup is given.
 
             EXAMPLES:
               perilune migrate --database shop.sqlite
@@ -28,9 +28,10 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
               perilune migrate --database shop.sqlite --preview
               perilune migrate --database shop.sqlite --check || echo "not up to date"
 
-            EXIT STATUS: 0 success, 1 a migration failed, or its file was edited after it
-            ran (with --check), 2 migrations are pending (with --check), 64 wrong usage, 65 a migration does not parse or the database is
-            none, 74 a file cannot be used, 75 the database is locked, 130 Ctrl-C.
+            EXIT STATUS: 0 success, 1 a migration failed, or was edited after being applied
+            (with --check), 2 migrations are pending (with --check), 64 usage error, 65 a
+            migration does not parse or the file is not a database, 74 a file cannot be
+            used, 75 the database is locked, 130 Ctrl-C.
             """)
 
     @Argument(help: "The folder of the migrations.")
@@ -38,28 +39,28 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
 
     @OptionGroup var database: DatabaseOption<MigrateCommand>
 
-    @Option(help: ArgumentHelp("The last migration to run; with --down the last one that stays.", valueName: "name"))
+    @Option(help: ArgumentHelp("The last migration to apply; with --down, the last one to keep.", valueName: "name"))
     var to: String?
 
-    @Flag(help: "Undo the last migration, or all that came after the one of --to.")
+    @Flag(help: "Undo the last migration, or all after the one of --to.")
     var down = false
 
-    @Flag(help: "Only show which migrations are applied, pending, unknown, or edited after they ran.")
+    @Flag(help: "Only show which migrations are applied, pending, unknown or edited.")
     var status = false
 
-    @Flag(help: "Only end with status 2 if migrations are pending, with 1 if one was edited after it ran.")
+    @Flag(help: "Only check: exit with status 2 if migrations are pending, 1 if one was edited.")
     var check = false
 
-    @Flag(help: "Run the migrations on a private copy of the database, which is thrown away.")
+    @Flag(help: "Run the migrations on a temporary copy of the database.")
     var dryRun = false
 
-    @Flag(help: "The same, and show what they would change: rows and schema; as JSON with --format json.")
+    @Flag(help: "Like --dry-run, and show the changes of rows and schema; as JSON with --format json.")
     var preview = false
 
-    @Flag(help: "Do not copy the database before.")
+    @Flag(help: "Do not copy the database first.")
     var noBackup = false
 
-    @Option(help: "How tables are written.")
+    @Option(help: "The format of tables.")
     var format: ResultFormat?
 
     @OptionGroup var context: ContextOptions

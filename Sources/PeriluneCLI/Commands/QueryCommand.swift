@@ -3,15 +3,15 @@ import ArgumentParser
 extension ResultFormat: ExpressibleByArgument {}
 
 struct QueryCommand: ParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database; a private one in memory if none is given."
+    static let databaseHelp = "The database file; a temporary database in memory by default."
 
     static let configuration = CommandConfiguration(
         commandName: "query",
         abstract: "Run one SQL statement and print its rows.",
         discussion: """
             Rows go to standard output: as a table on a terminal, as lines of JSON in a
-            pipe. In JSON a blob is {"$blob":"<base64>"}. The database is opened for
-            reading only unless --write is given; it must exist.
+            pipe. In JSON a blob is {"$blob":"<base64>"}. The database must exist, and is
+            opened read-only unless --write is given.
 
             EXAMPLES:
               perilune query 'SELECT * FROM customer WHERE country = :country' -p country=Brazil --database shop.sqlite
@@ -19,28 +19,28 @@ struct QueryCommand: ParsableCommand, DatabaseCommand {
               perilune query --database shop.sqlite --write 'DELETE FROM visit WHERE id = ?' -p 1=17
               perilune query --database shop.sqlite - < report.sql
 
-            VALUES: with -p, null, true and false are what they say, 12 is an integer, 1.5
-            a real, all else text. -p zip:text=12345 asks for text; integer, real, boolean
-            and blob (hexadecimal digits) work likewise. The name of a ? is its number,
-            from 1.
+            VALUES: with -p, null, true and false are literals, 12 is an integer, 1.5 a
+            real, and anything else text. -p zip:text=12345 forces the type text; integer,
+            real, boolean and blob (hexadecimal digits) work the same way. The name of a ?
+            is its number, from 1.
             """)
 
-    @Argument(help: "The statement; - reads it from standard input.")
+    @Argument(help: "The statement; - reads standard input.")
     var sql: String
 
     @OptionGroup var database: DatabaseOption<QueryCommand>
 
-    @Option(help: "How rows are written.")
+    @Option(help: "The format of rows.")
     var format: ResultFormat?
 
     @Option(
         name: [.customShort("p"), .customLong("parameter")], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
-            "A value for a parameter of the statement; may be given several times.", valueName: "name=value"),
+            "The value of a parameter of the statement; repeatable.", valueName: "name=value"),
         transform: QueryParameter.init)
     var parameters: [QueryParameter] = []
 
-    @Flag(help: "Let the statement change the database.")
+    @Flag(help: "Allow the statement to change the database.")
     var write = false
 
     @OptionGroup var context: ContextOptions

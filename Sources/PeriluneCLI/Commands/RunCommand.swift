@@ -2,19 +2,19 @@ import ArgumentParser
 internal import Perilune
 
 struct RunCommand: AsyncParsableCommand, DatabaseCommand {
-    static let databaseHelp = "The database; a file is made if there is none, but not for --preview."
+    static let databaseHelp = "The database file, created if it does not exist, except with --preview."
 
     static let configuration = CommandConfiguration(
         commandName: "run",
         abstract: "Run a Lua script against a database.",
         discussion: """
             The script finds the database in `db`, its arguments in `...` and `arg`, and
-            modules in the folder of its file. Without --database the database is a private
-            one in memory.
+            modules in the folder of its file. Without --database it uses a temporary
+            database in memory.
 
-            Options stand before FILE or right after it. The first argument after FILE that
-            is none of them, and all that follow, belong to the script; `--` ends the
-            options.
+            Options come before FILE or directly after it. The first argument after FILE
+            that is not an option, and all that follow it, are passed to the script; `--`
+            ends the options.
 
             EXAMPLES:
               perilune run report.lua --database shop.sqlite 2026-03
@@ -22,38 +22,38 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
               perilune run --sandbox --timeout 2s --memory 64M untrusted.lua
               perilune run --database shop.sqlite -e 'db:execute("VACUUM")'
 
-            A script that begins with `#!/usr/bin/env -S perilune run` can be run by its
-            name.
+            A script that begins with `#!/usr/bin/env -S perilune run` can be executed
+            directly.
 
-            PREVIEW: With --preview the script runs for real, but on a private copy of the
-            database, and a report says what it would change: rows before and after, and
-            the schema. The database itself is only read. In a preview a script can open no
-            other database files, change no files and run no programs; --allow-effects lets
-            it do the latter two for real. --save keeps the changes as a plan for `perilune
-            apply`. With --format json the report is all that goes to standard output; what
-            the script prints goes to standard error.
+            PREVIEW: With --preview the script runs on a private copy of the database, and
+            a report shows what it would change: rows before and after, and the schema. The
+            database itself is only read. A previewed script cannot open other database
+            files, change files or run programs; --allow-effects allows the last two. --save
+            writes the changes to a plan file for `perilune apply`. With --format json only
+            the report goes to standard output; what the script prints goes to standard
+            error.
 
               perilune run close_month.lua --database shop.sqlite --preview --save month.plan
               perilune run nightly.lua --database shop.sqlite --preview --check || echo "there is work to do"
 
-            TRACE: --trace shows each SQL statement as it begins, --trace profile as it
-            ends, with its time. --slow 100ms tells at the end which statements took that
-            long, and how SQLite ran them.
+            TRACE: --trace shows each SQL statement when it starts, --trace profile when it
+            ends, with its duration. --slow 100ms lists the statements that took longer,
+            with their query plans, when the script ends.
 
             EXIT STATUS: 0 success, 1 the script failed, 2 something would change (with
-            --check), 5 a limit was passed, 64 wrong usage, 65 the script does not parse or
-            the database is none, 74 a file cannot be used, 75 the database is locked, 130
-            Ctrl-C.
+            --check), 5 a limit was exceeded, 64 usage error, 65 the script does not parse
+            or the file is not a database, 74 a file cannot be used, 75 the database is
+            locked, 130 Ctrl-C.
             """)
 
     @Option(
         name: .customShort("e"), parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Run this text, before FILE; may be given several times.", valueName: "code"))
+        help: ArgumentHelp("Run this Lua code, before FILE; repeatable.", valueName: "code"))
     var code: [String] = []
 
     @OptionGroup var database: DatabaseOption<RunCommand>
 
-    @Flag(help: "Open the database for reading only.")
+    @Flag(help: "Open the database read-only.")
     var readonly = false
 
     @OptionGroup var limits: ScriptLimitOptions
@@ -62,10 +62,10 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
     @OptionGroup var context: ContextOptions
     @OptionGroup var common: CommonOptions
 
-    @Argument(help: "The script; - is standard input.")
+    @Argument(help: "The script; - reads standard input.")
     var file: String?
 
-    @Argument(parsing: .captureForPassthrough, help: "What the script gets as arguments.")
+    @Argument(parsing: .captureForPassthrough, help: "The arguments of the script.")
     var arguments: [String] = []
 
     func validate() throws {
@@ -75,9 +75,9 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
         if file == "" { throw ValidationError("expected the path of a script, got nothing") }
         // The command itself reports a variable that names no context.
         if !previewing.preview, (try? context.resolved())?.context != .preview {
-            if let name = previewing.firstForPreview { throw ValidationError("\(name) is for --preview") }
+            if let name = previewing.firstForPreview { throw ValidationError("\(name) requires --preview") }
         } else if readonly {
-            throw ValidationError("--preview shows changes, which --readonly does not allow")
+            throw ValidationError("--preview cannot be combined with --readonly")
         }
     }
 

@@ -7,13 +7,14 @@ struct TestCommand: AsyncParsableCommand {
         commandName: "test",
         abstract: "Run test scenarios, each on a fresh database.",
         discussion: """
-            Scenarios are in files NAME_scenario.lua; PATH is a file, or a folder in which
-            they are looked for, `scenarios` if not said. FILE:LINE means the scenarios at
-            the line, FILE:LINE:N the Nth of them: one case. A file support.lua beside them or above is loaded first.
+            Scenarios are in files named NAME_scenario.lua. PATH is a file, or a folder to
+            search (`scenarios` by default). FILE:LINE selects the scenarios at a line, and
+            FILE:LINE:N the Nth of them, such as one case. Files support.lua in the same
+            folder or above are loaded first.
 
-            Each scenario begins with a copy of a database to which the migrations have
-            been applied: those in `migrations` beside the folder of the scenarios. It has
-            a clock that stands and random numbers that follow from the seed.
+            Each scenario begins with a copy of a database to which the migrations in
+            `migrations`, beside the folder of the scenarios, have been applied. It has a
+            frozen clock, and random numbers that depend only on the seed.
 
             EXAMPLES:
               perilune test
@@ -22,106 +23,106 @@ struct TestCommand: AsyncParsableCommand {
               perilune test --failed --bail
               perilune test --report pretty --report junit:report.xml --coverage lcov:coverage.info
 
-            SNAPSHOTS are in __snapshots__/FILE/NAME.snap beside FILE_scenario.lua. One that
-            is new or differs is written beside as NAME.snap.new. --review shows these one
-            after the other and asks; --update-snapshots takes all. Those that nothing
-            compares any more are told, where all scenarios of a file have passed, and
-            removed by --remove-obsolete-snapshots. Where the variable CI is set, nothing is
-            written or removed.
+            SNAPSHOTS are in __snapshots__/FILE/NAME.snap beside FILE_scenario.lua. A new or
+            changed snapshot is written to NAME.snap.new. --review shows each of these and
+            asks whether to accept it; --update-snapshots accepts all. Obsolete snapshots
+            are reported when all scenarios of a file pass, and deleted by
+            --remove-obsolete-snapshots. If the environment variable CI is set, nothing is
+            written or deleted.
 
-            While it runs, the key t or the signal USR1 shows what is running. Ctrl-C ends
-            the run and finishes the reports.
+            During a run, the key t or the signal USR1 shows what is running. Ctrl-C stops
+            the run and completes the reports.
 
-            EXIT STATUS: 0 all have passed, 1 some have failed, or `scenario.only` was left
-            in, 4 there was nothing to run, 5 some were not done in time and nothing else
-            failed, 64 wrong usage, 70 a report could not be written, 130 Ctrl-C.
+            EXIT STATUS: 0 all passed, 1 some failed, or `scenario.only` was left in, 4
+            nothing to run, 5 some timed out and nothing else failed, 64 usage error, 70 a
+            report could not be written, 130 Ctrl-C.
             """)
 
-    @Argument(help: "Files and folders, perhaps with the line of a scenario.")
+    @Argument(help: "Files and folders; FILE:LINE selects a scenario.")
     var paths: [String] = []
 
-    @Option(help: ArgumentHelp("Only those whose file, group or name contains this; /.../ is an expression.", valueName: "text"))
+    @Option(help: ArgumentHelp("Run only scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"))
     var filter: [String] = []
 
-    @Option(help: ArgumentHelp("None of those whose file, group or name contains this.", valueName: "text"))
+    @Option(help: ArgumentHelp("Skip scenarios whose file, group or name contains this text, or matches /.../.", valueName: "text"))
     var skip: [String] = []
 
-    @Option(help: ArgumentHelp("Only those with one of these tags.", valueName: "a,b"))
+    @Option(help: ArgumentHelp("Run only scenarios with one of these tags.", valueName: "a,b"))
     var tag: [String] = []
 
-    @Flag(help: "Only those that failed last time.")
+    @Flag(help: "Run only scenarios that failed in the last run.")
     var failed = false
 
-    @Flag(help: "Only those in files that git sees as changed; all if anything that they use was changed.")
+    @Flag(help: "Run only scenarios in files that git reports as changed; all, if what they use has changed.")
     var onlyChanged = false
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
-        help: ArgumentHelp("How many run at once: -j1, -j 1, --jobs 1.", valueName: "n"))
+        help: ArgumentHelp("The number of scenarios to run in parallel.", valueName: "n"))
     var jobs: Int?
 
-    @Option(help: "The order in which they begin: by the seed, or by files and lines.")
+    @Option(help: "The order: random (from the seed), or by file and line.")
     var order = OrderOption.random
 
     @Option(help: ArgumentHelp("The seed of the order and of all random values.", valueName: "seed"))
     var seed: String?
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of them n times.", valueName: "n"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all scenarios n times.", valueName: "n"))
     var rounds = 1
 
-    @Option(help: ArgumentHelp("Run each n times, with other seeds, up to its first failure.", valueName: "n"))
+    @Option(help: ArgumentHelp("Run each scenario n times with different seeds, until it fails.", valueName: "n"))
     var stress = 1
 
-    @Flag(help: "Begin no more after the first failure; --bail N: after n.")
+    @Flag(help: "Stop after the first failure, or after N with --bail N.")
     var bail = false
 
-    @Option(help: ArgumentHelp("The same as --bail N.", valueName: "n"))
+    @Option(help: ArgumentHelp("Same as --bail N.", valueName: "n"))
     var maxFailures: Int?
 
     @Option(
-        help: ArgumentHelp("How long a scenario may take that does not say; 10s if not given.", valueName: "time"),
+        help: ArgumentHelp("The default time limit of a scenario; 10s if not given.", valueName: "time"),
         transform: OptionValue.duration)
     var timeout: Duration?
 
     @Flag(help: "Run again whenever a file changes.")
     var watch = false
 
-    @Flag(help: "Write snapshots that are new or differ.")
+    @Flag(help: "Accept all new and changed snapshots.")
     var updateSnapshots = false
 
-    @Option(help: ArgumentHelp("What becomes of scenarios that pass and state nothing: allow, warn or fail.", valueName: "verdict"))
+    @Option(help: ArgumentHelp("How to treat scenarios that pass without a check: allow, warn or fail.", valueName: "verdict"))
     var noChecks = NoChecksOption.warn
 
-    @Flag(help: "Remove snapshots that no scenario compares any more.")
+    @Flag(help: "Delete snapshots that no scenario uses.")
     var removeObsoleteSnapshots = false
 
-    @Flag(help: "Look at snapshots that are new or differ, and take them or not.")
+    @Flag(help: "Review new and changed snapshots one by one.")
     var review = false
 
-    @Option(help: ArgumentHelp("Note which lines of Lua have run, and write them to coverage.info; lcov:FILE says where.", valueName: "lcov[:file]"))
+    @Option(help: ArgumentHelp("Write the line coverage of Lua to coverage.info, or to the file of lcov:FILE.", valueName: "lcov[:file]"))
     var coverage: String?
 
     @Option(
         help: ArgumentHelp("""
-            pretty, dots, tap (version 13), tap14, jsonl, junit (as the schemas of Ant and Jenkins have it) or junit_extended (with \
-            file, line and output of each scenario), perhaps to a file; may be given several times.
+            The format of the report, and optionally its file: pretty, dots, tap (version 13), tap14, jsonl, junit (valid for the \
+            schemas of Ant and Jenkins) or junit_extended (with file, line and output of each scenario); repeatable.
             """, valueName: "format[:file]"))
     var report: [String] = []
 
-    @Flag(help: "Only show which scenarios there are.")
+    @Flag(help: "List the scenarios without running them.")
     var list = false
 
     @Option(
-        help: ArgumentHelp("Write types for editors (LuaCATS) into a folder, and run nothing.", valueName: "folder"))
+        help: ArgumentHelp("Write types for editors (LuaCATS) to a folder, without running scenarios.", valueName: "folder"))
     var types: String?
 
-    @Flag(help: "With --list: as JSON, one for each line.")
+    @Flag(help: "With --list, write one JSON object a line.")
     var json = false
 
-    @Flag(help: "Leave the database of each scenario behind, and say where. With --verbose, those of failures stay.")
+    @Flag(help: "Keep the database of each scenario, and report its path; --verbose keeps those of failures.")
     var keepDatabases = false
 
-    @Option(help: ArgumentHelp("The folder of migrations.", valueName: "folder"))
+    @Option(help: ArgumentHelp("The folder with the migrations.", valueName: "folder"))
     var migrations: String?
 
     @OptionGroup var common: CommonOptions
@@ -136,11 +137,11 @@ struct TestCommand: AsyncParsableCommand {
             throw ValidationError("--report: expected FORMAT or FORMAT:FILE, where FORMAT is one of \(names), got \(text)")
         }
         for text in filter + skip { try Self.check(text) }
-        if json, !list { throw ValidationError("--json is for --list") }
+        if json, !list { throw ValidationError("--json requires --list") }
         if let coverage, CoverageRequest(coverage) == nil { throw ValidationError("--coverage: expected lcov or lcov:FILE, got \(coverage)") }
-        if review, updateSnapshots { throw ValidationError("--review asks for each snapshot; --update-snapshots takes all") }
+        if review, updateSnapshots { throw ValidationError("--review cannot be combined with --update-snapshots") }
         if watch, list || review || types != nil {
-            throw ValidationError("--watch runs scenarios; --list, --review and --types do not")
+            throw ValidationError("--watch cannot be combined with --list, --review or --types")
         }
     }
 
@@ -148,7 +149,7 @@ struct TestCommand: AsyncParsableCommand {
         do {
             _ = try ScenarioSelection.Pattern(pattern)
         } catch {
-            throw ValidationError("\(pattern) is no regular expression: \(error)")
+            throw ValidationError("\(pattern) is not a regular expression: \(error)")
         }
     }
 

@@ -6,9 +6,9 @@ internal import PeriluneLua
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",
-        abstract: "Show the versions of Perilune and of what it is made of.",
+        abstract: "Show the versions of Perilune and its components.",
         discussion: """
-            Names also the bugs that the release of Lua is known to have.
+            Also lists the known bugs of the Lua release in use.
 
             EXAMPLES:
               perilune version

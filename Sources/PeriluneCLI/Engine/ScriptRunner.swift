@@ -46,11 +46,11 @@ struct ScriptRunner {
     private func checkDatabase() throws {
         guard let path = request.database, DatabaseFile.isMissing(path) else { return }
         if request.isReadonly || !request.makesDatabase {
-            let option = request.isReadonly ? nil : "--create takes an empty one"
+            let option = request.isReadonly ? nil : "use --create to begin with an empty database"
             return try DatabaseFile.requireExisting(path, option: option)
         }
         let isMade = request.preview == nil && !request.usesCopy
-        CommandOutput.note(isMade ? "made the database \(path)" : "there is no database \(path): the script sees an empty one", colors)
+        CommandOutput.note(isMade ? "created the database \(path)" : "the database \(path) does not exist; the script uses an empty one", colors)
     }
 
     /// A script with its text.
@@ -153,13 +153,13 @@ extension ErrorReport {
         switch kind {
         case "timeout": help = "the limit was set by --timeout"
         case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"
-        case "cancelled": message = "interrupted; what the script had begun is rolled back"
+        case "cancelled": message = "interrupted; open transactions were rolled back"
         case "sandbox": help = "the script runs with --sandbox"
         case "preview" where message.contains("database files"):
             help = "run it without --preview"
-        case "preview": help = "--allow-effects lets the script do it for real"
+        case "preview": help = "use --allow-effects to perform it"
         case "runtime" where request.isSandboxed && Self.namesTakenAway.contains(where: message.contains):
-            help = "--sandbox takes it away"
+            help = "--sandbox removes it"
         case _ where kind.hasPrefix("readonly") && request.isReadonly: help = "the database was opened with --readonly"
         case _ where kind.hasPrefix("busy") || kind.hasPrefix("locked"):
             help =

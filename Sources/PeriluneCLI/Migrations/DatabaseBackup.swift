@@ -76,6 +76,6 @@ enum DatabaseBackup {
                         help: "--no-backup migrates without a copy"))
             }
         }
-        throw CommandFailure(ErrorReport("there are too many copies of \(path)", kind: "io"))
+        throw CommandFailure(ErrorReport("too many copies of \(path)", kind: "io"))
     }
 }

@@ -15,7 +15,7 @@ extension MigrationCommandRunner {
         let status = try await session.status()
         try check(status)
         guard let last = lastToUndo(status) else {
-            note("nothing is to be undone")
+            note("nothing to undo")
             return ExitStatus.success
         }
         let backup = try makeBackup(before: "undoing-\(last)")

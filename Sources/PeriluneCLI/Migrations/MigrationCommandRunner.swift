@@ -26,7 +26,7 @@ struct MigrationCommandRunner {
         let texts = try readFolder()
         let isMissing = DatabaseFile.isMissing(request.database)
         if isMissing {
-            note("there is no database \(request.database): `perilune migrate` makes it")
+            note("the database \(request.database) does not exist; `perilune migrate` creates it")
         } else {
             try DatabaseFile.requireExisting(request.database)
         }
@@ -47,8 +47,8 @@ struct MigrationCommandRunner {
     private func noteEdited(_ status: ScriptMigrations.Status) {
         guard !status.edited.isEmpty else { return }
         note(
-            "\(Self.count(status.edited)) not what has run, since the file was edited: \(Self.list(status.edited)); "
-                + "put it back, and write what is to change into a new one")
+            "\(Self.count(status.edited)) no longer what was applied, because a file was edited: \(Self.list(status.edited)); "
+                + "restore the file, and put the change into a new migration")
     }
 
     private func write(_ status: ScriptMigrations.Status) throws {
@@ -81,7 +81,7 @@ struct MigrationCommandRunner {
         try check(status)
         noteEdited(status)
         guard let first = try await pending(status, session).first else { return noteNothingPending(status) }
-        if isNew, request.isDryRun { note("there is no database \(request.database) yet: an empty one is migrated") }
+        if isNew, request.isDryRun { note("the database \(request.database) does not exist yet; migrating an empty one") }
         let backup = try isNew ? nil : makeBackup(before: first)
         try await apply(session, backup, isNew: isNew && !request.isDryRun)
         return ExitStatus.success
@@ -92,32 +92,32 @@ struct MigrationCommandRunner {
     /// - Throws: ``CommandFailure`` if the database would have to go back.
     func pending(_ status: ScriptMigrations.Status, _ session: MigrationSession) async throws -> [String] {
         if !status.unknown.isEmpty {
-            note("the database has seen migrations that are not in \(request.folder): \(Self.list(status.unknown))")
+            note("the database has applied migrations that are not in \(request.folder): \(Self.list(status.unknown))")
         }
         guard let target = request.target, let end = status.names.firstIndex(of: target) else { return status.pending }
         let pending = status.pending.filter(Set(status.names[...end]).contains)
         if pending.isEmpty, let (failure, _) = await session.migrate(didApply: { _, _ in }) {
             var report = failure.report
-            report.help = "--down --to \(target) undoes what came after it, as far as the migrations say how (`down`)"
+            report.help = "--down --to \(target) undoes the migrations after it, if they define `down`"
             throw CommandFailure(report)
         }
         return pending
     }
 
     func noteNothingPending(_ status: ScriptMigrations.Status) -> Int32 {
-        note(status.names.isEmpty ? "there are no migrations in \(request.folder)" : "nothing is pending")
+        note(status.names.isEmpty ? "no migrations in \(request.folder)" : "nothing is pending")
         return ExitStatus.success
     }
 
     /// Refuses a target that is none, before a copy is made for nothing.
     func check(_ status: ScriptMigrations.Status) throws {
         guard let target = request.target, !status.names.contains(target) else { return }
-        var report = ErrorReport("there is no migration \(target) in \(request.folder)", kind: "usage")
+        var report = ErrorReport("unknown migration \(target) in \(request.folder)", kind: "usage")
         if let nearest = nearestName(to: target, among: status.names) {
             report.help = "did you mean `\(nearest)`?"
             report.suggestions = [nearest]
         } else if !status.names.isEmpty {
-            report.help = "there are: " + Self.list(status.names)
+            report.help = "available: " + Self.list(status.names)
         }
         throw CommandFailure(report)
     }
@@ -137,7 +137,7 @@ struct MigrationCommandRunner {
         let done = applied.withLock { $0 }
         // Nobody wants the empty file of a path that was mistyped, or of migrations that fail.
         if isNew, done.isEmpty { DatabaseFile.remove(request.database) }
-        if isNew, !done.isEmpty { note("made the database \(request.database)") }
+        if isNew, !done.isEmpty { note("created the database \(request.database)") }
         if !done.isEmpty {
             try makeFormatter(["migration", "seconds"]).writeTable(
                 done.map { [.text(Array($0.name.utf8)), .real(Self.rounded($0.seconds))] })
@@ -157,7 +157,7 @@ struct MigrationCommandRunner {
         if let (_, migration) = result { note(Self.outcome(done, failed: migration, verb)) }
         if result != nil, done.isEmpty, let backup {
             Self.remove(backup)
-            note("the database is as it was: the copy is removed again")
+            note("the database is unchanged, and the copy was removed")
         }
         if request.isDryRun { note("this was a dry run: \(request.database) is as it was") }
         if let (failure, _) = result { throw failure }

@@ -16,7 +16,7 @@ extension MigrationCommandRunner {
         try check(status)
         let pending = try await pending(status, session)
         guard !pending.isEmpty else { return noteNothingPending(status) }
-        if DatabaseFile.isMissing(request.database) { note("there is no database \(request.database) yet: an empty one is previewed") }
+        if DatabaseFile.isMissing(request.database) { note("the database \(request.database) does not exist yet; previewing with an empty one") }
         // Programs read the report from standard output, and nothing else.
         let output = format == .json ? StandardStreams.redirectOutputToErrors() : nil
         let applied = Mutex<[String]>([])
@@ -45,7 +45,7 @@ extension MigrationCommandRunner {
         do {
             report = try await preview.finish().report
         } catch {
-            throw CommandFailure(ErrorReport("the changes cannot be looked at: \(error)", kind: "host"))
+            throw CommandFailure(ErrorReport("the changes cannot be shown: \(error)", kind: "host"))
         }
         // Which migrations have run is told anyway.
         report.tables.removeAll { Self.bookkeeping.contains($0.name) }

@@ -63,7 +63,7 @@ extension ScriptRunner {
         do {
             return try await preview.finish()
         } catch {
-            throw CommandFailure(ErrorReport("the changes cannot be looked at: \(error)", kind: "host"))
+            throw CommandFailure(ErrorReport("the changes cannot be shown: \(error)", kind: "host"))
         }
     }
 

@@ -45,7 +45,7 @@ struct QueryParameter: Equatable {
             case "real": real(text).map(Cell.real)
             case "boolean": ["true": true, "1": true, "false": false, "0": false][text].map(Cell.boolean)
             case "blob": bytes(ofHexadecimal: text).map(Cell.blob)
-            default: throw ValidationError("\(type) is no type; expected text, integer, real, boolean or blob")
+            default: throw ValidationError("\(type) is not a type; expected text, integer, real, boolean or blob")
             }
         guard let value else { throw ValidationError("expected a value of type \(type)") }
         return value

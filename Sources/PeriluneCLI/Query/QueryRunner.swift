@@ -123,7 +123,7 @@ struct QueryRunner {
         for (index, parameter) in parameters.enumerated() {
             guard names.contains(parameter.name) else { throw unknown(parameter.name, among: names) }
             if parameters[..<index].contains(where: { $0.name == parameter.name }) {
-                throw usage("the parameter \(parameter.name) has two values")
+                throw usage("the parameter \(parameter.name) is given twice")
             }
         }
         return try names.map { name in

@@ -35,6 +35,6 @@ enum ChangedFiles {
 
     private static func failure(_ message: String) -> CommandFailure {
         let reason = message.split(whereSeparator: \.isNewline).first.map(String.init) ?? "it failed"
-        return CommandFailure(ErrorReport("--only-changed: git does not say what has changed: \(reason)", kind: "usage"))
+        return CommandFailure(ErrorReport("--only-changed: git cannot list the changes: \(reason)", kind: "usage"))
     }
 }

@@ -14,7 +14,7 @@ struct SnapshotReview {
     func run() throws {
         let files = paths.flatMap(find)
         guard !files.isEmpty else {
-            try show("there are no snapshots to be reviewed\n")
+            try show("no snapshots to review\n")
             return
         }
         var counts = (accepted: 0, rejected: 0, left: 0)

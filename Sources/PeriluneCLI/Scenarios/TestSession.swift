@@ -153,7 +153,7 @@ struct TestSession {
                 StandardStreams.writeError("error: \(error.description)\n")
             }
             guard !status.isInterrupted else { return ExitStatus.interrupted }
-            StandardStreams.writeError(colors.dim("waiting for changes; Ctrl-C ends it") + "\n")
+            StandardStreams.writeError(colors.dim("waiting for changes; press Ctrl-C to stop") + "\n")
             let changed = watcher.wait { status.isInterrupted }
             guard !changed.isEmpty else { return ExitStatus.interrupted }
             StandardStreams.writeError(colors.dim("changed: " + DisplayText.escaped(changed.prefix(5).joined(separator: ", "))) + "\n")

@@ -250,7 +250,7 @@ private struct NodeEncoder: Encoder {
     }
 
     private func integer(_ value: any FixedWidthInteger) throws -> LuaValue {
-        guard let integer = Int64(exactly: value) else { throw failure(value, "\(value) is beyond Lua's integers") }
+        guard let integer = Int64(exactly: value) else { throw failure(value, "\(value) is out of range for an integer in Lua") }
         return .integer(integer)
     }
 }

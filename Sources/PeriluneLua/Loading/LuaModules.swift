@@ -48,7 +48,7 @@ extension LuaState {
         if known.isTruthy { return known }
         if let start = modules.loading.firstIndex(of: name) {
             let cycle = (modules.loading[start...] + [name]).joined(separator: " → ")
-            throw moduleError("module_cycle", "require: modules require each other: \(cycle)")
+            throw moduleError("module_cycle", "require: modules form a cycle: \(cycle)")
         }
         modules.loading.append(name)
         defer { modules.loading.removeLast() }
@@ -69,7 +69,7 @@ extension LuaState {
             case nil: continue
             }
         }
-        throw moduleError("module_not_found", "require: there is no module `\(name)`")
+        throw moduleError("module_not_found", "require: module `\(name)` not found")
     }
 
     private func moduleError(_ kind: String, _ message: String) -> LuaError {

@@ -125,7 +125,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
             return nil
         }, argument)
         pthread_attr_destroy(&attributes)
-        precondition(status == 0, "no thread could be started: \(status)")
+        precondition(status == 0, "cannot start a thread: \(status)")
         self.thread = thread
     }
 

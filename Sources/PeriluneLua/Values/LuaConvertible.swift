@@ -57,7 +57,7 @@ extension LuaConvertible where Self: FixedWidthInteger {
     /// - Throws: ``LuaError`` with code `conversion` if the number needs more than 64 bits with sign.
     public func toLua(in state: LuaState) throws(LuaError) -> LuaValue {
         guard let integer = Int64(exactly: self) else {
-            throw LuaError(.conversion, "\(self) is beyond Lua's integers")
+            throw LuaError(.conversion, "\(self) is out of range for an integer in Lua")
         }
         return .integer(integer)
     }

@@ -44,7 +44,7 @@ extension DateError {
     }
 
     static func now() -> DateError {
-        DateError(code: .now, message: "expected a date that is stored, got \"now\"")
+        DateError(code: .now, message: "expected a stored date, got \"now\"")
     }
 
     static func missingDate(_ came: String) -> DateError {

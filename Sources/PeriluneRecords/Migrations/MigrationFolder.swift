@@ -53,7 +53,7 @@ package struct MigrationFolder {
             let suffix = String(name[dot...].dropFirst())
             guard ["lua", "sql"].contains(suffix.lowercased()) else { continue }
             guard suffix == suffix.lowercased() else {
-                throw MigrationFolderError(.mistake, folder, "\(folder)/\(name): write the extension in small letters")
+                throw MigrationFolderError(.mistake, folder, "\(folder)/\(name): write the extension in lower case")
             }
             let file = File(name: String(name[..<dot]), path: "\(folder)/\(name)", isSQL: suffix == "sql")
             if file.isSQL, file.name.hasSuffix(".down") {
@@ -72,12 +72,12 @@ package struct MigrationFolder {
     private static func setDown(of name: String, among files: inout [File], in folder: String) throws(MigrationFolderError) {
         let path = "\(folder)/\(name).down.sql"
         guard let index = files.firstIndex(where: { $0.name == name }) else {
-            throw MigrationFolderError(.mistake, folder, "\(path) undoes a migration that is not there: `\(name).sql`")
+            throw MigrationFolderError(.mistake, folder, "\(path) undoes a migration that does not exist: `\(name).sql`")
         }
         guard files[index].isSQL else {
             throw MigrationFolderError(
                 .mistake, folder,
-                "\(path): `\(name)` is in Lua, and says itself how it is undone: return { up = ..., down = ... }")
+                "\(path): `\(name)` is a Lua migration and defines its own `down`; return { up = ..., down = ... }")
         }
         files[index].downPath = path
     }
@@ -108,7 +108,7 @@ package struct MigrationFolder {
 
     private static func reason(_ path: String) -> String {
         var isFolder: ObjCBool = false
-        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return "there is none" }
+        guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { return "it does not exist" }
         return isFolder.boolValue ? "permission denied" : "it is a file"
     }
 }

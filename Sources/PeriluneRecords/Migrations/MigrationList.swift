@@ -83,7 +83,7 @@ package struct MigrationList {
     /// - Throws: ``MigrationError``.
     package func check(_ writer: any DatabaseWriter, upTo target: String?) throws(MigrationError) {
         guard !writer.configuration.readonly else {
-            throw MigrationError("a database that may only be read cannot be migrated", kind: .readonly)
+            throw MigrationError("a read-only database cannot be migrated", kind: .readonly)
         }
         if let target { try names.check(target: target, applied: []) }
     }

@@ -14,10 +14,10 @@ package struct MigrationNames {
     package mutating func register(_ name: String, merges: [String] = []) throws(MigrationError) {
         try Self.check(name)
         guard !registeredSet.contains(name) else {
-            throw MigrationError("there are two migrations named `\(name)`")
+            throw MigrationError("two migrations are named `\(name)`")
         }
         if let other = merging[name] {
-            throw MigrationError("the migration `\(other)` merges `\(name)`, which must not be registered any more")
+            throw MigrationError("the migration `\(other)` merges `\(name)`, which must no longer be registered")
         }
         // A migration that keeps the name of one that it merges has seen it.
         let merged = merges.filter { $0 != name }
@@ -39,7 +39,7 @@ package struct MigrationNames {
         try Self.check(former)
         guard !registeredSet.contains(former) else {
             throw MigrationError(
-                "`\(name)` cannot merge `\(former)`, which is registered, too: a merged migration takes the place of the others"
+                "`\(name)` cannot merge `\(former)`, which is still registered; a merged migration replaces the others"
             )
         }
         if let other = merging[former] {
@@ -57,7 +57,7 @@ package struct MigrationNames {
     /// - Throws: ``MigrationError``.
     package func check(target: String, applied: Set<String>) throws(MigrationError) {
         guard let index = registered.firstIndex(of: target) else {
-            throw MigrationError("there is no migration `\(target)`", kind: .unknown(name: target, names: registered))
+            throw MigrationError("unknown migration `\(target)`", kind: .unknown(name: target, names: registered))
         }
         if let later = registered[(index + 1)...].last(where: applied.contains) {
             throw MigrationError(

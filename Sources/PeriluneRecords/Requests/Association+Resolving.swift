@@ -49,7 +49,7 @@ private struct ForeignKeySearch {
         }
         guard !other.primaryKey.isEmpty else {
             throw RequestError.argument(
-                "`\(name)`: `\(other.name)` has no primary key; say which columns are referenced")
+                "`\(name)`: `\(other.name)` has no primary key; name the referenced columns")
         }
         return try pairs(columns, other.primaryKey.map { other.columns[$0].name })
     }

@@ -52,13 +52,13 @@ extension Association {
     /// - Parameter expression: What `minimum`, `maximum`, `sum`, `average` and `total` are of, in the associated rows.
     package func aggregate(_ function: AssociationAggregate.Function, _ expression: Expression? = nil) throws -> Expression {
         if function != .count, function != .isEmpty, expression == nil {
-            throw RequestError.argument("`\(name)`: \(function.rawValue) of what? Give a column or an expression")
+            throw RequestError.argument("`\(name)`: \(function.rawValue) needs a column or an expression")
         }
         if let expression, expression.traits.contains(.aggregate) || expression.traits.contains(.row) {
-            throw RequestError.argument("`\(name)`: an aggregate of an aggregate, or of several columns, is not possible")
+            throw RequestError.argument("`\(name)`: an aggregate cannot take an aggregate or several columns")
         }
         if !request.parts.values.groups.isEmpty || request.parts.values.having != nil {
-            throw RequestError.argument("`\(name)`: an association with groups has no aggregates")
+            throw RequestError.argument("`\(name)`: an association with groups cannot be aggregated")
         }
         if expression != nil, request.parts.values.isDistinct {
             throw RequestError.argument("`\(name)`: an association with distinct() can only be counted")

@@ -63,8 +63,8 @@ extension Expression {
         guard isMixed else { return }
         throw RequestError(
             "ambiguous",
-            "`\(name!)` may be that of `\(identity.name)` or that of the `\(table.name)` it belongs to: give the association an "
-                + "alias, local other = Class.\(identity.name):aliased(\"other\"), and take its columns from other.c",
+            "`\(name!)` is ambiguous between `\(identity.name)` and the `\(table.name)` it belongs to; give the association an "
+                + "alias, local other = Class.\(identity.name):aliased(\"other\"), and use the columns of other.c",
             fields: ["table": table.name])
     }
 
@@ -167,7 +167,7 @@ private struct ColumnMeaning {
         let names = found.map { sources[$0].source.alias.map { "`\($0)`" } ?? "one without an alias" }.joined(separator: ", ")
         let message =
             switch place {
-            case .alias(let alias): "there are two tables with the alias `\(alias)`"
+            case .alias(let alias): "two tables have the alias `\(alias)`"
             case .association(let identity):
                 "`\(identity.name)` leads to `\(table.name)` \(found.count) times in the request (\(names)): give each an alias, and take "
                     + "the column from the one that is meant"
@@ -183,8 +183,8 @@ private struct ColumnMeaning {
     private func mayBeOuter(_ number: Int) -> RequestError {
         RequestError(
             "ambiguous",
-            "`\(columnName)` may be that of `\(sources[number].source.alias!)` or that of `\(table.name)` in the request around: take "
-                + "it from the request with the alias, and give the request around an alias too", fields: ["table": table.name])
+            "`\(columnName)` is ambiguous between `\(sources[number].source.alias!)` and `\(table.name)` of the enclosing request; take "
+                + "it from the request with the alias, and give the enclosing request an alias too", fields: ["table": table.name])
     }
 
     /// A column of the row which associated rows belong to, where these are fetched by themselves.
@@ -203,8 +203,8 @@ private struct ColumnMeaning {
         {
             return RequestError(
                 "not_joined",
-                "a column of `\(table.name)` is used, but the request reads what was selected of it: name the column as it was "
-                    + "selected, perilune.column(\"name\")", fields: ["table": table.name])
+                "a column of `\(table.name)` is used, but the request reads a selection of it; refer to the selected column "
+                    + "with perilune.column(\"name\")", fields: ["table": table.name])
         }
         let names = visible.map { "`\(sources[$0].source.alias ?? sources[$0].table.name)`" }.joined(separator: ", ")
         let (what, cure) =

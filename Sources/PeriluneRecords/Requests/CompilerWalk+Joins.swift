@@ -51,7 +51,7 @@ extension CompilerWalk {
         case .commonTable:
             guard declared.contains(where: { $0 === source.table }) else {
                 throw RequestError(
-                    "not_joined", "the common table `\(source.table.name)` is not there: add it by with(...)",
+                    "not_joined", "the common table `\(source.table.name)` is not part of the request; add it with with(...)",
                     fields: ["table": source.table.name])
             }
         case .compound, .request:
@@ -277,7 +277,7 @@ extension CompilerWalk {
         let parts = request.parts.values
         for table in parts.commonTables where !tables.contains(where: { $0.table === table.table }) {
             if tables.contains(where: { $0.table.name.foldedName == table.table.name.foldedName }) {
-                throw RequestError.argument("there are two common tables `\(table.table.name)`; names differ by more than case")
+                throw RequestError.argument("two common tables are named `\(table.table.name)`; names must differ in more than case")
             }
             tables.append(table)
         }

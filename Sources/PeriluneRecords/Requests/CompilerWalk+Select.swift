@@ -199,8 +199,8 @@ extension CompilerWalk {
             guard !parts.groups.isEmpty || request.selectedColumns.contains(where: { $0.expression.traits.contains(.aggregate) })
             else {
                 throw RequestError.argument(
-                    "having: an aggregate is one of a group, and the request has no groups: write group(...) too, or "
-                        + "filter(...) for conditions on single rows")
+                    "having: the request has no groups; add group(...), or "
+                        + "use filter(...) for conditions on single rows")
             }
             tokens.add(.having)
             try expression(having)

@@ -61,7 +61,7 @@ extension Request {
     }
 
     private func checkAssignments(_ assignments: [Assignment]) throws {
-        guard !assignments.isEmpty else { throw RequestError.argument("update_all: no column to change is given") }
+        guard !assignments.isEmpty else { throw RequestError.argument("update_all: expected at least one column to change") }
         var seen = Set<Int>()
         for assignment in assignments {
             guard assignment.column >= 0 else { throw RequestError.argument("update_all: the row id cannot be changed") }
@@ -104,14 +104,14 @@ extension Request {
 
     private func checkIsWritable(_ verb: String) throws {
         guard case .table = source.body else {
-            throw RequestError.argument("\(verb): rows of other requests cannot be written; write those of a table")
+            throw RequestError.argument("\(verb): only rows of a table can be written, not those of another request")
         }
         let parts = parts.values
         if !parts.groups.isEmpty, !groupsAreRows {
-            throw RequestError.argument("\(verb): a group of rows cannot be written; group by the primary key, or not at all")
+            throw RequestError.argument("\(verb): a group of rows cannot be written; group by the primary key, or remove group()")
         }
         if parts.isDistinct, parts.selection != nil {
-            throw RequestError.argument("\(verb): distinct columns are no rows; leave out distinct()")
+            throw RequestError.argument("\(verb): distinct rows cannot be written; remove distinct()")
         }
     }
 
@@ -131,7 +131,7 @@ extension Request {
         case .allColumns: return plain
         case .columns(let columns):
             if columns.contains(where: { $0.expression.traits.contains(.aggregate) }) {
-                throw RequestError.argument("returning: an aggregate is no value of a written row")
+                throw RequestError.argument("returning: an aggregate is not a value of a written row")
             }
             return try plain.select(columns)
         }

@@ -69,7 +69,7 @@ extension Expression {
     /// The same aggregate of some rows only.
     package func filteringAggregate(_ condition: Expression) throws -> Expression {
         guard case .function(let call) = kind, traits.contains(.aggregate) else {
-            throw RequestError.argument("only an aggregate takes some rows and leaves others")
+            throw RequestError.argument("only an aggregate can have a condition on its rows")
         }
         let filter = try call.filter.map { try $0.and(condition) } ?? condition
         return try .make(

@@ -106,7 +106,7 @@ extension Expression {
         case .equal, .is: return try unary(.isNull)
         case .notEqual, .isNot: return try unary(.isNotNull)
         default:
-            throw RequestError.argument("nothing is\(operation.sql)null: a comparison with null is never true")
+            throw RequestError.argument("a comparison with null is never true; use isNull or isNotNull")
         }
     }
 
@@ -121,7 +121,7 @@ extension Expression {
 
     private func checkRows(_ other: Expression) throws {
         guard case .row(let a) = kind, case .row(let b) = other.kind, a.count == b.count else {
-            throw RequestError.argument("several columns can only be compared with as many values")
+            throw RequestError.argument("several columns can only be compared with the same number of values")
         }
     }
 
@@ -181,7 +181,7 @@ extension Expression {
 
     package func between(_ low: Expression, _ high: Expression) throws -> Expression {
         try checkSingle(low, high)
-        if low.isNull || high.isNull { throw RequestError.argument("nothing is between null and something") }
+        if low.isNull || high.isNull { throw RequestError.argument("between null and a value is never true") }
         return try .make(.between(self, low, high, isNegated: false), .boolean, cost: 5, over: self, low, high)
     }
 
@@ -192,7 +192,7 @@ extension Expression {
         _ operation: LikeOperator = .like, _ pattern: Expression, escape: Expression? = nil
     ) throws -> Expression {
         try checkSingle(pattern)
-        if pattern.isNull { throw RequestError.argument("nothing is like null") }
+        if pattern.isNull { throw RequestError.argument("a pattern that is null never matches") }
         if let escape {
             guard case .value(.text(let bytes)) = escape.kind, String(decoding: bytes, as: UTF8.self).unicodeScalars.count == 1
             else { throw RequestError.argument("the escape character must be one character") }

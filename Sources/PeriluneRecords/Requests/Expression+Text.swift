@@ -58,7 +58,7 @@ package struct Ordering: Sendable {
         } else if let shorter = rest.removingSuffix(["asc"]) {
             rest = shorter
         }
-        guard !rest.isBlank else { throw RequestError.argument("a term of the order is empty") }
+        guard !rest.isBlank else { throw RequestError.argument("an ordering term is empty") }
         return Ordering(try .fragment(rest), isDescending: isDescending, nullsFirst: nullsFirst)
     }
 }

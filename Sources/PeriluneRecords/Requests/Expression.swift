@@ -149,8 +149,8 @@ package final class Expression: @unchecked Sendable {
         guard expression.height <= greatestHeight, expression.nesting <= greatestNesting else {
             throw RequestError(
                 "too_deep",
-                "the expression is nested more deeply than SQLite can read; name a part of it by a common table "
-                    + "expression, or combine long lists by `all` or `any`")
+                "the expression is nested too deeply for SQLite; move a part of it into a common table expression, "
+                    + "or combine long lists with `all` or `any`")
         }
         return expression
     }
@@ -177,7 +177,7 @@ package final class Expression: @unchecked Sendable {
 // MARK: - Leaves
 
 extension Expression {
-    static let nanMessage = "NaN cannot be compared or stored: SQLite would make it NULL"
+    static let nanMessage = "NaN cannot be compared or stored: SQLite would convert it to NULL"
 
     /// A value, which is bound to the statement. `null` is an expression like others here; comparisons treat it.
     package static func value(_ value: Value) throws -> Expression {

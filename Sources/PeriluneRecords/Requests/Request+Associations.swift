@@ -74,7 +74,7 @@ extension Request {
     /// Rows with the associated row in a field. Only for associations that have one; for others see ``includingAll(_:depth:)``.
     package func including(_ association: Association, required: Bool) throws -> Request {
         if association.isPlural {
-            throw RequestError.argument("`\(association.name)` may be several rows: use including_all")
+            throw RequestError.argument("`\(association.name)` may have several rows; use including_all")
         }
         try checkField(association.name)
         return try adding(Join(association: association, isRequired: required, role: .included), "including")
@@ -85,7 +85,7 @@ extension Request {
         let result = try adding(Join(association: association, isRequired: required, role: .annotated), "annotated_with")
         var seen = Set<String>()
         for name in result.outputNames.compactMap({ $0 }) where !seen.insert(name.foldedName).inserted {
-            throw RequestError.argument("there is a column `\(name)` already; name the joined one otherwise: column:as(\"name\")")
+            throw RequestError.argument("the column `\(name)` already exists; rename the joined one with column:as(\"name\")")
         }
         return result
     }
@@ -100,7 +100,7 @@ extension Request {
         var association = association
         if let depth {
             guard association.origin.isSameTable(as: association.request.table) else {
-                throw RequestError.argument("`\(association.name)`: a depth is for associations of a table to itself")
+                throw RequestError.argument("`\(association.name)`: a depth applies only to associations of a table with itself")
             }
             guard (1...Self.deepestPrefetch).contains(depth) else {
                 throw RequestError.argument(
@@ -169,7 +169,7 @@ extension Request {
         try join.association.checkIsJoinable(for: "`\(join.association.name)`")
         if join.role != .included, join.hasInclusion {
             throw RequestError.argument(
-                "`\(join.association.name)` is joined, but not included, so that what it includes has no place; use including_..."
+                "`\(join.association.name)` is joined but not included, so it cannot include others; use including_..."
             )
         }
         let joins = try parts.values.joins.adding(join)
@@ -223,7 +223,7 @@ extension Association {
         }
         if request.parts.values.isDistinct, request.limit != nil || request.offset > 0 {
             throw RequestError.argument(
-                "`\(name)`: distinct() and a limit cannot be had together where associations are included")
+                "`\(name)`: distinct() and a limit cannot be combined when associations are included")
         }
     }
 }
@@ -240,7 +240,7 @@ extension [Join] {
         let other = self[index]
         guard association.hasSamePath(as: other.association) else {
             throw RequestError.argument(
-                "two different associations are both called `\(association.name)`; give one of them another name")
+                "two different associations are named `\(association.name)`; give one of them another name")
         }
         var copy = self
         let role = Join.Role(rawValue: Swift.max(join.role.rawValue, other.role.rawValue))!

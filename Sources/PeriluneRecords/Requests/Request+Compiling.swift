@@ -125,7 +125,7 @@ extension RequestCompiler {
         walk.isInline = true
         try walk.expression(expression)
         let text = SQLWriter.write(walk, literals: walk.values)
-        guard text.slots.isEmpty else { throw RequestError.argument("SQL that is stored can have no parameters") }
+        guard text.slots.isEmpty else { throw RequestError.argument("stored SQL cannot have parameters") }
         return text.sql
     }
 

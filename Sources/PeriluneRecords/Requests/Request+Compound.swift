@@ -38,7 +38,7 @@ extension Request {
                 throw RequestError.argument("column \(index + 1) of the request needs a name: expression:as(\"name\")")
             }
             guard names.insert(name.foldedName).inserted else {
-                throw RequestError.argument("the request has two columns `\(name)`; name one otherwise: column:as(\"name\")")
+                throw RequestError.argument("the request has two columns `\(name)`; rename one with column:as(\"name\")")
             }
             return TableSchema.Column(
                 name: name, type: column.type, isNotNull: false, defaultSQL: nil, primaryKeyPosition: nil, generation: nil,
@@ -56,7 +56,7 @@ extension Request {
         }
         for other in parts.values.commonTables where other.table.name.foldedName == commonTable.table.name.foldedName {
             if other === commonTable { return self }
-            throw RequestError.argument("there are two common tables `\(commonTable.table.name)`; names differ by more than case")
+            throw RequestError.argument("two common tables are named `\(commonTable.table.name)`; names must differ in more than case")
         }
         return with { $0.commonTables.append(commonTable) }
     }

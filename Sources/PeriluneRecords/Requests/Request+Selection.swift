@@ -30,10 +30,10 @@ extension Request {
         var names = Set(outputNames.compactMap { $0?.foldedName })
         for column in columns {
             guard let name = column.name else {
-                throw RequestError.argument("a column that is added needs a name: expression:as(\"name\")")
+                throw RequestError.argument("an added column needs a name; use expression:as(\"name\")")
             }
             guard names.insert(name.foldedName).inserted else {
-                throw RequestError.argument("there is a column `\(name)` already; give the added one another name")
+                throw RequestError.argument("the column `\(name)` already exists; give the added one another name")
             }
         }
         return with { $0.annotations += columns }
@@ -44,7 +44,7 @@ extension Request {
             throw RequestError.argument("select several columns one by one")
         }
         for column in columns where !column.expression.traits.isDisjoint(with: [.excluded, .resultColumn]) {
-            throw RequestError.argument("a column of the result cannot be selected")
+            throw RequestError.argument("a result column cannot be selected")
         }
     }
 
@@ -73,8 +73,8 @@ extension Request {
     package func group(_ expressions: [Expression]) throws -> Request {
         guard !expressions.isEmpty else { throw RequestError.argument("expected at least one column to group by") }
         for expression in expressions {
-            if expression.isValue { throw RequestError.argument("a value makes no groups; give a column or an expression") }
-            if expression.traits.contains(.row) { throw RequestError.argument("group by several columns one by one") }
+            if expression.isValue { throw RequestError.argument("cannot group by a value; use a column or an expression") }
+            if expression.traits.contains(.row) { throw RequestError.argument("list the columns to group by one by one") }
             if expression.traits.contains(.aggregate) { throw RequestError.argument("rows cannot be grouped by an aggregate") }
         }
         return with { $0.groups = expressions }

@@ -61,7 +61,7 @@ package final class Request: @unchecked Sendable {
     package func filter(_ condition: Expression) throws -> Request {
         try condition.checkCondition("filter")
         if condition.traits.contains(.aggregate) {
-            throw RequestError.argument("an aggregate cannot decide about single rows; write having(...) instead of filter(...)")
+            throw RequestError.argument("filter cannot test an aggregate; use having(...) instead")
         }
         return Request(
             source: source, filter: try filter.map { try $0.and(condition) } ?? condition, orders: orders, limit: limit,
@@ -81,8 +81,8 @@ package final class Request: @unchecked Sendable {
     package func thenOrder(_ orders: [Ordering]) throws -> Request { try order(self.orders + orders) }
 
     private func checkOrder(_ expression: Expression) throws {
-        if expression.isValue { throw RequestError.argument("a value gives no order; give a column, an expression or SQL text") }
-        if expression.traits.contains(.row) { throw RequestError.argument("give the columns of the order one by one") }
+        if expression.isValue { throw RequestError.argument("cannot order by a value; use a column, an expression or SQL text") }
+        if expression.traits.contains(.row) { throw RequestError.argument("list the columns to order by one by one") }
     }
 
     /// In reversed order. Without an order: in the descending order of the primary key.

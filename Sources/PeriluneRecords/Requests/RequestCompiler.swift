@@ -22,7 +22,7 @@ package struct RequestCompiler {
         if table.kind == .request { return table }
         if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known }
         throw RequestError(
-            "unknown_table", "no table `\(table.name)`: it was there when the request was built", fields: ["name": table.name])
+            "unknown_table", "no table `\(table.name)`: it existed when the request was built", fields: ["name": table.name])
     }
 
     // MARK: - Compiling

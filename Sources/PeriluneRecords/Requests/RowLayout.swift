@@ -116,7 +116,7 @@ struct RowLayout {
         }
         if isDistinct, !isSame {
             throw RequestError.argument(
-                "distinct() needs the key columns of what it includes among the selected ones, or rows would be told apart by them"
+                "distinct() with included associations requires that their key columns are selected"
             )
         }
         items.append(.column(position, number))

@@ -58,7 +58,7 @@ package struct SQLFragment: Sendable {
             case (.positional(let index), .positional(let list)): return .argument(list[index])
             case (.named(let name), .named(let values)):
                 guard let value = values[name] else {
-                    throw RequestError.argument("no value is given for `:\(name)` in the SQL text \(excerpt(sql))")
+                    throw RequestError.argument("missing value for `:\(name)` in the SQL text \(excerpt(sql))")
                 }
                 return .argument(value)
             case (.positional, .named):
@@ -84,7 +84,7 @@ package struct SQLFragment: Sendable {
         case .named(let values):
             let names = pieces.compactMap { if case .named(let name) = $0 { name } else { nil } }
             if let unused = values.keys.sorted().first(where: { !names.contains($0) }) {
-                throw RequestError.argument("there is no `:\(unused)` in the SQL text \(excerpt(sql))")
+                throw RequestError.argument("unused value for `:\(unused)`, which is not in the SQL text \(excerpt(sql))")
             }
         }
     }

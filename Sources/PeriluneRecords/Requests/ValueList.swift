@@ -31,7 +31,7 @@ package struct ValueList: Sendable {
     private static func check(_ value: Value) throws {
         if value.isNull {
             throw RequestError.argument(
-                "a list of values cannot contain null, which is equal to nothing; write `column:is_in(list) | column:is_null()`")
+                "a list of values cannot contain null, which never compares equal; use `column:is_in(list) | column:is_null()`")
         }
         if case .real(let number) = value, number.isNaN { throw RequestError.argument(Expression.nanMessage) }
     }

@@ -48,7 +48,7 @@ private struct Reader {
     mutating func read(_ bytes: UnsafeBufferPointer<UInt8>) throws(SQLFragmentText.Flaw) {
         for token in SQLScanner(bytes) {
             let part = bytes[token.range]
-            guard token.isClosed else { throw flaw(token.kind == .comment ? "a comment that does not end" : "a quote that does not end") }
+            guard token.isClosed else { throw flaw(token.kind == .comment ? "an unterminated comment" : "an unterminated quote") }
             switch token.kind {
             case .comment: text.append(UInt8(ascii: " "))
             case .parameter: try add(placeholder: part, token.range)

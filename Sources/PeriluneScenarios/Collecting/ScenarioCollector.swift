@@ -66,7 +66,7 @@ struct ScenarioCollector {
             collected.file?.restoreName(in: &failure)
             collected.failure = failure
             if (error as? LuaError)?.code.isLimit == true {
-                collected.failure?.message += "; nothing but definitions belongs into its main part"
+                collected.failure?.message += "; the main chunk may contain only definitions"
             }
         }
         return collected

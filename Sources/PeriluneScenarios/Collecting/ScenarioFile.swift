@@ -41,7 +41,7 @@ package enum ScenarioFiles {
     static func find(_ path: String) throws -> [ScenarioLocation] {
         var isFolder: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else {
-            throw ScenarioUsageError("there is no file or folder `\(path)`")
+            throw ScenarioUsageError("no file or folder `\(path)` exists")
         }
         let parent = ScenarioLocation.folder(of: path)
         guard isFolder.boolValue else { return [ScenarioLocation(path: path, under: parent)] }

@@ -121,7 +121,7 @@ public struct SelectedScenarios: Sendable {
             // A file, or a line of it, that was given twice.
             guard other.line != scenario.line || other.positionAtLine != scenario.positionAtLine else { return true }
             var result = ScenarioResult(scenario, .errored, seed: options.seed)
-            let message = "there are two scenarios of this name; the other one is at \(other.place)"
+            let message = "another scenario has the same name, at \(other.place)"
             result.failures = [ScenarioFailure(message, kind: "duplicate_name", file: scenario.file, line: scenario.line)]
             broken.append(result)
             return true

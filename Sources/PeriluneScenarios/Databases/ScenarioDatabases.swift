@@ -49,11 +49,11 @@ final class ScenarioDatabases: Sendable {
         let folders = place.folder == place.root ? [place.root] : [place.folder, place.root]
         let paths = folders.flatMap { [ScenarioLocation.path(name, in: $0), ScenarioLocation.path("fixtures/" + name, in: $0)] }
         guard let path = paths.first(where: { FileManager.default.fileExists(atPath: $0) }) else {
-            throw ScenarioUsageError("there is no fixture `\(name)`; looked for \(paths.joined(separator: ", "))")
+            throw ScenarioUsageError("fixture `\(name)` not found; looked for \(paths.joined(separator: ", "))")
         }
         return try store.image(named: "fixture:" + path) {
             let image = DatabaseImage(bytes: try ScriptHost.read(path))
-            guard image.isDatabase else { throw ScenarioUsageError("the fixture \(path) is no database of SQLite") }
+            guard image.isDatabase else { throw ScenarioUsageError("the fixture \(path) is not an SQLite database") }
             return image
         }
     }
@@ -123,7 +123,7 @@ final class ScenarioDatabases: Sendable {
         var next = template
         while let parent = next.parent, let below = source.templates.last(where: { $0.name == parent }) {
             guard !path.contains(parent) else {
-                throw ScenarioUsageError("templates are put on each other: \((path + [parent]).joined(separator: " → "))")
+                throw ScenarioUsageError("templates form a cycle: \((path + [parent]).joined(separator: " → "))")
             }
             path.append(parent)
             next = below
@@ -134,7 +134,7 @@ final class ScenarioDatabases: Sendable {
     private func unknown(_ name: String, in source: Source) -> ScenarioUsageError {
         let names = ([Self.base, "empty"] + source.templates.map(\.name)).sorted()
         let hint = nearestName(to: name, among: names).map { "; did you mean `\($0)`?" } ?? ""
-        return ScenarioUsageError("there is no template `\(name)`\(hint); there are: \(names.joined(separator: ", "))")
+        return ScenarioUsageError("unknown template `\(name)`\(hint); available: \(names.joined(separator: ", "))")
     }
 
     private func fill(_ template: ScenarioTemplate, on base: DatabaseImage?, in source: Source) throws -> DatabaseImage {
@@ -151,7 +151,7 @@ final class ScenarioDatabases: Sendable {
             try state.fill(template)
         } catch let timeout as LuaError where timeout.code == .timeout {
             var error = timeout
-            error.message += "; the option `timeout` of the template sets it"
+            error.message += "; the option `timeout` of the template sets this limit"
             throw error
         }
         return try stage.image()

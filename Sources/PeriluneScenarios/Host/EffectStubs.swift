@@ -42,9 +42,9 @@ final class EffectStubs {
     func unexpected() -> [ScenarioFailure] {
         unexpectedCalls.map { call in
             var failure = ScenarioFailure(
-                "\(call.module).\(call.name) was called, which nothing expected", kind: "unexpected_effect", file: call.file,
+                "unexpected call of \(call.module).\(call.name)", kind: "unexpected_effect", file: call.file,
                 line: call.line)
-            failure.details = ["expect it by t.effects.\(call.module):stub(\"\(call.name)\", value)"]
+            failure.details = ["stub it with t.effects.\(call.module):stub(\"\(call.name)\", value)"]
             return failure
         }
     }

@@ -21,7 +21,7 @@ struct HostRecordings {
 
     /// Takes one out.
     mutating func take(_ number: Int) throws -> Recording {
-        guard let recording = recordings.removeValue(forKey: number) else { throw BindingError("usage", "there is no recording \(number)") }
+        guard let recording = recordings.removeValue(forKey: number) else { throw BindingError("usage", "unknown recording \(number)") }
         return recording
     }
 

@@ -21,7 +21,7 @@ struct LuaTransfer {
         case .nil, .boolean, .integer, .number, .string: return value
         case .table(let table):
             guard depth < Self.deepest else {
-                throw BindingError("argument", "a table that is given to another script is nested more than \(Self.deepest) deep")
+                throw BindingError("argument", "a table passed to another script is nested more than \(Self.deepest) deep")
             }
             let copy = try to.makeTable()
             for (key, value) in try table.pairs() {
@@ -45,7 +45,7 @@ struct LuaTransfer {
         return try to.makeFunction("function of a script") { _ in
             throw BindingError(
                 "argument",
-                "a function that a script has returned stays in the state of the script: "
+                "a function returned by a script belongs to the state of that script; "
                     + "to test the functions of a module, load it with require")
         }
     }
@@ -72,6 +72,6 @@ struct LuaTransfer {
     }
 
     private func requireLeniency(for value: LuaValue) throws {
-        if isStrict { throw BindingError("argument", "\(value.typeName) cannot be given to another script") }
+        if isStrict { throw BindingError("argument", "\(value.typeName) cannot be passed to another script") }
     }
 }

@@ -57,7 +57,7 @@ struct SnapshotFolder {
         guard let data = FileManager.default.contents(atPath: path) else { return nil }
         let text = LuaString(data)
         guard text.string != nil else {
-            throw BindingError("snapshot", "the snapshot \(path) is not UTF-8 text; delete it, and let it be written anew")
+            throw BindingError("snapshot", "the snapshot \(path) is not UTF-8 text; delete it and run the scenario again")
         }
         return text
     }

@@ -85,7 +85,7 @@ struct ScenarioModuleFolders {
         }
         try state.addModuleResolver { [folders] name in
             throw BindingError(
-                "module_not_found", "require: there is no module `\(name)`; looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")
+                "module_not_found", "require: module `\(name)` not found; looked in \(folders.map { "`\($0)`" }.joined(separator: ", "))")
         }
     }
 }

@@ -124,7 +124,7 @@ struct FailureText {
         guard !lines.isEmpty else { return [] }
         if lines.count > 40 {
             let hidden = lines.count - 40
-            lines = lines.prefix(20) + ["... \(hidden) lines left out ..."] + lines.suffix(20)
+            lines = lines.prefix(20) + ["... \(hidden) lines omitted ..."] + lines.suffix(20)
         }
         return [labelled(label, lines[0])] + lines.dropFirst().map(indented)
     }

@@ -20,7 +20,7 @@ struct SummaryText {
         lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots: nothing compares them; --remove-obsolete-snapshots removes them").map(style.yellow)
         lines += Self.list(summary.removedSnapshots, "obsolete snapshots removed")
         for scenario in summary.focused {
-            lines.append(style.red("scenario.only is left in at \(scenario.place): the run fails"))
+            lines.append(style.red("scenario.only was left in at \(scenario.place): the run fails"))
         }
         if summary.notRun > 0 { lines.append("\(summary.notRun) not run") }
         if summary.wasInterrupted { lines.append(style.red("interrupted")) }
@@ -35,8 +35,8 @@ struct SummaryText {
 
     /// Why no scenario was run.
     private var nothing: String {
-        if summary.foundCount > 0 { return "none of the \(summary.foundCount) scenarios was meant" }
-        return summary.unreadCount == 0 ? "there are no scenarios" : "no file of scenarios has changed"
+        if summary.foundCount > 0 { return "none of the \(summary.foundCount) scenarios matched" }
+        return summary.unreadCount == 0 ? "no scenarios found" : "no scenario files have changed"
     }
 
     /// `41 passed, 1 failed, 2 skipped`, and what else there is.

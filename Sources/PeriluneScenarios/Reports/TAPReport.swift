@@ -83,10 +83,10 @@ final class TAPReport: ScenarioReport {
     }
 
     private func finish(_ summary: ScenarioSummary) {
-        var lines = ["1..\(count)" + (count == 0 ? " # SKIP there are no scenarios" : "")]
+        var lines = ["1..\(count)" + (count == 0 ? " # SKIP no scenarios found" : "")]
         if summary.notRun > 0 { lines.append("# \(summary.notRun) not run") }
         if summary.wasInterrupted { lines.append("Bail out! interrupted") }
-        for scenario in summary.focused { lines.append("# scenario.only is left in at \(scenario.place)") }
+        for scenario in summary.focused { lines.append("# scenario.only was left in at \(scenario.place)") }
         write(lines.joined(separator: "\n") + "\n")
     }
 

@@ -58,7 +58,7 @@ struct ScenarioAttempt {
     /// A scenario that states nothing passes whatever happens.
     private func checkCount(_ result: inout ScenarioResult) {
         guard result.outcome == .passed, result.checkCount == 0 else { return }
-        let message = "it states nothing: there is no check, no expect and no expect_error in it that was reached"
+        let message = "the scenario checks nothing: it reached no check, expect or expect_error"
         switch scenario.noChecks ?? options.noChecks {
         case .allow: break
         case .warn: result.warnings.append(message)
@@ -120,7 +120,7 @@ struct ScenarioAttempt {
         host.collectGarbage()
         for sql in host.stage.unfinishedStatements {
             var failure = ScenarioFailure(
-                "rows were left half read, in a coroutine that is still suspended, or by an iterator: \(sql)", kind: "open_cursor")
+                "rows were not read to the end, by a suspended coroutine or an iterator: \(sql)", kind: "open_cursor")
             (failure.file, failure.line) = (scenario.file, scenario.line)
             result.add(failure)
         }
@@ -161,7 +161,7 @@ extension ScenarioResult {
         }
     }
 
-    private static func lateness(_ limit: Duration) -> String { "it was still running after \(TimeText.text(limit)), its limit" }
+    private static func lateness(_ limit: Duration) -> String { "timed out: still running after \(TimeText.text(limit))" }
 
     /// Takes the error by which a scenario was ended.
     mutating func take(_ error: LuaError, _ progress: LuaFields?, limit: Duration) {

@@ -32,7 +32,7 @@ final class ScenarioOutput: Sendable {
         let state = state.withLock { $0 }
         let end = state.end.suffix(Self.limit)
         let missing = state.count - state.beginning.count - end.count
-        let gap = missing > 0 ? "\n... \(missing) bytes left out ...\n" : ""
+        let gap = missing > 0 ? "\n... \(missing) bytes omitted ...\n" : ""
         return String(decoding: state.beginning, as: UTF8.self) + gap + String(decoding: end, as: UTF8.self)
     }
 }

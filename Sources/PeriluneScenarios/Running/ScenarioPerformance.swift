@@ -61,21 +61,21 @@ struct ScenarioPerformance {
         var result = result
         switch result.outcome {
         case .failed where result.failsOtherwise, .timedOut where result.failsOtherwise:
-            result.notes.append("it had to fail in another way" + (reason.isEmpty ? "" : ": \(reason)"))
+            result.notes.append("it failed, but not as expected" + (reason.isEmpty ? "" : ": \(reason)"))
         case .failed, .timedOut:
             result.notes += result.failures.map { failure in
                 let place = failure.file.map { " at \($0)" + (failure.line.map { ":\($0)" } ?? "") } ?? ""
-                return "it has failed by this\(place): \(failure.message)"
+                return "it failed with this\(place): \(failure.message)"
             }
             result.outcome = .passed
-            result.reason = "failed as it has to" + (reason.isEmpty ? "" : ": \(reason)")
+            result.reason = "failed as expected" + (reason.isEmpty ? "" : ": \(reason)")
             result.failures = []
         case .passed:
             let why = reason.isEmpty ? "" : " (\(reason))"
             result.outcome = .failed
             result.failures = [
                 ScenarioFailure(
-                    "it passed, but was to fail\(why): remove the option `fails`", kind: "fails", file: scenario.file,
+                    "it passed, but was expected to fail\(why); remove the option `fails`", kind: "fails", file: scenario.file,
                     line: scenario.line)
             ]
         default: break

@@ -102,7 +102,7 @@ public final class ScenarioRun: Sendable {
         var scenario = scenario
         scenario.name += " (only)"
         var result = ScenarioResult(scenario, .errored, seed: options.seed)
-        let message = "scenario.only was left in: the others would not be run"
+        let message = "scenario.only was left in; the other scenarios would not run"
         result.failures = [ScenarioFailure(message, kind: "only", file: scenario.file, line: scenario.line)]
         return result
     }
@@ -173,7 +173,7 @@ public final class ScenarioRun: Sendable {
     /// Tells of scenarios that were not begun.
     private func leaveOut(_ jobs: [ScenarioQueue.Job]) {
         let isInterrupted = progress.withLock { $0.isInterrupted }
-        let reason = isInterrupted ? "the run was interrupted" : "no more were to begin after so many failures"
+        let reason = isInterrupted ? "the run was interrupted" : "the maximum number of failures was reached"
         for job in jobs {
             var result = ScenarioResult(job.entry.scenario, .notRun, seed: options.seed)
             (result.reason, result.attempts) = (reason, 0)

@@ -27,7 +27,7 @@ final class Supervisor: Sendable {
         let scenario = token.job.entry.scenario
         result.failures = [
             ScenarioFailure(
-                "it did not end when its time was up, and could not be ended: its worker was given up, and another one has taken its place",
+                "it did not end at its limit and could not be stopped; its worker was abandoned and replaced",
                 kind: "lost_worker", file: scenario.file, line: scenario.line)
         ]
         result.duration = ContinuousClock.now - token.start

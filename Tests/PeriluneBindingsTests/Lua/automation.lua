@@ -262,7 +262,7 @@ test("wrong definitions are refused, and name what there is", function()
   matches(message({ name = "x", run = run, on = { event = "e" }, wen = run }, "unknown_option"), "did you mean `when`?")
   matches(message{ name = "x", run = run, on = { every = "soon" } }, "expected seconds")
   matches(message{ name = "x", run = run, on = { schedule = "soon" } }, "expected five fields")
-  matches(message{ name = "x", run = run, on = { event = "e" }, max = 0 }, "option `max`: expected a whole number from 1")
+  matches(message{ name = "x", run = run, on = { event = "e" }, max = 0 }, "option `max`: expected an integer from 1")
   matches(message{ name = "x", run = run, on = { event = "e" }, retry = { times = -1 } }, "option `retry.times`")
   for _, factor in ipairs{ -1, 0, math.huge, 0 / 0 } do
     matches(message{ name = "x", run = run, on = { event = "e" }, retry = { factor = factor } },
@@ -274,7 +274,7 @@ test("wrong definitions are refused, and name what there is", function()
   matches(message({ name = "x", run = run, on = { change = "prodcut" } }, "unknown_table"), "did you mean `product`?")
   equal(#perilune.automations(), 0)
   perilune.automation{ name = "x", run = run, on = { event = "e" } }
-  matches(message({ name = "x", run = run, on = { event = "e" } }, "definition"), "there is one of that name already")
+  matches(message({ name = "x", run = run, on = { event = "e" } }, "definition"), "an automation of that name already exists")
   matches(fails("argument", perilune.emit, 1), "expected the name of an event")
 end)
 
@@ -327,7 +327,7 @@ test("an automation whose value cannot be fetched does not stop the others, and 
   end
   wait_for(function() return #values == 1 and not automation:is_running() end)
   equal(values, { 2 })
-  equal(outcomes(automation), { "succeeded", "failed (what it observes could not be fetched; it looks again in 1s)" })
+  equal(outcomes(automation), { "succeeded", "failed (its observed value could not be fetched; retrying in 1s)" })
   equal(automation:runs()[2].error, "one is none")
   for _, automation in ipairs(perilune.automations()) do automation:remove() end
 end)
@@ -350,7 +350,7 @@ test("an automation whose value can never be fetched looks again after one secon
   equal(pauses, { 1, 2, 4, 8, 16, 32, 60 })
   equal(#looks, 11)
   equal(#automation:runs(), 10)
-  matches(automation:runs()[1].reason, "it looks again in 60s")
+  matches(automation:runs()[1].reason, "retrying in 60s")
 end)
 
 test("what is written into tables of Perilune's own sets nothing off", function()
@@ -365,7 +365,7 @@ test("what is written into tables of Perilune's own sets nothing off", function(
     return db:fetch_value("SELECT count(*) FROM perilune_automation_run")
   end } }
   matches(fails("argument", on_change, { name = "table", on = { change = "perilune_automation_run" } }),
-    "`perilune_automation_run` is a table of Perilune's own")
+    "`perilune_automation_run` is an internal table of Perilune")
   perilune.sleep(0.1)
   perilune.emit("e")
   perilune.sleep(0.1)
@@ -408,7 +408,7 @@ test("automations that set each other off without end are stopped, and that is t
     perilune.sleep(0.005)
   end
   equal(runs[1].outcome, "failed")
-  matches(runs[1].error, "feed each other")
+  matches(runs[1].error, "form a loop")
   local count = db:fetch_value("SELECT n FROM ping")
   assert(count > 100 and count < 2000, count)
   perilune.sleep(0.02)
@@ -492,7 +492,7 @@ test("poll is a time, and for changes only", function()
   db:execute("CREATE TABLE t (a)")
   matches(define{ change = "t", poll = "often" }, 'option `on.poll`: expected seconds, or a text such as "500ms"')
   matches(define{ change = "t", poll = 0 }, "option `on.poll`: expected at least 0.001 seconds, got the integer 0")
-  matches(define{ every = "5s", poll = "1s" }, "option `on.poll` is for changes")
+  matches(define{ every = "5s", poll = "1s" }, "option `on.poll` applies only to changes")
 end)
 
 test("of thousands of events that come together no more is written than what stays", function()

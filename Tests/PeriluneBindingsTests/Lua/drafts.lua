@@ -104,7 +104,7 @@ test("a draft is inserted or upserted; what else a class does with records needs
   local Reminder = make_reminder()
   local draft = Reminder.draft(Reminder:insert(Reminder.draft{ title = "a" }))
   for _, verb in ipairs{ "update", "save", "delete" } do
-    matches(fails("draft", Reminder[verb], Reminder, draft).message, "`" .. verb .. "`: a draft of `reminder` stands for no row")
+    matches(fails("draft", Reminder[verb], Reminder, draft).message, "`" .. verb .. "`: a draft of `reminder` has no row")
   end
   equal(Reminder:fetch_count(), 1)
 end)

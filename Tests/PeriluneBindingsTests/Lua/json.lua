@@ -71,8 +71,8 @@ end)
 test("a table that contains itself, and text without end, are refused", function()
   local loop = {}
   loop.me = { loop }
-  matches(fails("conversion", encode, loop), "more than 200 tables inside each other")
-  matches(fails("conversion", decode, ("["):rep(1000000)), "more than 200 values inside each other")
+  matches(fails("conversion", encode, loop), "nested more than 200 tables deep")
+  matches(fails("conversion", decode, ("["):rep(1000000)), "nested more than 200 values deep")
   local deep = ("["):rep(200) .. ("]"):rep(200)
   equal(encode(decode(deep)), deep)
 end)

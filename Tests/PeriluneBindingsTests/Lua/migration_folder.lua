@@ -162,14 +162,14 @@ test("NAME.down.sql undoes NAME.sql; a migration in Lua has the function `down`"
   equal({ m:migrate_down(), m:migrate_down() }, { "2", "1" })
   equal(db:tables(), { "grdb_migrations", "perilune_migration" })
   m:migrate()
-  matches(fails("migration", m.migrate_down, m).message, "give it a `down`, in the file " .. path .. "/3.down.sql")
+  matches(fails("migration", m.migrate_down, m).message, "add a `down`, in the file " .. path .. "/3.down.sql")
 end)
 
 test("a file that undoes nothing that is there is refused", function()
   matches(fails("argument", perilune.migrator, { folder = folder{ ["1.down.sql"] = "" } }).message,
-    "undoes a migration that is not there: `1.sql`")
+    "undoes a migration that does not exist: `1.sql`")
   local path = folder{ ["1.down.sql"] = "", ["1.lua"] = "return function() end" }
-  matches(fails("argument", perilune.migrator, { folder = path }).message, "says itself how it is undone")
+  matches(fails("argument", perilune.migrator, { folder = path }).message, "defines its own `down`")
 end)
 
 test("files that were edited after they have run are told", function()

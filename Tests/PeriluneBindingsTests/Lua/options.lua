@@ -27,6 +27,6 @@ end)
 
 test("what stands in options without a name is refused", function()
   for _, call in pairs(calls) do
-    matches(fails("argument", call, { "x" }), "options have names, got ")
+    matches(fails("argument", call, { "x" }), "expected options with names, got ")
   end
 end)

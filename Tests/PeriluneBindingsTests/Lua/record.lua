@@ -341,7 +341,7 @@ test("two classes of one table are told apart, with what to share", function()
   local Twin = perilune.record("author")
   function Author:label() return self.name end
   local twin = Twin{ name = "a" }
-  local cure = "each call of perilune.record(\"author\") makes one"
+  local cure = "each call of perilune.record(\"author\") creates one"
   matches(fails("argument", Author.insert, Author, twin), cure)
   matches(fails("unknown_column", function() twin:label() end), cure)
   matches(fails("argument", Author.delete, Author, Twin{ id = 1, name = "x" }), "`require`")

@@ -29,7 +29,7 @@ end
 test("unknown columns", function()
   local err = refused("unknown_column", Author, { nmae = "x" })
   equal({ err.table, err.name, err.suggestion }, { "author", "nmae", "name" })
-  equal(err.message, "no column `nmae` in `author`; did you mean `name`? There are: born, country, id, name")
+  equal(err.message, "no column `nmae` in `author`; did you mean `name`? Available: born, country, id, name")
   local ada = Author:find(1)
   refused("unknown_column", function() ada.contry = "x" end)
   refused("unknown_column", function() return ada.contry end)
@@ -147,16 +147,16 @@ end)
 
 test("SQL in place of a key, a list in place of a record, a record in place of a value", function()
   for _, sql in ipairs{ "SELECT * FROM author", " select id from author where 1", "WITH a AS (SELECT 1) SELECT * FROM a" } do
-    matches(refused("argument", Author.fetch_one, Author, sql).message, "fetch_one: expected a key, got SQL: Class:from_sql")
+    matches(refused("argument", Author.fetch_one, Author, sql).message, "fetch_one: expected a key, got SQL; use Class:from_sql")
     matches(refused("argument", Author.find, Author, sql).message, "find: expected a key, got SQL")
   end
   equal(Author:fetch_one "with love", nil)
   refused("record_not_found", Author.find, Author, "selection")
-  matches(refused("argument", Author.insert, Author, { { name = "x" } }).message, "got a list: insert_all takes lists")
+  matches(refused("argument", Author.insert, Author, { { name = "x" } }).message, "got a list; use insert_all for lists")
   matches(refused("argument", Author.update, Author, { { name = "x" } }).message, "expected one record of author")
   local ada = Author:find(1)
   matches(refused("argument", db.fetch_one, db, "SELECT * FROM author WHERE id = ?", ada).message,
-    "a record is no value: give one of its fields")
+    "a record is not a value; pass one of its fields")
 end)
 
 test("methods that classes and records do not have", function()
@@ -164,7 +164,7 @@ test("methods that classes and records do not have", function()
   equal(refused("unknown_method", function() Author:filtr{} end).suggestion, "filter")
   equal(refused("unknown_column", function() Author:find(1):updat() end).suggestion, "update")
   matches(refused("unknown_option", Author.insert, Author, { name = "x" }, { on_confict = "ignore" }).message,
-    "did you mean `on_conflict`? There are: on_conflict, returning")
+    "did you mean `on_conflict`? Available: on_conflict, returning")
 end)
 
 test("an empty insert", function()
@@ -230,7 +230,7 @@ test("a key that is no integer where the row id is meant", function()
   for _, insert in ipairs{ Author.insert, Author.upsert, function(class, values) return class:insert_all{ values } end } do
     local err = refused("mismatch", insert, Author, { id = "one", name = "x" })
     equal({ err.table, err.columns, err.key }, { "author", { "id" }, "one" })
-    matches(err.message, '`author`.`id` takes integers alone, got the string "one"')
+    matches(err.message, '`author`.`id` accepts only integers, got the string "one"')
   end
 end)
 
@@ -242,7 +242,7 @@ test("lists of keys", function()
   matches(fails("argument", Author.find, Author, draft).message, "find: expected a key, got a draft")
   matches(fails("argument", Author.fetch_one, Author, draft).message, "fetch_one: expected a key, got a draft")
   local err = refused("argument", Author.delete_one, Author, { country = "UK" })
-  matches(err.message, "delete_one: the columns given are no unique key")
+  matches(err.message, "delete_one: the given columns are not a unique key")
 end)
 
 test("messages name the verb that was called", function()

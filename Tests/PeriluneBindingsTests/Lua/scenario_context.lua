@@ -94,7 +94,7 @@ scenario("d", function(t) return t.fixtures.anwser end)]])
 end)
 
 test("global variables that a scenario sets are told", function()
-  equal(run("zulu, alpha = 1, 2").notes, { "it has set global variables: alpha, zulu" })
+  equal(run("zulu, alpha = 1, 2").notes, { "the scenario set global variables: alpha, zulu" })
   equal(run("local x = 1").notes, {})
 end)
 
@@ -105,9 +105,9 @@ test("what a scenario does to the globals of Lua is told, and ends with it", fun
   equal({ #result.failures, result.failures[1].message, result.failures[1].line }, {
     1, "attempt to perform arithmetic on a nil value", 4,
   })
-  equal(result.notes, { "it has changed global variables: _G, expect, print, string, table" })
+  equal(result.notes, { "the scenario changed global variables: _G, expect, print, string, table" })
   equal(seen, { 1 })
-  equal(run("print = 1").notes, { "it has changed global variables: print" })
+  equal(run("print = 1").notes, { "the scenario changed global variables: print" })
 end)
 
 test("a global of support.lua keeps what a scenario makes of it", function()
@@ -314,7 +314,7 @@ test("a snapshot that is new or another fails, and is kept for a review", functi
   equal(texts["a.written"], "-- string\none\nthree\n")
   result = run("expect('x'):snapshot('b')", snapshot_host(texts))
   equal(result.snapshots[1].status, "new")
-  matches(result.failures[1].details[1], "there is no snapshot `b` yet")
+  matches(result.failures[1].details[1], "the snapshot `b` does not exist yet")
   result = run("expect('y'):snapshot('c')", snapshot_host(texts), { update_snapshots = "no" })
   equal({ result.outcome, texts["c.written"] }, { "failed", nil })
 end)
@@ -347,7 +347,7 @@ test("two scenarios cannot compare different values with one snapshot", function
   local host = snapshot_host{}
   host.use_snapshot = function(name) return "a_scenario.lua > other" end
   matches(failure("expect(1):snapshot('x')", host).message,
-    "the scenario `a_scenario.lua > other` compares another value with the snapshot `x`; give each a name of its own")
+    "the scenario `a_scenario.lua > other` compares another value with the snapshot `x`; give each its own name")
 end)
 
 test("the name of a snapshot is that of a file", function()

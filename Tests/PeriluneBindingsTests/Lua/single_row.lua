@@ -126,9 +126,9 @@ test("hooks belong to the records behind", function()
   equal(stored(), {})
 end)
 
-test("a column that is called like a method is refused", function()
+test("a column that has the same name as a method is refused", function()
   db:create_table("t", function(t) t:primary_key("id", "integer") t:column("reset") end)
-  matches(fails("argument", function() perilune.single_row("t"):find() end), "the column `reset` of `t` is called like a method")
+  matches(fails("argument", function() perilune.single_row("t"):find() end), "the column `reset` of `t` has the same name as a method")
 end)
 
 test("they work in blocks, and with other databases", function()

@@ -101,7 +101,7 @@ test("SQL in a definition is one expression, and has no values bound", function(
   for sql, part in pairs{
     ["a > ?"] = "bound", ["a > :x"] = "bound", ["a > @x"] = "bound", ["a > $x"] = "bound", ["a > ?1"] = "bound",
     ["a) > (1"] = "`)` without `(`", ["(a"] = "`(` without `)`", ["a > 1; DROP TABLE t"] = "it must be one expression",
-    ["a = 'x"] = "a quote that does not end", ["a > 1 /* b"] = "a comment that does not end", [""] = "empty", ["  "] = "empty", ["a\0"] = "NUL",
+    ["a = 'x"] = "an unterminated quote", ["a > 1 /* b"] = "an unterminated comment", [""] = "empty", ["  "] = "empty", ["a\0"] = "NUL",
   } do
     matches(fails("argument", db.create_table, db, "t", function(t) t:column("a"):check(sql) end), part)
   end
@@ -250,7 +250,7 @@ test("a table has one primary key", function()
     function(t) t:primary_key(function(t) t:primary_key(function(t) t:column("c") end) end) end,
   }
   for _, block in ipairs(cases) do refused("definition", block) end
-  refused("definition", cases[1], "has a primary key already: a")
+  refused("definition", cases[1], "already has a primary key: a")
 end)
 
 test("the block of a key takes columns only", function()
@@ -365,7 +365,7 @@ test("a reference must have something to refer to", function()
   refused("definition", function(t) t:column("a"):references("keyless") end, "no primary key")
   refused("definition", function(t) t:column("a"):references("pair") end, "1 column cannot refer to 2")
   refused("definition", function(t) t:column("a"):references("v") end, "is a view")
-  refused("definition", function(t) t:column("a"):references("author"):references("author") end, "refers to a table already")
+  refused("definition", function(t) t:column("a"):references("author"):references("author") end, "already refers to a table")
   refused("argument", function(t) t:column("a"):references() end, "expected a name")
   local function with(options) return function(t) t:column("a"):references("author", options) end end
   equal(refused("unknown_action", with{ on_delete = "cascad" }).suggestion, "cascade")
@@ -602,9 +602,9 @@ test("modifiers check what they are given", function()
   refused("argument", function(t) t:column("a"):not_null(false) end, "expected a string, got false")
   equal(refused("unknown_conflict_policy", function(t) t:column("a"):not_null("replac") end).suggestion, "replace")
   refused("argument", function(t) t:column("a"):indexed(true) end, "takes no arguments")
-  refused("definition", function(t) t:column("a"):default(1):default(2) end, "has it already")
-  refused("definition", function(t) t:column("a"):default(1):default_sql("2") end, "has it already")
-  refused("definition", function(t) t:column("a"):not_null():not_null() end, "has it already")
+  refused("definition", function(t) t:column("a"):default(1):default(2) end, "already has one")
+  refused("definition", function(t) t:column("a"):default(1):default_sql("2") end, "already has one")
+  refused("definition", function(t) t:column("a"):not_null():not_null() end, "already has one")
   refused("argument", function(t) t.column("a") end, "call it with a colon")
   refused("argument", function(t) local column = t:column("a") column.not_null() end, "call it with a colon")
   refused("argument", function(t) t:unique_key{ 1 } end, "expected the name of a column")

@@ -354,7 +354,7 @@ test("misuse is an error that names what is meant", function()
   refused("argument", 'option `poll`: expected seconds, or a text such as "500ms"', db.observe, db, names, print, { poll = "soon" })
   refused("argument", "expected a function", db.observe, db, names, { on_error = 1 })
   local observation = db:observe(names, function() end)
-  refused("usage", "go to a function", observation.next, observation)
+  refused("usage", "delivered to a function", observation.next, observation)
   observation:cancel()
   fails("readonly", function() db:observe(function(db) db:execute("DELETE FROM author") end):try_next() end)
   local cycle = {}

@@ -44,7 +44,7 @@ import Testing
             migrate("CREATE TABLE a (x, y); CREATE TABLE b (z)")
             """)
         let expected =
-            "warning: the schema was not what the migrations make, and all data was erased: missing: table b; missing: column a.y"
+            "warning: the schema differed from what the migrations create, so all data was erased: missing: table b; missing: column a.y"
         #expect(log.lines.withLock { $0 } == [expected])
     }
 }

@@ -63,7 +63,7 @@ import Testing
         #expect(result.status == 74)
         #expect(result.errors == """
             error: cannot open the database elsewhere.sqlite: No such file or directory
-              help  --create takes an empty one
+              help  use --create to begin with an empty database
 
             """)
         result = try CommandProcess(TestFolder.binary, ["automations"] + arguments + ["--database", "shp.sqlite"], in: folder).wait()
@@ -75,7 +75,7 @@ import Testing
         let isMade = arguments[0] == "run"
         #expect(folder.exists("new.sqlite") == isMade)
         #expect(result.errors.hasPrefix(
-            isMade ? "made the database new.sqlite\n" : "there is no database new.sqlite: the script sees an empty one\n"))
+            isMade ? "created the database new.sqlite\n" : "the database new.sqlite does not exist; the script uses an empty one\n"))
     }
 
     @Test func `one that is run by hand, or previewed, sees what it observes`() throws {
@@ -291,7 +291,7 @@ import Testing
         #expect(try process.readLine() == "ready")
         let second = try CommandProcess(TestFolder.binary, arguments, in: folder).wait()
         #expect(second.status == 75)
-        #expect(second.errors == "error: the automations of a.lua run on x.sqlite already, in another process\n")
+        #expect(second.errors == "error: the automations of a.lua are already running on x.sqlite, in another process\n")
         #expect(try folder.perilune("automations", "run", "a.lua", "a", "--database", "x.sqlite").status == 0)
         process.interrupt()
         #expect(try process.wait().status == 0)
@@ -308,10 +308,10 @@ import Testing
         #expect(result.status == 1)
         #expect(result.errors.contains("no automation `restok`; did you mean `restock`?"))
         result = try folder.perilune("automations", "lst", "shop.lua")
-        #expect((result.status, result.errors) == (64, "error: there is no command perilune automations lst\n  help  did you mean `list`?\n"))
+        #expect((result.status, result.errors) == (64, "error: unknown command perilune automations lst\n  help  did you mean `list`?\n"))
         result = try folder.perilune("automations", "shop.lua")
         #expect((result.status, result.errors) == (
-            64, "error: there is no command perilune automations shop.lua\n  help  did you mean `perilune automations run shop.lua`?\n"))
+            64, "error: unknown command perilune automations shop.lua\n  help  did you mean `perilune automations run shop.lua`?\n"))
     }
 
     @Test func `what another process writes sets off automations`() throws {
@@ -355,7 +355,7 @@ import Testing
         if isReplaced { try FileManager.default.moveItem(atPath: folder.path + "/y.sqlite", toPath: folder.path + "/x.sqlite") }
         let result = try process.wait()
         #expect(result.status == 74)
-        #expect(result.errors.hasSuffix("error: x.sqlite was removed or replaced while its automations ran: start them again\n"))
+        #expect(result.errors.hasSuffix("error: x.sqlite was removed or replaced while its automations ran; start them again\n"))
     }
 
     @Test func `a service whose database is damaged tells it once for each time it looks`() throws {
@@ -374,16 +374,16 @@ import Testing
         let file = try #require(FileHandle(forWritingAtPath: folder.path + "/x.sqlite"))
         try file.write(contentsOf: Data(repeating: 0x67, count: 20_000))
         try file.close()
-        process.waitForErrors(containing: "it looks again in 2s")
+        process.waitForErrors(containing: "retrying in 2s")
         process.interrupt()
         let errors = try process.wait().errors
         #expect(errors.contains("file is not a database"), "\(errors)")
         // Each attempt is reported once, however often it polls: the next one comes after twice the time.
-        let pauses = errors.matches(of: /automation failed: .* it looks again in (\w+)/).map { String($0.1) }
+        let pauses = errors.matches(of: /automation failed: .* retrying in (\w+)/).map { String($0.1) }
         #expect(pauses.starts(with: ["1s", "2s"]) && Set(pauses).count == pauses.count, "\(errors)")
     }
 
-    @Test func `a changed file is loaded again; if it fails the former automations go on`() throws {
+    @Test func `a changed file is loaded again; if it fails the previous automations keep running`() throws {
         let folder = try TestFolder(["x.sqlite": "", "a.lua": """
             perilune.automation{ name = "one", on = { every = "20ms" }, run = function() print("one") io.stdout:flush() end }
             """])
@@ -401,7 +401,7 @@ import Testing
         process.interrupt()
         let result = try process.wait()
         #expect(result.errors.contains("option `run`: expected a function, got nil"))
-        #expect(result.errors.contains("the former automations go on"))
+        #expect(result.errors.contains("the previous automations keep running"))
         #expect(result.errors.contains("a.lua has changed: 1 automation is live"))
     }
 

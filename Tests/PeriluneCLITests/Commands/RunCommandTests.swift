@@ -37,7 +37,7 @@ import Testing
     @Test func `options may stand right behind the file`() throws {
         let folder = try TestFolder(["a.lua": "db:execute('CREATE TABLE IF NOT EXISTS t (a)') print(...)"])
         let result = try folder.perilune("run", "a.lua", "--database", "x.sqlite", "y", "--readonly")
-        #expect((result.status, result.output, result.errors) == (0, "y\t--readonly\n", "made the database x.sqlite\n"))
+        #expect((result.status, result.output, result.errors) == (0, "y\t--readonly\n", "created the database x.sqlite\n"))
         #expect(folder.exists("x.sqlite"))
     }
 
@@ -106,7 +106,7 @@ import Testing
 
     @Test func `a method that does not exist gets the nearest`() throws {
         let result = try TestFolder().perilune("run", "-e", "db:fetch_al('SELECT 1')")
-        #expect(result.errors.hasPrefix("error: no method `fetch_al`; did you mean `fetch_all`? There are: "))
+        #expect(result.errors.hasPrefix("error: no method `fetch_al`; did you mean `fetch_all`? Available: "))
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (field 'quue')") == "queue")
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (global 'quue')") == nil)
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
@@ -202,7 +202,7 @@ import Testing
         let folder = try TestFolder()
         let made = try folder.perilune(
             "run", "--database", "x.sqlite", "-e", "db:execute('CREATE TABLE t AS SELECT 5 AS a')")
-        #expect((made.status, made.errors) == (0, "made the database x.sqlite\n"))
+        #expect((made.status, made.errors) == (0, "created the database x.sqlite\n"))
         let read = try folder.perilune(
             "run", "--database", "x.sqlite", "-e", "print(db:fetch_value('SELECT a FROM t'))")
         #expect((read.status, read.output) == (0, "5\n"))
@@ -259,7 +259,7 @@ import Testing
     @Test func `the path is said on request`() throws {
         let folder = try TestFolder()
         #expect(try folder.perilune("run", "-v", "-e", "").errors == "database: private, in memory\n")
-        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite\nmade the database x.sqlite\n")
+        #expect(try folder.perilune("run", "-v", "--database", "x.sqlite", "-e", "").errors == "database: x.sqlite\ncreated the database x.sqlite\n")
     }
 
     @Test func `statements are traced on request, without bound values`() throws {
@@ -303,7 +303,7 @@ import Testing
         #expect(try folder.perilune("run", "--sandbox", "-e", "require 'm'").status == 1)
         #expect(
             try folder.perilune("run", "--sandbox", "-e", "io.open('m.lua')").errors.contains(
-                "help  --sandbox takes it away\n"))
+                "help  --sandbox removes it\n"))
         let attached = try folder.perilune("run", "--sandbox", "-e", "db:execute([[ATTACH 'y.sqlite' AS y]])")
         #expect(attached.status == 1)
         #expect(!folder.exists("y.sqlite"))
@@ -338,7 +338,7 @@ import Testing
         process.interrupt()
         let result = try process.wait()
         #expect(result.status == 130)
-        #expect(result.errors.hasPrefix("error: interrupted; what the script had begun is rolled back\n"))
+        #expect(result.errors.hasPrefix("error: interrupted; open transactions were rolled back\n"))
     }
 
     @Test func `Ctrl-C ends a function that was called later`() throws {
@@ -468,9 +468,9 @@ import Testing
         let folder = try TestFolder()
         let result = try folder.perilune("rnu", "a.lua")
         #expect((result.status, result.output) == (64, ""))
-        #expect(result.errors == "error: there is no command rnu\n  help  did you mean `run`?\n")
+        #expect(result.errors == "error: unknown command rnu\n  help  did you mean `run`?\n")
         #expect(try folder.perilune("shop.lua").errors.contains("did you mean `perilune run shop.lua`?"))
-        #expect(try folder.perilune("zzz").errors.contains("there are: run, apply, query, migrate, automations, test, version, help"))
+        #expect(try folder.perilune("zzz").errors.contains("available: run, apply, query, migrate, automations, test, version, help"))
     }
 
     @Test(arguments: [
@@ -508,19 +508,19 @@ import Testing
         let folder = try TestFolder()
         var result = try folder.perilune("run", "-e", "print(db)", "--database", "new.sqlite")
         #expect(result.status == 0)
-        #expect(result.errors == "made the database new.sqlite\n")
+        #expect(result.errors == "created the database new.sqlite\n")
         #expect(result.output.hasPrefix("database (") && result.output.hasSuffix("new.sqlite)\n"))
         result = try folder.perilune("run", "-e", "print(1)", "--database", "new.sqlite")
         #expect(result.errors == "")
         result = try folder.perilune("run", "--preview", "-e", "print(1)", "--database", "nwe.sqlite")
         #expect(result.status == 74)
-        #expect(result.errors == "error: cannot open the database nwe.sqlite: No such file or directory\n  help  --create takes an empty one\n")
+        #expect(result.errors == "error: cannot open the database nwe.sqlite: No such file or directory\n  help  use --create to begin with an empty database\n")
         #expect(try folder.perilune("run", "-e", "db:execute('CREATE TABLE t (a)')", "--database", "new.sqlite").status == 0)
         result = try folder.perilune("run", "--preview", "-e", "print(1)", "--database", "nwe.sqlite")
         #expect(result.errors.contains("help  did you mean `new.sqlite`?"))
         result = try folder.perilune("run", "--preview", "--create", "-e", "print(1)", "--database", "none.sqlite")
         #expect(result.status == 0)
-        #expect(result.errors == "there is no database none.sqlite: the script sees an empty one\n")
+        #expect(result.errors == "the database none.sqlite does not exist; the script uses an empty one\n")
         #expect(!folder.exists("none.sqlite") && !folder.exists("nwe.sqlite"))
         #expect(try folder.perilune("run", "--create", "-e", "print(1)").errors.contains("--create is for --preview"))
     }
@@ -583,7 +583,7 @@ import Testing
         let folder = try TestFolder()
         var result = try folder.perilune("help", "nonsense")
         #expect((result.status, result.output) == (64, ""))
-        #expect(result.errors.contains("there is no command nonsense"))
+        #expect(result.errors.contains("unknown command nonsense"))
         #expect(try folder.perilune("help", "rnu").errors.contains("did you mean `run`?"))
         #expect(try folder.perilune("help", "run").status == 0)
         #expect(try folder.perilune("help").status == 0)

@@ -41,7 +41,7 @@ import Testing
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--format", "csv")
         #expect(result.status == 0)
-        #expect(result.errors == "made the database x.sqlite\n")
+        #expect(result.errors == "created the database x.sqlite\n")
         let lines = result.output.split(separator: "\r\n")
         #expect(lines.first == "migration,seconds")
         #expect(lines.dropFirst().map { $0.split(separator: ",")[0] } == ["0001_create", "0002_pages"])
@@ -81,18 +81,18 @@ import Testing
         #expect(result.status == 64)
         #expect(
             result.errors
-                == "error: there is no migration 0002_page in migrations\n  help  did you mean `0002_pages`?\n")
+                == "error: unknown migration 0002_page in migrations\n  help  did you mean `0002_pages`?\n")
         #expect(!folder.exists("x.sqlite"))
         #expect(
             try folder.perilune("migrate", "--database", "x.sqlite", "--to", "nothing").errors.contains(
-                "there are: 0001_create"))
+                "available: 0001_create"))
     }
 
     @Test func `a database is not migrated back`() throws {
         let result = try migrated().perilune("migrate", "--database", "x.sqlite", "--to", "0001_create")
         #expect(result.status == 1)
         #expect(result.errors.contains("the database cannot be migrated back to `0001_create`"))
-        #expect(result.errors.contains("--down --to 0001_create undoes what came after it"))
+        #expect(result.errors.contains("--down --to 0001_create undoes the migrations after it"))
     }
 
     // MARK: - Undoing
@@ -128,13 +128,13 @@ import Testing
             "migrate", "--database", "x.sqlite", "--down", "--to", "0001_create", "--no-backup", "--format", "csv")
         #expect(result.output == "migration,status\r\n0003_shelf,undone\r\n0002_pages,undone\r\n")
         let again = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--to", "0001_create")
-        #expect((again.status, again.errors) == (0, "nothing is to be undone\n"))
+        #expect((again.status, again.errors) == (0, "nothing to undo\n"))
         #expect(try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup").status == 0)
         try folder.write("return function() end", to: "migrations/0002_pages.lua")
         let failed = try folder.perilune("migrate", "--database", "x.sqlite", "--down", "--to", "0001_create")
         #expect(failed.status == 1)
-        #expect(failed.errors.contains("error: the migration `0002_pages` does not say how it is undone: give it a `down`"))
-        #expect(failed.errors.contains("nothing was undone\nthe database is as it was: the copy is removed again"))
+        #expect(failed.errors.contains("error: the migration `0002_pages` cannot be undone; add a `down`"))
+        #expect(failed.errors.contains("nothing was undone\nthe database is unchanged, and the copy was removed"))
         #expect(try tables(folder) == "n\r\nbook grdb_migrations shelf\r\n")
         #expect(try copies(folder) == [])
     }
@@ -236,7 +236,7 @@ import Testing
     @Test func `a folder without migrations is said to be one`() throws {
         let folder = try TestFolder(["migrations/README.md": ""])
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
-        #expect((result.status, result.output, result.errors) == (0, "", "there are no migrations in migrations\n"))
+        #expect((result.status, result.output, result.errors) == (0, "", "no migrations in migrations\n"))
         #expect(!folder.exists("x.sqlite"))
     }
 
@@ -266,7 +266,7 @@ import Testing
         holder.interrupt()
         #expect(try holder.wait().status == 130)
         #expect(result.status == 75)
-        #expect(result.errors.contains("nothing was applied\nthe database is as it was: the copy is removed again\n"))
+        #expect(result.errors.contains("nothing was applied\nthe database is unchanged, and the copy was removed\n"))
         #expect(result.errors.contains("\nerror: database is locked\n"))
     }
 
@@ -335,7 +335,7 @@ import Testing
         try FileManager.default.removeItem(atPath: folder.path + "/migrations/0001_create.sql")
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--no-backup")
         #expect(result.status == 0)
-        #expect(result.errors == "the database has seen migrations that are not in migrations: 0001_create\n")
+        #expect(result.errors == "the database has applied migrations that are not in migrations: 0001_create\n")
     }
 
     // MARK: - Copies
@@ -359,7 +359,7 @@ import Testing
                     """
                     copied the database to x.sqlite.before-0003_x.sqlite
                     0003_x was rolled back; nothing was applied
-                    the database is as it was: the copy is removed again
+                    the database is unchanged, and the copy was removed
 
                     """))
             #expect(try copies(folder) == [])
@@ -542,7 +542,7 @@ import Testing
         var result = try folder.perilune("migrate", "--database", "none.sqlite", "--status", "--format", "csv")
         #expect(result.status == 0)
         #expect(result.output == "migration,status\r\n1_a,pending\r\n2_b,pending\r\n")
-        #expect(result.errors == "there is no database none.sqlite: `perilune migrate` makes it\n")
+        #expect(result.errors == "the database none.sqlite does not exist; `perilune migrate` creates it\n")
         result = try folder.perilune("migrate", "--database", "none.sqlite", "--check")
         #expect(result.status == 2)
         #expect(result.errors.contains("2 migrations are pending: 1_a, 2_b"))
@@ -553,14 +553,14 @@ import Testing
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x", "migrations/2_b.sql": "CREATE TABLE b (x)"])
         var result = try folder.perilune("migrate", "--database", "new.sqlite")
         #expect(result.status == 1)
-        #expect(!result.errors.contains("made the database"))
+        #expect(!result.errors.contains("created the database"))
         for suffix in ["", "-wal", "-shm", "-journal"] { #expect(!folder.exists("new.sqlite" + suffix)) }
         // What was applied before is kept.
         try folder.write("CREATE TABLE a (x)", to: "migrations/1_a.sql")
         try folder.write("CREATE TABLE b (x", to: "migrations/2_b.sql")
         result = try folder.perilune("migrate", "--database", "new.sqlite")
         #expect(result.status == 1)
-        #expect(result.errors.contains("made the database new.sqlite"))
+        #expect(result.errors.contains("created the database new.sqlite"))
         #expect(folder.exists("new.sqlite"))
     }
 
@@ -574,7 +574,7 @@ import Testing
         result = try folder.perilune("migrate", "--database", "x.sqlite", "--check")
         #expect(result.status == 1)
         #expect(result.errors == """
-            1 migration is not what has run, since the file was edited: 1_a; put it back, and write what is to change into a new one
+            1 migration is no longer what was applied, because a file was edited: 1_a; restore the file, and put the change into a new migration
 
             """)
         result = try folder.perilune("migrate", "--database", "x.sqlite")

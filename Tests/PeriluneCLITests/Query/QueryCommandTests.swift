@@ -129,7 +129,7 @@ import Testing
         let empty = try folder.perilune("query", "SELECT * FROM item")
         #expect(
             empty.errors.contains(
-                "help  the database is a private one in memory, and empty; --database PATH opens a file\n"))
+                "help  the database is empty and in memory; use --database PATH to open a file\n"))
     }
 
     @Test func `bound values are shown only if asked for`() throws {

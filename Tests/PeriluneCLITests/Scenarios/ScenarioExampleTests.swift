@@ -36,7 +36,7 @@ import Testing
         let folder = try TestFolder(["scenarios/support.lua": ""])
         let result = try folder.perilune("test", "--types", "types")
         #expect(result.status == 64)
-        #expect(result.errors.contains("types are made from the database of a scenario, and there is none"))
+        #expect(result.errors.contains("types need at least one scenario, whose database they describe"))
     }
 }
 

@@ -59,14 +59,14 @@ import Testing
         #expect(try folder.perilune("test", "--failed", environment: cache(folder)).status == 0)
         let nothing = try folder.perilune("test", "--failed", environment: cache(folder))
         #expect(nothing.status == 4)
-        #expect(nothing.output == "none of the 1 scenarios was meant\n")
+        #expect(nothing.output == "none of the 1 scenarios matched\n")
     }
 
     @Test func `where there are no scenarios, it is told how their files are named`() throws {
         let folder = try TestFolder(["scenarios/books_test.lua": "scenario('a', function(t) end)"])
         let result = try folder.perilune("test", environment: cache(folder))
         #expect(result.status == 4)
-        #expect(result.output == "there are no scenarios\n")
+        #expect(result.output == "no scenarios found\n")
         #expect(
             result.errors == "  help  scenarios are in files NAME_scenario.lua; looked in `scenarios`, "
                 + "where there are files of other names: books_test.lua\n")
@@ -157,7 +157,7 @@ import Testing
         let accepted = try folder.perilune("test", "--review", input: "what\na\n")
         #expect(accepted.output.hasSuffix("1 accepted, 0 rejected, 0 left\n"))
         #expect(try folder.perilune("test", environment: cache(folder)).status == 0)
-        #expect(try folder.perilune("test", "--review").output == "there are no snapshots to be reviewed\n")
+        #expect(try folder.perilune("test", "--review").output == "no snapshots to review\n")
     }
 
     @Test func `only what git sees as changed is run`() throws {
@@ -166,7 +166,7 @@ import Testing
         let git = "git -c user.name=a -c user.email=a@b"
         #expect(try folder.shell("git init -q . && git add migrations scenarios && \(git) commit -qm first").status == 0)
         let nothing = try folder.perilune("test", "--only-changed", environment: cache(folder))
-        #expect((nothing.status, nothing.output) == (4, "no file of scenarios has changed\n"))
+        #expect((nothing.status, nothing.output) == (4, "no scenario files have changed\n"))
         try folder.write("scenario('others', function(t) end)", to: "scenarios/other_scenario.lua")
         let one = try folder.perilune("test", "--only-changed", environment: cache(folder))
         #expect(one.output.hasPrefix("1 passed, 0 failed, 0 skipped\n"))
@@ -275,8 +275,8 @@ import Testing
 
     @Test(arguments: [
         (["--seed", "xyz"], "--seed: expected hexadecimal digits"), (["--jobs", "0"], "--jobs: expected a number of at least 1"),
-        (["--report", "html"], "--report: expected FORMAT"), (["--filter", "/(/"], "is no regular expression"),
-        (["--json"], "--json is for --list"), (["nowhere"], "there is no file or folder `nowhere`"),
+        (["--report", "html"], "--report: expected FORMAT"), (["--filter", "/(/"], "is not a regular expression"),
+        (["--json"], "--json requires --list"), (["nowhere"], "no file or folder `nowhere` exists"),
     ])
     func `wrong usage is told`(_ arguments: [String], _ message: String) throws {
         let folder = try TestFolder(Self.files)

@@ -265,7 +265,7 @@ private final class Dog: Animal {
         }
         #expect(throws: LuaError.self) { try state.encode(["n": UInt64.max]) }
         #expect(#expect(throws: LuaError.self) { try state.encode(["n": [UInt64.max]]) }?.message
-            == "n[1]: 18446744073709551615 is beyond Lua's integers")
+            == "n[1]: 18446744073709551615 is out of range for an integer in Lua")
     }
 
     @Test func `a list has no holes and no other keys`() {

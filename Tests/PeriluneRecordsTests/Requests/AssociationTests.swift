@@ -191,7 +191,7 @@ import Testing
         #expect(try compiled(request).plan.root?.children.count == 1)
         let other = try Association("author", isPlural: false, from: books.table, columns: [(0, 0)], to: authors)
         #expect(requestError { _ = try request.joining(other, required: true) }?.message
-            == "two different associations are both called `author`; give one of them another name")
+            == "two different associations are named `author`; give one of them another name")
     }
 
     @Test func `what cannot be joined is an error`() throws {
@@ -203,7 +203,7 @@ import Testing
         #expect(error { try $0.group([authors.column("id")]) }?.contains("groups cannot be joined") == true)
         #expect(requestError { _ = try books.joining(bookList, required: true) }?.message
             == "the association `books` is one of `author`, not of `book`")
-        #expect(requestError { _ = try authors.including(bookList, required: true) }?.message == "`books` may be several rows: use including_all")
+        #expect(requestError { _ = try authors.including(bookList, required: true) }?.message == "`books` may have several rows; use including_all")
         #expect(requestError { _ = try authors.includingAll(bookList.named("name")) }?.message
             == "`author` has a column `name`; give the association another name")
         #expect(requestError {
@@ -333,7 +333,7 @@ import Testing
         #expect(request.prefetches[0].segmentIndex == 1 && request.prefetches[0].parentKeyColumns == [2])
         #expect(requestError {
             _ = try compiled(authors.select([SelectedColumn(authors.column("name"))]).distinct().includingAll(bookList))
-        }?.message.contains("distinct() needs the key columns") == true)
+        }?.message.contains("requires that their key columns") == true)
         #expect(try sample.rows(authors.includingAll(bookList), .count) == ["4"])
     }
 
@@ -426,7 +426,7 @@ import Testing
     }
 
     @Test func `aggregates that cannot be are errors`() throws {
-        #expect(requestError { _ = try bookList.aggregate(.sum) }?.message == "`books`: sum of what? Give a column or an expression")
+        #expect(requestError { _ = try bookList.aggregate(.sum) }?.message == "`books`: sum needs a column or an expression")
         #expect(requestError { _ = try bookList.aggregate(.sum, books.column("price").aggregate("sum")) }?.kind == "argument")
         #expect(requestError { _ = try compiled(books.having(bookList.aggregate(.isEmpty))) }?.message
             == "an aggregate of `books` is for requests of `author`")

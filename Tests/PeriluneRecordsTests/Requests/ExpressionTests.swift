@@ -71,7 +71,7 @@ import Testing
         #expect(try sql(a.binary(.notEqual, .value(.null))) == #""a" IS NOT NULL"#)
         #expect(try sql(.value(.null).equal(a)) == #""a" IS NULL"#)
         #expect(try ids(a.equal(.value(.null))) == ["3"])
-        #expect(requestError { _ = try a.binary(.less, .value(.null)) }?.message == "nothing is < null: a comparison with null is never true")
+        #expect(requestError { _ = try a.binary(.less, .value(.null)) }?.message == "a comparison with null is never true; use isNull or isNotNull")
         #expect(requestError { _ = try a.between(.value(.null), a) }?.kind == "argument")
     }
 
@@ -105,7 +105,7 @@ import Testing
         #expect(try ids(a.isIn(values: [.integer(1), .integer(5)])) == ["1"])
         #expect(try sql(a.isIn(members: [c("b"), .integer(1)])) == #""a" IN ("b", ?)"#)
         #expect(requestError { _ = try a.isIn(values: [.integer(1), .null]) }?.message
-            == "a list of values cannot contain null, which is equal to nothing; write `column:is_in(list) | column:is_null()`")
+            == "a list of values cannot contain null, which never compares equal; use `column:is_in(list) | column:is_null()`")
         #expect(requestError { _ = try a.isIn(values: [.real(.nan)]) }?.message.contains("NaN") == true)
     }
 
@@ -263,15 +263,15 @@ import Testing
             ("a = ?", .none, "the SQL text asks for 1 value, 0 given: `a = ?`"),
             ("a = 1", .positional([try c("a")]), "the SQL text asks for 0 values, 1 given: `a = 1`"),
             ("a = :x", .none, "the SQL text has `:x`, but its arguments have no names: `a = :x`"),
-            ("a = :x", .named([:]), "no value is given for `:x` in the SQL text `a = :x`"),
-            ("a = :x", .named(["x": try c("a"), "y": try c("a")]), "there is no `:y` in the SQL text `a = :x`"),
-            ("a = ?", .named(["x": try c("a")]), "there is no `:x` in the SQL text `a = ?`"),
+            ("a = :x", .named([:]), "missing value for `:x` in the SQL text `a = :x`"),
+            ("a = :x", .named(["x": try c("a"), "y": try c("a")]), "unused value for `:y`, which is not in the SQL text `a = :x`"),
+            ("a = ?", .named(["x": try c("a")]), "unused value for `:x`, which is not in the SQL text `a = ?`"),
             ("a = ?", .named([:]), "the SQL text has `?`, but its arguments are named: `a = ?`"),
             ("a) OR (1", .none, "SQL text contains `)` without `(`: `a) OR (1`"),
             ("(a", .none, "SQL text contains `(` without `)`: `(a`"),
             ("a; DROP TABLE item", .none, "SQL text contains `;`: it must be one expression: `a; DROP TABLE item`"),
-            ("a = 'x", .none, "SQL text contains a quote that does not end: `a = 'x`"),
-            ("a /* x", .none, "SQL text contains a comment that does not end: `a /* x`"),
+            ("a = 'x", .none, "SQL text contains an unterminated quote: `a = 'x`"),
+            ("a /* x", .none, "SQL text contains an unterminated comment: `a /* x`"),
             ("  -- x", .none, "SQL text is empty"),
             ("?0", .none, "SQL text contains `?0`: placeholders count from 1: `?0`"),
             ("a = :", .none, "SQL text contains `:` without a name: `a = :`"),

@@ -173,7 +173,7 @@ import Testing
 
     @Test func `mistakes are errors when the request is built`() throws {
         #expect(requestError { _ = try authors.column("nmae") }?.message
-            == "no column `nmae` in `author`; did you mean `name`? There are: id, name, country, born, alive")
+            == "no column `nmae` in `author`; did you mean `name`? Available: id, name, country, born, alive")
         #expect(requestError { _ = try authors.filter(.value(.boolean(false))) }?.kind == "argument")
         #expect(requestError { _ = try authors.filter(column("id").aggregate("max")) }?.message.contains("having") == true)
         #expect(requestError { _ = try authors.limit(-1) }?.message == "a limit cannot be negative: -1")

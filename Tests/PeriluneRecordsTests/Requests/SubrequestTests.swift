@@ -158,7 +158,7 @@ import Testing
         let outer = try books.with(french).filter(books.column("author_id").isIn(inner))
         #expect(try sample.rows(outer, .count) == ["2"])
         #expect(requestError { _ = try books.filter(books.column("author_id").isIn(inner)).compiled(by: sample.compiler) }?.message
-            == "the common table `french` is not there: add it by with(...)")
+            == "the common table `french` is not part of the request; add it with with(...)")
     }
 
     @Test func `a common table is declared with its columns, and may be recursive`() throws {
@@ -201,7 +201,7 @@ import Testing
     @Test func `names of common tables differ by more than case`() throws {
         let a = try CommonTable("x", as: authors)
         let b = try CommonTable("X", as: books)
-        #expect(requestError { _ = try authors.with(a).with(b) }?.message == "there are two common tables `X`; names differ by more than case")
+        #expect(requestError { _ = try authors.with(a).with(b) }?.message == "two common tables are named `X`; names must differ in more than case")
         #expect(try sample.rows(authors.with(a).with(a), .count) == ["4"])
     }
 

@@ -99,7 +99,7 @@ import Testing
     }
 
     @Test func `what cannot be written is an error`() throws {
-        #expect(requestError { _ = try books.compiledUpdate([], by: sample.compiler) }?.message == "update_all: no column to change is given")
+        #expect(requestError { _ = try books.compiledUpdate([], by: sample.compiler) }?.message == "update_all: expected at least one column to change")
         #expect(requestError {
             _ = try books.compiledUpdate([Assignment(1, .integer(1)), Assignment(1, .integer(2))], by: sample.compiler)
         }?.message == "update_all: `author_id` is given twice")

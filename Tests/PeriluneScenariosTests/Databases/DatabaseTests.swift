@@ -46,7 +46,7 @@ import Testing
             scenario("it", { template = "endless" }, function(t) end)
             """)
         let message = try await project.run().result("it").failures.first?.message
-        #expect(message == "the script ran longer than its limit of 0.1 seconds; the option `timeout` of the template sets it")
+        #expect(message == "the script ran longer than its limit of 0.1 seconds; the option `timeout` of the template sets this limit")
         try project.write("template('x', { timeout = 'soon' }, function() end)", to: "scenarios/a_scenario.lua")
         let mistake = try await project.run().summary.results.first?.failures.first?.message
         #expect(mistake == "template \"x\": option timeout: expected a duration (\"2m\", a number of seconds), got \"soon\"")
@@ -83,7 +83,7 @@ import Testing
         try project.write(Self.fixture(), to: "scenarios/fixtures/old.sqlite")
         let run = try await project.run()
         #expect(run.summary.count(.passed) == 4, "\(run.summary.failures.map(\.failures))")
-        #expect(try run.result("missing").failures[0].message.hasPrefix("there is no fixture `new.sqlite`; looked for"))
+        #expect(try run.result("missing").failures[0].message.hasPrefix("fixture `new.sqlite` not found; looked for"))
     }
 
     private static func fixture() throws -> Data {
@@ -109,7 +109,7 @@ import Testing
               check(#t.db:columns("thing") == 2)
               expect_error(function() t.migrate{ to = "3" } end, { code = "unknown_migration" })
               local err = expect_error(function() t.migrate{ to = "2" } end, { code = "argument" })
-              expect(err.message):equals("`2` may mean several migrations: 2_least, 2_more")
+              expect(err.message):equals("`2` is ambiguous: 2_least, 2_more")
             end)
             """,
             [

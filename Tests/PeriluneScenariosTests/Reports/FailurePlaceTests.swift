@@ -108,7 +108,7 @@ import Testing
         #expect(run[.pretty].contains("""
               at        scenarios/a_scenario.lua:9
               while true do n = n + 1 end
-              it was still running after 0 ms, its limit
+              timed out: still running after 0 ms
             """), "\(run[.pretty])")
     }
 

@@ -65,7 +65,7 @@ import Testing
         try TAPGrammar.check(try await run(.tap14), version: 14)
         try TAPGrammar.check(try await run(.tap), version: 13)
         let empty = try await ScenarioProject("").run(.tap14)[.tap14]
-        #expect(empty == "TAP version 14\n1..0 # SKIP there are no scenarios\n")
+        #expect(empty == "TAP version 14\n1..0 # SKIP no scenarios found\n")
         try TAPGrammar.check(empty, version: 14)
     }
 

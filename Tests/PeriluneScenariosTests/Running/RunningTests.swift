@@ -79,9 +79,9 @@ import PeriluneTestTools
             """)
         let run = try await project.run()
         #expect(try run.outcome("known") == .passed)
-        #expect(try run.result("known").reason == "failed as it has to: bug 12")
+        #expect(try run.result("known").reason == "failed as expected: bug 12")
         #expect(try run.outcome("mended") == .failed)
-        #expect(try run.result("mended").failures[0].message == "it passed, but was to fail (bug 13): remove the option `fails`")
+        #expect(try run.result("mended").failures[0].message == "it passed, but was expected to fail (bug 13); remove the option `fails`")
     }
 
     @Test func `of scenarios with one lock never two run at once`() async throws {
@@ -150,7 +150,7 @@ import PeriluneTestTools
         let run = try await project.run { $0.bail = 2 }
         #expect(run.summary.count(.failed) == 2)
         #expect(run.summary.notRun == 7)
-        #expect(try run.result("s9").reason == "no more were to begin after so many failures")
+        #expect(try run.result("s9").reason == "the maximum number of failures was reached")
         #expect(run.summary.exitStatus == 1)
     }
 

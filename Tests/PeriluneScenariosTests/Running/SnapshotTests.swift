@@ -33,7 +33,7 @@ import Testing
         let run = try await project.run { $0.snapshots = .replace }
         #expect(try run.outcome("one") == .passed && run.outcome("three") == .passed)
         #expect(try run.result("two").failures.map(\.message) == [
-            "snapshot: the scenario `\(run.result("one").scenario.id)` compares another value with the snapshot `x`; give each a name of its own"
+            "snapshot: the scenario `\(run.result("one").scenario.id)` compares another value with the snapshot `x`; give each its own name"
         ])
         #expect(try await project.run { $0.rounds = 2 }.summary.count(.passed) == 4)
     }

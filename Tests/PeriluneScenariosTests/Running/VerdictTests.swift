@@ -113,12 +113,12 @@ import Testing
             """)
         let run = try await project.run(.pretty)
         #expect(try run.outcome("as said") == .passed && run.outcome("late") == .passed)
-        #expect(try run.result("as said").reason == "failed as it has to: #12")
+        #expect(try run.result("as said").reason == "failed as expected: #12")
         #expect(try run.result("as said").notes.contains { $0.contains("scenarios/a_scenario.lua:1: check(1 == 2)") })
         let other = try run.result("otherwise")
         #expect(other.outcome == .failed && other.failures.map(\.message) == ["a misspelt name"])
         #expect(other.failures[0].details == [#"the option fails: expected an error of kind "expectation", got one without a kind"#])
-        #expect(other.notes == ["it had to fail in another way: #12"])
+        #expect(other.notes == ["it failed, but not as expected: #12"])
         #expect(try run.outcome("too late") == .timedOut)
     }
 }

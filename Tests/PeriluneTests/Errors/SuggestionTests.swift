@@ -51,9 +51,9 @@ import Testing
 
     @Test func `text in double quotes is told about`() {
         let sql = #"SELECT * FROM customer WHERE name = "Ana""#
-        #expect(suggestion("no such column: Ana", sql)?.help == "text stands in single quotes: 'Ana'")
+        #expect(suggestion("no such column: Ana", sql)?.help == "write text in single quotes: 'Ana'")
         let newer = #"no such column: "Ana" - should this be a string literal in single-quotes?"#
-        #expect(suggestion(newer, sql)?.help == "text stands in single quotes: 'Ana'")
+        #expect(suggestion(newer, sql)?.help == "write text in single quotes: 'Ana'")
     }
 
     @Test(arguments: ["", "no such table: ", "no such column: ", "UNIQUE constraint failed: customer.id", "table "])

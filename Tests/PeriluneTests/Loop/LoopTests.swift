@@ -186,7 +186,7 @@ import Testing
         let host = try await Self.makeHost()
         let error = await #expect(throws: LuaError.self) { try await host.run(source: "perilune.on_signal('TERM', print)") }
         #expect(error?.kind == "forbidden")
-        #expect(error?.message.contains("does not pass signals on") == true)
+        #expect(error?.message.contains("does not deliver signals") == true)
     }
 
     // MARK: - Ending

@@ -58,7 +58,7 @@ struct ModuleTests {
             ("small('1')", "argument", "m.small: argument 1: expected an integer, got a string"),
             ("month{ year = 1 }", "argument", "m.month: argument 1: month: expected an integer, got nil"),
             ("slow(1)", "argument", "m.slow: argument 1: expected a string, got an integer"),
-            ("huge()", "conversion", "m.huge: the result: 18446744073709551615 is beyond Lua's integers"),
+            ("huge()", "conversion", "m.huge: the result: 18446744073709551615 is out of range for an integer in Lua"),
             ("hole()", "conversion", "m.hole: the result: [1]: nil cannot be an element of a list in Lua"),
         ] {
             let error = await #expect(throws: LuaError.self) { try await host.run(source: "require('m').\(call)") }
@@ -267,7 +267,7 @@ struct ModuleTests {
         }
         #expect(done.withLock { $0 } == 0)
         #expect(records.lines == [
-            "notice not done in a preview: mail.send(\"a\")", "notice not done in a preview: mail.send(\"x\")",
+            "notice not performed in a preview: mail.send(\"a\")", "notice not performed in a preview: mail.send(\"x\")",
         ])
         let host = try await ScriptHost()
         try await host.register(module: "mail") { define($0) }
@@ -361,13 +361,13 @@ struct ModuleTests {
             #expect(error?.kind == "preview", "\(use): \(String(describing: error))")
             #expect(
                 error?.message.hasSuffix(
-                    "mail.send has no result in a preview, since it is not called: give it an answer where it is registered, by `preview: { ... }`")
+                    "mail.send has no result in a preview, where it is not called; register it with `preview: { ... }` to give it one")
                     == true, "\(use): \(String(describing: error))")
         }
         let bound = await #expect(throws: LuaError.self) {
             try await host.run(source: "db:fetch_value('SELECT ?', require('mail').send('a'))")
         }
-        #expect(bound?.message.contains("the result of mail.send, which has none in a preview") == true, "\(String(describing: bound))")
+        #expect(bound?.message.contains("the result of mail.send, which has no result in a preview") == true, "\(String(describing: bound))")
         // Kept and thrown away it does no harm.
         try await host.run(source: "local result = require('mail').send('a') local list = { result }")
     }
@@ -381,7 +381,7 @@ struct ModuleTests {
             try await host.register(module: "m") { $0.function("number") { () -> Int in 3 } }
         }
         #expect(error?.code == .usage)
-        #expect(error?.message.hasPrefix("the module `m` cannot be registered again, since a script has required it") == true)
+        #expect(error?.message.hasPrefix("the module `m` cannot be registered again, because a script has required it") == true)
         try await host.register(module: "n") { $0.function("number") { () -> Int in 4 } }
     }
 

@@ -36,10 +36,10 @@ import Testing
             "UPDATE book SET pages = 1 WHERE id = 1",
             "conflict: the row of book with id = 1 has changed since the plan was made: pages is 1, not 326"
         ),
-        ("DELETE FROM book WHERE id = 1", "conflict: the row of book with id = 1 is not there any more"),
+        ("DELETE FROM book WHERE id = 1", "conflict: the row of book with id = 1 no longer exists"),
         (
             "INSERT INTO book VALUES (9, 'y', 1)",
-            "conflict: the row of book with id = 9, which the plan inserts, is there already"
+            "conflict: the row of book with id = 9, which the plan inserts, already exists"
         ),
         (
             "INSERT INTO book VALUES (10, 'x', 1)",
@@ -191,7 +191,7 @@ import Testing
         #expect(report["t"]?.counts == [0, 3, 0])
         #expect(none == nil)
         #expect(
-            report.obstacles.first?.hasPrefix("the changes cannot be made row by row: the row of t with id = ") == true)
+            report.obstacles.first?.hasPrefix("the changes cannot be applied row by row: the row of t with id = ") == true)
         try await plan.apply(to: folder.database)
         #expect(try folder.values("SELECT a FROM t ORDER BY id") == ["2", "3", "4"])
     }
@@ -219,7 +219,7 @@ import Testing
         let plan = try await plan(folder, "db:execute('DELETE FROM book WHERE id = 2')")
         let before = try folder.contents()
         let error = #expect(throws: PlanError.self) { try plan.write(to: folder.database) }
-        #expect(error?.message == "cannot write the plan \(folder.database): there is a file that is no plan, which is not replaced")
+        #expect(error?.message == "refusing to overwrite \(folder.database): it is not a plan file")
         #expect(try folder.contents() == before)
 
         let path = folder.path + "/a.plan", link = folder.path + "/link"
@@ -257,7 +257,7 @@ import Testing
         #expect(text.contains(#""changeset" : "VA"#))
         #expect(try code(text.replacing(#""changeset" : "VA"#, with: #""changeset" : "WA"#)) == .format)
         let error = #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }
-        #expect(error?.message == "\(path) is a damaged plan")
+        #expect(error?.message == "\(path) is a damaged plan file")
         // The number of columns, with which SQLite would read for ever.
         var plan = try #require(JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
         var changes = try #require(Data(base64Encoded: plan["changeset"] as? String ?? ""))

@@ -84,7 +84,7 @@ import Testing
         #expect(error?.message == "it is a folder")
         #expect(mkfifo(folder.path + "/pipe", 0o600) == 0)
         let other = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.path + "/pipe")) }
-        #expect(other?.message == "it is no regular file")
+        #expect(other?.message == "it is not a regular file")
     }
 
     @Test func `what a program left in the write-ahead log when it was killed is seen, and nothing is made beside it`() async throws {

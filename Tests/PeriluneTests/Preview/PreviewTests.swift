@@ -171,8 +171,8 @@ import Testing
         #expect(report["made"]?.rows == [RowChange(kind: .updated, before: [1, 10, 20, 11], after: [1, 11, 22, 12])])
         #expect(report["made"]?.unrecordable == "it has generated columns")
         #expect(report["nulls"]?.counts == [1, 1, 1])
-        #expect(report["nulls"]?.unrecordable == "rows of it have NULL in their key")
-        #expect(report["falling"]?.unrecordable == "rows of it have NULL in their key")
+        #expect(report["nulls"]?.unrecordable == "some of its rows have NULL in their key")
+        #expect(report["falling"]?.unrecordable == "some of its rows have NULL in their key")
         #expect(report["recorded"]?.unrecordable == nil)
         #expect(report["text"]?.counts == [1, 1, 0])
         #expect(report["text"]?.unrecordable == "it is a virtual table")
@@ -205,7 +205,7 @@ import Testing
             """)
         let (report, plan) = try await folder.preview(
             "db:execute[[UPDATE named SET name = 'a' WHERE v = 1; UPDATE bare SET k = 1.0 WHERE k = 1]]")
-        let reason = "keys of its rows have changed to others that SQLite takes for the same"
+        let reason = "keys of its rows changed to values that SQLite considers equal"
         #expect(report["named"]?.rows == [RowChange(kind: .updated, before: ["A", 1], after: ["a", 1])])
         #expect(report["bare"]?.rows == [RowChange(kind: .updated, before: [1, 1], after: [.real(1), 1])])
         #expect(report.obstacles == ["bare cannot be recorded: \(reason)", "named cannot be recorded: \(reason)"])
@@ -225,7 +225,7 @@ import Testing
         let (report, plan) = try await folder.preview(
             "db:execute('PRAGMA foreign_keys = OFF') db:execute('DELETE FROM author WHERE id = 1')")
         #expect(
-            report.obstacles == ["a foreign key would be broken: row 7 of book would refer to a row of author that is not there"])
+            report.obstacles == ["a foreign key would be violated: row 7 of book would refer to a row of author that is not there"])
         #expect(plan == nil)
         #expect(try await folder.preview("db:execute('DELETE FROM author WHERE id = 2')").plan != nil)
     }
@@ -287,7 +287,7 @@ import Testing
             ])
         #expect(report["old"]?.counts == [0, 0, 2])
         #expect(plan == nil)
-        #expect(report.obstacles.first == "the schema would change, and a plan holds rows only")
+        #expect(report.obstacles.first == "the schema would change, and a plan holds only row changes")
     }
 
     @Test func `a table that is made anew, as migrations do, is the same table`() async throws {
@@ -421,7 +421,7 @@ import Testing
         #expect(report["t"]?.counts == [20000, 0, 0])
         #expect(report["t"]?.rows.count == 10)
         #expect(plan == nil)
-        #expect(report.obstacles == ["so many rows would change that they were counted but not recorded"])
+        #expect(report.obstacles == ["too many rows would change to record them; they were only counted"])
     }
 
     @Test(arguments: [0, 64 << 20])

@@ -118,9 +118,9 @@ struct RecordTests {
         let name = await #expect(throws: LuaError.self) { try await host.request("Author:form", "x").fetchCount() }
         #expect(name?.message.hasPrefix("no method `form`") == true)
         let none = await #expect(throws: LuaError.self) { try await host.request("reports.number").fetchCount() }
-        #expect(none?.message == "fetch_count: what comes before it is a number, which has no methods")
+        #expect(none?.message == "fetch_count: cannot call a method of a number")
         let global = await #expect(throws: LuaError.self) { try await host.records("Autor").fetchCount() }
-        #expect(global?.message == "call: there is no global `Autor`; did you mean `Author`?")
+        #expect(global?.message == "call: no global `Autor`; did you mean `Author`?")
         let table = await #expect(throws: LuaError.self) { try await host.request("reports").fetchCount() }
         #expect(table?.message == "call: `reports` is a table, not a function")
         struct Strict: Codable, Sendable { var country: String }

@@ -36,12 +36,12 @@ local function column_list(method, option, value)
   if value == nil then return nil end
   local list = type(value) == "string" and { value } or value
   if type(list) ~= "table" or #list == 0 then
-    raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got "
+    raise("argument", method .. ": `" .. option .. "` must be the name of a column or a list of names, got "
       .. errors.describe(value))
   end
   for _, name in ipairs(list) do
     if type(name) ~= "string" then
-      raise("argument", method .. ": `" .. option .. "` is the name of a column or a list of names, got a list with "
+      raise("argument", method .. ": `" .. option .. "` must be the name of a column or a list of names, got a list with "
         .. errors.describe(name))
     end
   end
@@ -56,11 +56,11 @@ local function check_options(method, options)
   checks.option_names(method, options, known_options)
   for _, name in ipairs{ "name", "singular" } do
     if options[name] ~= nil and (type(options[name]) ~= "string" or options[name] == "") then
-      raise("argument", method .. ": `" .. name .. "` is a name, got " .. errors.describe(options[name]))
+      raise("argument", method .. ": `" .. name .. "` must be a name, got " .. errors.describe(options[name]))
     end
   end
   if (options.through == nil) ~= (options.using == nil) then
-    raise("argument", method .. ": `through` and `using` are given together: through = Author.books, using = Book.publisher")
+    raise("argument", method .. ": `through` and `using` must be given together: through = Author.books, using = Book.publisher")
   end
   return options
 end
@@ -95,7 +95,7 @@ local function check_through(method, owner, target, options)
   local first, second = options.through, options.using
   for name, value in pairs{ through = first, using = second } do
     if not marks.is_association(value) then
-      raise("argument", method .. ": `" .. name .. "` is an association, got " .. errors.describe(value))
+      raise("argument", method .. ": `" .. name .. "` must be an association, got " .. errors.describe(value))
     end
   end
   if second.node.root.source ~= source_of(target) then
@@ -108,7 +108,7 @@ end
 local function class_named(kind, name)
   local classes = record.classes_of(name)
   if #classes > 1 then
-    raise("argument", ("%s: there are %d record classes of `%s`; give the one that is meant in place of the name")
+    raise("argument", ("%s: %d record classes exist for `%s`; pass one of them instead of the name")
       :format(kind, #classes, name))
   end
   return classes[1] or record.new_class(name)
@@ -203,7 +203,7 @@ end
 record.definers[#record.definers + 1] = function(info, name, value)
   if not marks.is_association(value) then return false end
   if type(name) ~= "string" then
-    raise("argument", "an association is stored under a name, not under " .. errors.describe(name))
+    raise("argument", "an association must be stored under a name, not under " .. errors.describe(name))
   elseif is_column(info, name) then
     raise("argument", "`" .. info.table .. "` has a column `" .. name .. "`; give the association another name")
   end
@@ -298,7 +298,7 @@ local function raise_not_fetched(self, use)
   local root = self.node.root
   local owner, name = root.owner_source.table, name_of(self)
   local include = root.kind == "has_many" and "including_all" or "including_optional"
-  raise("not_fetched", use .. ": the association `" .. name .. "` of this `" .. owner .. "` was not fetched: write "
+  raise("not_fetched", use .. ": the association `" .. name .. "` of this `" .. owner .. "` was not fetched; use "
     .. include .. "(Class." .. name .. ") when fetching, or record:" .. name .. "() for its request")
 end
 
@@ -340,7 +340,7 @@ association.name_of, association.raise_not_fetched = name_of, raise_not_fetched
 
 local function check_association(method, value, index)
   if marks.is_association(value) then return end
-  local cure = classes.is_class(value) and "; write Class.name, as has_many and belongs_to have made it" or ""
+  local cure = classes.is_class(value) and "; use Class.name, as defined by has_many or belongs_to" or ""
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end
 
@@ -348,8 +348,8 @@ end
 local function check_includes(self, method, other)
   for _, source in ipairs{ self.node.root.source, other.node.root.source } do
     if not source.class then
-      raise("argument", method .. ": rows of the common table `" .. source.table .. "` are no records; "
-        .. "join them (joining_required), or take their columns (annotated_with_required)")
+      raise("argument", method .. ": rows of the common table `" .. source.table .. "` are not records; "
+        .. "join them (joining_required), or select their columns (annotated_with_required)")
     end
   end
 end
@@ -371,8 +371,8 @@ local function check_is_only_one(self, method, other, depth)
       and not (known == other.node and node.detail == depth and has_values(self, node.parent.count, other))
     then
       local what = known.root.number == other.node.root.number and "derivation of" or "association called"
-      raise("argument", ("%s: the request includes another %s `%s` already, and both would be the field `%s`: give one of them another "
-        .. "name, Class.other = ..., or association:as(\"other\")"):format(method, what, name, name))
+      raise("argument", ("%s: the request already includes another %s `%s`, and both would be stored in the field `%s`; rename one "
+        .. "of them: Class.other = ..., or association:as(\"other\")"):format(method, what, name, name))
     end
     node = node.parent
   end
@@ -384,7 +384,7 @@ for method, op in pairs{
   annotated_with_required = "annotate required", annotated_with_optional = "annotate optional",
 } do
   derivations[method] = function(self, ...)
-    if select("#", ...) == 0 then raise("argument", method .. ": no association is given") end
+    if select("#", ...) == 0 then raise("argument", method .. ": expected at least one association") end
     for index = 1, select("#", ...) do
       local other = select(index, ...)
       check_association(method, other, index)
@@ -402,7 +402,7 @@ end
 -- to itself says how often it is followed.
 function derivations:including_all(...)
   local given = table.pack(...)
-  if given.n == 0 then raise("argument", "including_all: no association is given") end
+  if given.n == 0 then raise("argument", "including_all: expected at least one association") end
   local index = 1
   while index <= given.n do
     check_association("including_all", given[index], index)

@@ -16,7 +16,7 @@ local function pivot_of(self, method)
   if not link or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
     or first.node.root.kind == "belongs_to"
   then
-    raise("argument", method .. ": links are those of a record through a table in between: playlist:tracks():" .. method
+    raise("argument", method .. ": links need an association of a record through another table: playlist:tracks():" .. method
       .. "(track)")
   end
   local owner_columns, pivot_owner_columns = association_records.columns_of(first.node.root)
@@ -67,7 +67,7 @@ end
 local function arguments(method, first, ...)
   if first ~= nil and records.is_database(first) then return first, table.pack(...) end
   local given = table.pack(first, ...)
-  if given.n == 0 then raise("argument", method .. ": nothing to link is given") end
+  if given.n == 0 then raise("argument", method .. ": expected at least one record to link") end
   return records.default_database(), given
 end
 

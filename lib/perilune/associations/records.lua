@@ -117,7 +117,7 @@ end
 function association_records.request_of(self, record, db)
   local root = self.node.root
   check_record(root, record)
-  if not root.target then raise("argument", "`" .. root.name .. "`: rows of a common table are found by joining them") end
+  if not root.target then raise("argument", "`" .. root.name .. "`: rows of a common table can only be read by joining them") end
   local owner_columns, target_columns = columns_of(root, db)
   if root.options.through then return through(self, record, owner_columns) end
   local rows, source = request_for_node(self.node, self, association.identity(self.node)), root.source

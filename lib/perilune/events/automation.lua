@@ -63,7 +63,7 @@ local function keep(self, details, is_awaited, is_last)
   if perilune.context == "preview" then return end
   local is_kept, failure = pcall(runs.add, self.db, details, self.keep)
   if not is_kept and not is_last and is_delayed(details, failure) then return keep_later(self, details, is_awaited, 1.0) end
-  if not is_kept then log_error(self, "the run of an automation could not be kept", failure) end
+  if not is_kept then log_error(self, "the run of an automation could not be recorded", failure) end
   if details.outcome == "failed" and not is_awaited then
     log_error(self, details.reason and "automation failed: " .. details.reason or "automation failed", details.error)
   end
@@ -233,8 +233,8 @@ end
 --- What is to be noticed could not be looked at: a failed run, as it were; it is looked at again some time later.
 -- @tparam ?number seconds until then; nil if it is the end
 local function fail_to_look(self, e, seconds)
-  local reason = "what it observes could not be fetched"
-  if seconds then reason = ("%s; it looks again in %gs"):format(reason, seconds) end
+  local reason = "its observed value could not be fetched"
+  if seconds then reason = ("%s; retrying in %gs"):format(reason, seconds) end
   keep_later(self, {
     automation = self.name, trigger = { kind = "change" }, started_at = perilune.now(), duration = 0, attempts = 0,
     outcome = "failed", reason = reason, error = e,
@@ -339,7 +339,7 @@ local function read_retry(place, retry)
   local options = checks.options(place .. ": option `retry`", retry, { times = "number", wait = "any", factor = "number" })
   local times = math.tointeger(options.times or 3)
   if not times or times < 0 then
-    checks.fail(place, "option `retry.times`: expected a whole number from 0, got " .. errors.describe(options.times))
+    checks.fail(place, "option `retry.times`: expected an integer from 0, got " .. errors.describe(options.times))
   end
   local factor = options.factor or 2
   if not (factor >= 1 and factor <= 1000) then
@@ -352,7 +352,7 @@ end
 local function read_count(place, name, value, default)
   if value == nil then return default end
   local count = math.tointeger(value)
-  if not count or count < 1 then checks.fail(place, ("option `%s`: expected a whole number from 1, got %s"):format(name, errors.describe(value))) end
+  if not count or count < 1 then checks.fail(place, ("option `%s`: expected an integer from 1, got %s"):format(name, errors.describe(value))) end
   return count
 end
 
@@ -381,7 +381,7 @@ end
 local function check_name(self, others)
   for _, other in ipairs(others) do
     if other.name == self.name then
-      errors.raise("definition", ('perilune.automation "%s": there is one of that name already'):format(self.name))
+      errors.raise("definition", ('perilune.automation "%s": an automation of that name already exists'):format(self.name))
     end
   end
 end
@@ -454,7 +454,7 @@ function automations.load(chunk, is_live, poll)
   begin_all(staging, is_live)
   list, staging, former_modules = staging, nil, nil
   file_scope = scope
-  for _, self in ipairs(former) do remove(self, "the file was loaded again") end
+  for _, self in ipairs(former) do remove(self, "the file was reloaded") end
   if former_scope then end_scope(former_scope) end
   if not is_live then end_scope(scope) end
   return #list
@@ -526,7 +526,7 @@ local function check_known(name)
   for _, known in ipairs(names) do
     if known == name then return end
   end
-  if #names == 0 then errors.raise("unknown_automation", ("no automation `%s`: none has run on this database"):format(name)) end
+  if #names == 0 then errors.raise("unknown_automation", ("no automation `%s`; none of that name has run on this database"):format(name)) end
   errors.raise_unknown("automation", name, names)
 end
 

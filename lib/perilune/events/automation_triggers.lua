@@ -61,7 +61,7 @@ end
 local function watch_tables(db, names, poll, fire, on_error)
   for _, name in ipairs(names) do
     if native_observation.is_own_table(name) then
-      checks.fail("perilune.automation", ("option `on.change`: `%s` is a table of Perilune's own, whose changes set nothing off"):format(name))
+      checks.fail("perilune.automation", ("option `on.change`: `%s` is an internal table of Perilune, whose changes trigger nothing"):format(name))
     end
     if not db:table_exists(name) then errors.raise_unknown("table", name, tables_of_scripts(db)) end
   end
@@ -126,7 +126,7 @@ local function read_change(place, options)
     return "change", function(db, fire, on_error) return watch_value(db, options, poll, fire, on_error) end,
       function(db) return fetch_value(db, options.change) end
   end
-  if options.initially then checks.fail(place, "option `on.initially` is for requests and functions that fetch") end
+  if options.initially then checks.fail(place, "option `on.initially` applies only to requests and functions that fetch") end
   local names = change_names(place, options.change)
   return "change of " .. table.concat(names, ", "), function(db, fire, on_error)
     return watch_tables(db, names, poll, fire, on_error)
@@ -205,7 +205,7 @@ function triggers.read(place, on)
     end
   end
   checks.options(place .. ": option `on`", on, { change = "any", event = "any", every = "any", schedule = "any", initially = "boolean", poll = "any" })
-  if on.poll and found ~= "change" then checks.fail(place, "option `on.poll` is for changes") end
+  if on.poll and found ~= "change" then checks.fail(place, "option `on.poll` applies only to changes") end
   if not found then checks.fail(place, "option `on`: expected one of change, event, every and schedule, got none") end
   return readers[found](place, on)
 end

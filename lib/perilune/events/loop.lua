@@ -66,7 +66,7 @@ end
 --- Calls a function when the program gets a signal: "INT", "TERM" or "HUP", which would end it otherwise.
 function perilune.on_signal(name, f)
   if type(name) ~= "string" then
-    errors.raise("argument", ('perilune.on_signal: expected the name of a signal, as "TERM", got %s'):format(errors.describe(name)))
+    errors.raise("argument", ('perilune.on_signal: expected the name of a signal, such as "TERM", got %s'):format(errors.describe(name)))
   end
   check_function("perilune.on_signal", f)
   return make_handle(native.on_signal((name:upper():gsub("^SIG", "")), f))
@@ -134,7 +134,7 @@ local function note_wait(task)
   while other and other.state == "running" do
     if other == waiter then
       errors.raise("deadlock", task == waiter and "task:wait: a task cannot wait for itself"
-        or "task:wait: this task cannot wait for one that waits for it")
+        or "task:wait: deadlock: the other task is waiting for this one")
     end
     other = other.waits_for
   end

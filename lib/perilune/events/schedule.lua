@@ -71,7 +71,7 @@ end
 
 --- Reads a schedule: five fields, or a shorthand such as "@daily".
 local function parse(place, text)
-  if type(text) ~= "string" then checks.fail(place, 'expected a schedule, as "0 9 * * mon-fri", got ' .. errors.describe(text)) end
+  if type(text) ~= "string" then checks.fail(place, 'expected a schedule, such as "0 9 * * mon-fri", got ' .. errors.describe(text)) end
   local words = {}
   for word in (shorthands[text:lower()] or text):gmatch("%S+") do words[#words + 1] = word end
   if #words ~= 5 then
@@ -206,7 +206,7 @@ local schedule = { next_time = next_time }
 --- Reads a schedule that comes at some time.
 function schedule.read(place, text)
   local parsed = parse(place, text)
-  if not next_time(parsed, os.time()) then fail(place, text, "there is no such day") end
+  if not next_time(parsed, os.time()) then fail(place, text, "no such day exists") end
   return parsed
 end
 

@@ -25,7 +25,7 @@ local function list_of(place, value)
     return { value }
   end
   if type(value) ~= "table" or #value == 0 then
-    checks.fail(place, "expected a list that is not empty, got " .. (type(value) == "table" and "an empty one" or errors.describe(value)))
+    checks.fail(place, "expected a non-empty list, got " .. (type(value) == "table" and "an empty one" or errors.describe(value)))
   end
   return value
 end

@@ -66,8 +66,8 @@ end
 local function check_chain(self, length)
   if length < longest_chain then return end
   self:cancel()
-  errors.raise("observation_loop", ("observations feed each other: %d deliveries in a row, each brought about by what the "
-    .. "callback of the one before has written; this one is cancelled"):format(longest_chain))
+  errors.raise("observation_loop", ("observations form a loop: %d deliveries in a row, each caused by a write in the callback "
+    .. "of the one before; this one is cancelled"):format(longest_chain))
 end
 
 local function finish(is_ok, ...)
@@ -106,14 +106,14 @@ end
 --- Looks for a new value without waiting.
 -- @return true and the value, or false if it is equal to the last one
 function Observation:try_next()
-  if self.callback then errors.raise("usage", "observation:try_next: its values go to a function already") end
+  if self.callback then errors.raise("usage", "observation:try_next: its values are already delivered to a function") end
   if not self:is_active() then return false end
   return refresh(self)
 end
 
 --- The next value that is not equal to the last one; waits for it. Nothing once the observation is cancelled.
 function Observation:next()
-  if self.callback then errors.raise("usage", "observation:next: its values go to a function already") end
+  if self.callback then errors.raise("usage", "observation:next: its values are already delivered to a function") end
   while self:is_active() do
     native_loop.wait(self.place)
     if not self:is_active() then return end

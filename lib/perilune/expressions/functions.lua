@@ -107,6 +107,6 @@ end
 require("perilune.runtime.arity").limit(methods, "column:", {
   json = 1, highlight = 2, snippet = 4, count = 0, sum = 0, total = 0, average = 0, min = 0, max = 0, json_group_array = 0, count_distinct = 0,
   sum_distinct = 0, group_concat = 1, where = 1, over = 1,
-}, { count = "write column:count():where(condition) to count some" })
+}, { count = "use column:count():where(condition) to count some rows" })
 
 return methods

@@ -19,7 +19,7 @@ local function define_comparison(name, op, op_for_null)
     if surplus ~= nil then arity.refuse("column:" .. name, 1, surplus) end
     if value == null then
       if op_for_null then return unary(self, op_for_null) end
-      raise("argument", "column:" .. name .. ": nothing is " .. name .. " NULL; write `:is_null()` or `:is_not_null()`")
+      raise("argument", "column:" .. name .. ": a comparison with NULL is never true; use `:is_null()` or `:is_not_null()`")
     end
     return binary(self, op, value, "column:" .. name)
   end

@@ -43,14 +43,14 @@ end
 
 local plain_types = { string = true, number = true, boolean = true }
 
-local lists_cure = "; for one of several values write `column:is_in(list)`"
+local lists_cure = "; use `column:is_in(list)` to match one of several values"
 
 --- What cannot be compared with.
 local function raise_operand(place, value)
   if value == nil then
-    raise("argument", place .. ": the value is nil; for NULL write `:is_null()`, or perilune.null")
+    raise("argument", place .. ": the value is nil; use `:is_null()` or perilune.null for NULL")
   elseif marks.is_request(value) then
-    raise("argument", place .. ": a request that gives one value must select one column: write request:select(\"column\")")
+    raise("argument", place .. ": a request used as a value must select one column; use request:select(\"column\")")
   end
   raise("argument", place .. ": expected a value or an expression, got " .. errors.describe(value)
     .. (type(value) == "table" and getmetatable(value) == nil and lists_cure or ""))
@@ -187,8 +187,8 @@ local function define_connective(event, op, symbol)
   metatable[event] = function(left, right)
     for _, side in ipairs{ left, right } do
       if not is_expression(side) then
-        raise("argument", "`" .. symbol .. "` stands between two conditions, got " .. errors.describe(side)
-          .. (type(side) == "boolean" and ": write `column:eq(value)`, since == of Lua gives true or false" or ""))
+        raise("argument", "`" .. symbol .. "` expects two conditions, got " .. errors.describe(side)
+          .. (type(side) == "boolean" and "; use `column:eq(value)`, because Lua evaluates == to true or false" or ""))
       end
     end
     if left == nil or right == nil then raise("argument", "`" .. symbol .. "`: a condition is nil") end
@@ -214,7 +214,7 @@ local function define_comparison_error(event, symbol, method, mirrored)
     local column, other = left, right
     if is_mirrored then column, other = right, left end
     local value = type(other) == "number" and tostring(other) or type(other) == "string" and ("%q"):format(other) or "value"
-    raise("argument", "`" .. symbol .. "` of Lua gives true or false, which is no condition; write `" .. tostring(column) .. ":"
+    raise("argument", "`" .. symbol .. "` of Lua returns true or false, which is not a condition; use `" .. tostring(column) .. ":"
       .. (is_mirrored and mirrored or method) .. "(" .. value .. ")`")
   end
 end
@@ -224,7 +224,7 @@ define_comparison_error("__le", "<=", "le", "ge")
 
 function metatable.__eq(left, right)
   if rawequal(left.shape, right.shape) and left.shape.count == 0 then return true end
-  raise("argument", "`==` of Lua gives true or false, which is no condition; write `column:eq(value)`")
+  raise("argument", "`==` of Lua returns true or false, which is not a condition; use `column:eq(value)`")
 end
 
 function metatable.__call(self)
@@ -232,7 +232,7 @@ function metatable.__call(self)
 end
 
 function metatable.__len(self)
-  raise("argument", "# of an expression: write `" .. tostring(self) .. ":length()` for the length of a text")
+  raise("argument", "cannot take # of an expression; use `" .. tostring(self) .. ":length()` for the length of text")
 end
 
 function marks.inline_sql(expression)

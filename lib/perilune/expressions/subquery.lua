@@ -37,7 +37,7 @@ end
 --- The value that a request of one column gives.
 function subquery.scalar(request, place)
   if not request.node.selects then
-    raise("argument", place .. ": a request that stands for a value must select one column; write request:select(\"column\")")
+    raise("argument", place .. ": a request used as a value must select one column; use request:select(\"column\")")
   end
   return expression.unary(carrier(request), "scalar")
 end
@@ -79,7 +79,7 @@ end
 
 local function check_element(value, index, place, convert)
   if value == null then
-    raise("argument", place .. ": NULL in a list is equal to nothing; write `column:is_in(list) | column:is_null()`")
+    raise("argument", place .. ": NULL in a list never compares equal; use `column:is_in(list) | column:is_null()`")
   elseif type(value) == "table" and not convert and not marks.is_expression(value) and not expression.is_storable(value)
     or type(value) == "function" or type(value) == "thread" then
     raise("argument", place .. ": element " .. index .. " of the list: expected a value, got " .. errors.describe(value))
@@ -93,7 +93,7 @@ local function read_list(column, list, place)
   local count = #list
   for key in next, list do
     if math.type(key) ~= "integer" or key < 1 or key > count then
-      raise("argument", place .. ": expected a list of values; there is a field " .. errors.describe(key)
+      raise("argument", place .. ": expected a list of values, got a field " .. errors.describe(key)
         .. (math.type(key) == "integer" and " behind a nil" or ""))
     end
   end

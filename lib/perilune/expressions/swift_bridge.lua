@@ -140,7 +140,7 @@ for op, what in pairs{ asc = "`:asc()`", desc = "`:desc()`", ["nulls first"] = "
 end
 
 builders["as"] = function()
-  errors.raise("argument", "`:as(name)` stands only around a whole selected column")
+  errors.raise("argument", "`:as(name)` can only name a whole selected column")
 end
 
 --- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }.

@@ -266,7 +266,7 @@ local function seen_after(state, seen, target)
   end
   for _, entry in ipairs(state.list) do
     if entry.name == target then
-      errors.raise("migration", ("m:migrate_down: the database has not seen the migration `%s`"):format(target),
+      errors.raise("migration", ("m:migrate_down: the migration `%s` has not been applied"):format(target),
         { migration = target })
     end
   end

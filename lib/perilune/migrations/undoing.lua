@@ -12,10 +12,10 @@ end
 local function undoing(list, name)
   local entry = find(list, name)
   if not entry then
-    errors.raise("migration", ("the migration `%s`, which the database has seen, is not one of this migrator")
+    errors.raise("migration", ("the applied migration `%s` is not registered in this migrator")
       :format(name), { migration = name })
   elseif entry.down == nil then
-    errors.raise("migration", ("the migration `%s` does not say how it is undone: give it a `down`%s"):format(name,
+    errors.raise("migration", ("the migration `%s` cannot be undone; add a `down`%s"):format(name,
       entry.sql and entry.file and (", in the file " .. entry.file:gsub("%.sql$", ".down.sql")) or ""), { migration = name })
   end
   return entry
@@ -25,7 +25,7 @@ end
 local function check_foreign_keys(db, name)
   local violation = db:foreign_key_violations()[1]
   if not violation then return end
-  local message = "undoing the migration `%s` leaves rows of %s that refer to rows of %s which are not there"
+  local message = "undoing the migration `%s` leaves rows of %s that refer to missing rows of %s"
   errors.raise("constraint_foreign_key", message:format(name, violation.table, violation.referenced_table),
     { migration = name })
 end

@@ -67,7 +67,7 @@ local function check_methods(info, columns)
   for _, column in ipairs(columns) do
     for ancestor in record.ancestors(info) do
       if rawget(ancestor.members, column.name) ~= nil then
-        raise("argument", ("the method `%s` of the record class %s is called like a column of its table")
+        raise("argument", ("the method `%s` of the record class %s has the same name as a column of its table")
           :format(column.name, info.name))
       end
     end
@@ -186,8 +186,8 @@ end
 --- What messages call a class where another one is expected. Each call of `perilune.record` makes a class.
 function record.other_name(found, expected)
   if found.table:lower() ~= expected.table:lower() then return found.name end
-  return ("another class of the same table: each call of perilune.record(%q) makes one; make it in one file, return it there, and "
-    .. "`require` that file wherever it is used"):format(found.table)
+  return ("another class of the same table, because each call of perilune.record(%q) creates one; create it once, in a module, "
+    .. "and `require` that module"):format(found.table)
 end
 
 --- The value of a field that a record does not have: nil for a column that it could have.
@@ -204,7 +204,7 @@ function record.missing(class, name)
     local twin = infos[other]
     local is_there = rawget(twin.members, name) ~= nil or twin.associations and twin.associations[name] ~= nil
     if is_there and twin ~= info and twin.table == info.table then
-      raise("unknown_column", ("no column `%s` in `%s`, nor has its class a method or association of that name, but %s"):format(name,
+      raise("unknown_column", ("no column, method or association `%s` in `%s`; it belongs to %s"):format(name,
         info.table, record.other_name(twin, info)), { name = name, table = info.table })
     end
   end
@@ -282,7 +282,7 @@ local function define(class, name, value)
     if definer(info, name, value) then return end
   end
   if type(name) ~= "string" then
-    raise("argument", ("a record class has members with names, not %s"):format(errors.describe(name)))
+    raise("argument", ("members of a record class need names, got %s"):format(errors.describe(name)))
   elseif info.known[name] and value ~= nil then
     raise("argument", ("the record class %s cannot have a method `%s`: it is a column"):format(info.name, name))
   elseif record.hooks[name] and value and not may_be_called(value) then

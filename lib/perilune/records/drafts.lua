@@ -32,8 +32,8 @@ end
 
 local function raise_verb(class, verb)
   local table_name = record.info(class).name
-  errors.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` stands for no row: `Class:insert(draft)` makes "
-    .. "one, `Class:upsert(draft)` makes one or writes that of the draft's key", { table = table_name })
+  errors.raise("draft", "`" .. verb .. "`: a draft of `" .. table_name .. "` has no row; use `Class:insert(draft)` to create "
+    .. "one, or `Class:upsert(draft)` to create or update the row with its key", { table = table_name })
 end
 
 --- What is known of a class that has seen no table: any name may be a column.

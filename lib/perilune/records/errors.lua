@@ -48,7 +48,7 @@ function explanations.mismatch(info, record, _, message)
   if value == nil or value == null then return nil end
   return {
     columns = { column.name },
-    message = ("%s: `%s`.`%s` takes integers alone, got %s")
+    message = ("%s: `%s`.`%s` accepts only integers, got %s")
       :format(message, info.schema.name, column.name, errors.describe(value)),
   }
 end

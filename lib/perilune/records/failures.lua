@@ -71,7 +71,7 @@ function failures.raise_no_key(verb, description)
   -- What the row path calls its part of update_changes.
   if verb == "write_changes" then verb = "update_changes" end
   if #description.key == 0 then
-    raise("argument", ("%s: `%s` has no primary key: name the columns that tell its rows apart%s, with the option primary_key of "
+    raise("argument", ("%s: `%s` has no primary key; name the columns that identify its rows%s, with the option primary_key of "
       .. "perilune.record"):format(verb, description.table,
         description.row_id and ', or "' .. description.row_id .. '" for the row id' or ""))
   end

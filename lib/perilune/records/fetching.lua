@@ -92,7 +92,7 @@ end
 --- How many rows the table has.
 function verbs.fetch_count(class, ...)
   local db, count = split(class, "fetch_count", ...)
-  if count > 0 then raise("argument", "fetch_count: takes no arguments: Class:from_sql(...):fetch_count() counts rows of SQL") end
+  if count > 0 then raise("argument", "fetch_count: takes no arguments; use Class:from_sql(...):fetch_count() to count rows of SQL") end
   return db:fetch_value(record.description(class, db).count)
 end
 
@@ -174,7 +174,7 @@ local function columns_of_key(verb, description, values)
     given[position] = value
   end
   if not is_unique(description, given) then
-    raise("argument", ("%s: the columns given are no unique key of `%s`, whose unique keys are: %s")
+    raise("argument", ("%s: the given columns are not a unique key of `%s`, whose unique keys are: %s")
       :format(verb, description.table, list_keys(description)))
   end
   for position, column in ipairs(description.columns) do
@@ -195,8 +195,7 @@ local function check_key(verb, key)
   if type(key) ~= "string" or not key:find("^%s*[SsWw][EeIi][LlTt]") then return end
   local text = key:lower()
   if text:find("^%s*select%s") or text:find("^%s*with%s.*%sas%s*%(") then
-    raise("argument", verb .. ": expected a key, got SQL: Class:from_sql(sql, ...):fetch_one() fetches by SQL (alone it could be a key "
-      .. "that somebody has typed)")
+    raise("argument", verb .. ": expected a key, got SQL; use Class:from_sql(sql, ...):fetch_one() to fetch by SQL")
   end
 end
 
@@ -211,7 +210,7 @@ end
 
 local function check_is_key(verb, key)
   if record.info_of(key) then
-    raise("argument", verb .. ": expected a key, got a record: record:refresh() reads its row again")
+    raise("argument", verb .. ": expected a key, got a record; use record:refresh() to read its row again")
   end
   local is_draft = require("perilune.records.writing").is_draft(key)
   if is_draft or type(key) == "function" or type(key) == "thread" then

@@ -58,7 +58,7 @@ local function around(write, name, body, ...)
   local step = make_step(write, name, body)
   hook(write.target, step.run, write.db, ...)
   step.is_over = true
-  if step.calls == 0 then raise_misuse(write, name, "has not called its function: nothing was written") end
+  if step.calls == 0 then raise_misuse(write, name, "did not call its function, so nothing was written") end
   if step.calls > 1 then raise_misuse(write, name, "called its function more than once") end
   -- A hook may look at a failure, but not hide it.
   if not step.is_done then error(step.result, 0) end

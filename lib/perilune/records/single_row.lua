@@ -96,7 +96,7 @@ function perilune.single_row(name, options)
 
   local function wrap(row)
     for column in pairs(row) do
-      if methods[column] ~= nil then fail("the column `" .. column .. "` of `" .. name .. "` is called like a method") end
+      if methods[column] ~= nil then fail("the column `" .. column .. "` of `" .. name .. "` has the same name as a method") end
     end
     for column in pairs(defaults) do local _ = row[column] end -- raises for what is no column
     local self = setmetatable({}, object)

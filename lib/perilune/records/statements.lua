@@ -114,7 +114,7 @@ function makers.update(info, target, db, options)
   local columns, values = bound_values(info, target, db)
   local names = records.updated_columns(target, db)
   check_key(columns, "update", values)
-  if #names == 0 then raise("argument", "update: `" .. info.table .. "` has no columns but its key") end
+  if #names == 0 then raise("argument", "update: `" .. info.table .. "` has no columns other than its key") end
   return record_sql.text(columns.description, "update", names, policy_clause(info, options, "update"),
     record_options.columns(info, options, db)), list_of(values, names, columns.description.key)
 end

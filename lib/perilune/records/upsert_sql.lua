@@ -61,10 +61,10 @@ local function read_target(info, target, condition)
   for _, key in ipairs(keys) do
     if #key > 0 and is_same_set(key, columns) then return columns end
   end
-  local message = schema.kind == "view" and "a view has no keys: insert or update instead, or write SQL"
-    or #texts == 0 and "the table has no unique key, so that no row can be in the way: insert instead, or give it one "
+  local message = schema.kind == "view" and "a view has no keys; use insert, update or SQL instead"
+    or #texts == 0 and "the table has no unique key to conflict with; use insert, or add one "
       .. "(t:primary_key, or db:create_index with unique = true)"
-    or ("(%s) is no unique key; there are: %s. A partial index counts with `target_where`, its condition")
+    or ("(%s) is not a unique key; available: %s; for a partial index, give its condition as `target_where`")
       :format(table.concat(columns, ", "), table.concat(texts, ", "))
   errors.raise("argument", "upsert on `" .. schema.name .. "`: " .. message, { table = schema.name, unique_keys = keys })
 end
@@ -74,7 +74,7 @@ end
 --- Adds an assignment that an option asks for by name; the key and the target say which row it is, and stay.
 local function check_assigned(info, fixed, column)
   if not info.declared[column] then errors.raise_unknown_column(column, info.schema.name, info.columns) end
-  if fixed[column] then fail(info.schema, "`%s` says which row it is, and cannot be updated", column) end
+  if fixed[column] then fail(info.schema, "`%s` identifies the row, and cannot be updated", column) end
   if info.generated[column] then fail(info.schema, "`%s` is generated, and cannot be updated", column) end
 end
 
@@ -157,7 +157,7 @@ local function read_condition(info, where, bound)
   local wanted = sql_fragment.count_parameters(list[1], "upsert on `" .. info.schema.name .. "`: where")
   local count = (list.n or #list) - 1
   if count ~= wanted then
-    fail(info.schema, "where: the SQL has %d `?`, and %s given: write where = { \"count < ?\", 3 }%s", wanted,
+    fail(info.schema, "where: the SQL has %d `?`, and %s given; use where = { \"count < ?\", 3 }%s", wanted,
       count == 1 and "1 value is" or count .. " values are", count < wanted and count > 0 and " (perilune.null for NULL)" or "")
   end
   for index = 2, count + 1 do bound[#bound + 1] = { value = list[index] } end
@@ -176,7 +176,7 @@ end
 local function read_action(info, given, target, options)
   if options.update == "none" then
     for _, option in ipairs{ "where", "except", "set" } do
-      if options[option] ~= nil then fail(info.schema, "`%s` says nothing where nothing is updated", option) end
+      if options[option] ~= nil then fail(info.schema, "`%s` has no effect when nothing is updated", option) end
     end
     return "DO NOTHING", {}
   end

@@ -65,7 +65,7 @@ local function check_record(info, verb, value, db)
   end
   if value[1] ~= nil then
     raise("argument", ("%s: expected one record of %s or a table of columns, got a list%s"):format(verb, info.name,
-      verb == "insert" and ": insert_all takes lists" or ""))
+      verb == "insert" and "; use insert_all for lists" or ""))
   end
   if db then know_names(info, value, db) end
   return info.class(value)
@@ -90,7 +90,7 @@ local function split(verb, first, ...)
     info = record.info_of(target)
     position = position + 1
   end
-  if arguments.n > position then raise("argument", ("%s: there are too many arguments"):format(verb)) end
+  if arguments.n > position then raise("argument", ("%s: too many arguments"):format(verb)) end
   return info, target, db, record_options.read(verb, arguments[position])
 end
 
@@ -311,7 +311,7 @@ local function check_list(list)
     local is_element = math.type(key) == "integer" and key >= 1 and key <= count
     if not is_element and key ~= "n" then
       raise("argument", ("insert_all: expected a list of records, got a table with the key %s%s"):format(errors.describe(key),
-        type(key) == "string" and ": write {{ column = value }} for a list of one" or ""))
+        type(key) == "string" and "; use {{ column = value }} for a list of one" or ""))
     end
   end
 end
@@ -324,7 +324,7 @@ function verbs.insert_all(class, ...)
   if type(list) ~= "table" or getmetatable(list) ~= nil then
     raise("argument", "insert_all: expected a list of records, got " .. errors.describe(list))
   elseif rest ~= nil then
-    raise("argument", "insert_all: there are too many arguments")
+    raise("argument", "insert_all: too many arguments")
   end
   check_list(list)
   options = record_options.read("insert_all", options)

@@ -33,7 +33,7 @@ local function read_options(method, options)
   end
   checks.option_names(method, options, { returning = true, on_conflict = method == "update_all" or nil })
   if options.on_conflict ~= nil and not policies[options.on_conflict] then
-    raise("argument", method .. ": on_conflict is one of abort, fail, ignore, replace, rollback; got "
+    raise("argument", method .. ": on_conflict must be one of abort, fail, ignore, replace, rollback; got "
       .. errors.describe(options.on_conflict))
   end
   return options
@@ -68,7 +68,7 @@ local function read_assignments(self, assignments)
     end
     names[#names + 1] = name
   end
-  if #names == 0 then raise("argument", "update_all: no column to change is given") end
+  if #names == 0 then raise("argument", "update_all: expected at least one column to change") end
   table.sort(names)
   for index, name in ipairs(names) do
     local column = self.node.root.source:column(name)

@@ -68,7 +68,7 @@ end
 local function of_table(self, method, condition)
   local first, value = next(condition)
   if first == nil then
-    raise("argument", method .. "{}: an empty table is no condition; leave it out, or write all()")
+    raise("argument", method .. "{}: an empty table is not a condition; omit it, or use all()")
   elseif next(condition, first) == nil then
     check_key(first, method)
     return compare(column_of(self, first), value, first)
@@ -80,7 +80,7 @@ local function of_table(self, method, condition)
   return result
 end
 
-local boolean_cure = ": `==` of Lua gives true or false before SQL sees anything; write `column:eq(value)`"
+local boolean_cure = ": `==` of Lua is evaluated before SQL sees it; use `column:eq(value)`"
   .. " or { column = value }"
 
 --- The condition that a script has given, as an expression.
@@ -103,7 +103,7 @@ function conditions.read(self, method, condition, ...)
     end
     return condition
   elseif condition == nil then
-    raise("argument", method .. "(nil): there is no condition; is a name misspelt? For all rows leave it out")
+    raise("argument", method .. "(nil): expected a condition; check the spelling of names, or omit it for all rows")
   elseif type(condition) == "boolean" then
     raise("argument", method .. "(" .. tostring(condition) .. ")" .. boolean_cure)
   elseif marks.is_request(condition) or marks.is_association(condition) then

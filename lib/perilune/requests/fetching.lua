@@ -57,7 +57,7 @@ function verbs:find(...)
   if found ~= nil then return found end
   local source = self.node.root.source
   raise("record_not_found", "no row of `" .. source.table .. "` "
-    .. (key == nil and "fulfils the request" or "has the key " .. errors.describe(key) .. " and fulfils the request"),
+    .. (key == nil and "matches the request" or "has the key " .. errors.describe(key) .. " and matches the request"),
     { table = source.table, key = key })
 end
 
@@ -68,7 +68,7 @@ function verbs:rows(db)
   local class = plan.class
   if class then return awaken_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
   if plan.segments[2] or plan.prefetches[1] then
-    raise("argument", "rows: a request that includes associations is fetched by fetch_all")
+    raise("argument", "rows: not available for a request that includes associations; use fetch_all")
   end
   return db:rows(plan.sql, arguments(self, plan))
 end

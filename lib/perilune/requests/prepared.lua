@@ -132,14 +132,14 @@ function verbs:in_batches(size, db)
   check_positive("in_batches", 1, size)
   local node = self.node
   if node.limit or node.offset or node.selects then
-    raise("argument", "in_batches: goes through whole records in the order of their key, without a limit")
+    raise("argument", "in_batches: reads whole records in the order of their key, and takes no limit or selection")
   end
   if is_ordered(node) then
-    raise("argument", "in_batches: goes through the records in the order of their key; write request:unordered():in_batches(...), or "
-      .. "rows() to go through them in another order")
+    raise("argument", "in_batches: reads records in the order of their key; use request:unordered():in_batches(...), or "
+      .. "rows() for another order")
   end
   if multiplies(node) then
-    raise("argument", "in_batches: records come several times, since several rows are joined to each; write distinct() before it")
+    raise("argument", "in_batches: records would repeat, because several rows are joined to each; add distinct()")
   end
   local columns = node.root.source:key(node.alias)
   local ordered, last, is_done = self:order(table.unpack(columns)), nil, false

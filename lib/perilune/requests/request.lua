@@ -89,15 +89,15 @@ request.derive_with_request = derive_with_request
 local function check_list(method, list)
   for key in next, list do
     if math_type(key) ~= "integer" or key < 1 or key > #list then
-      raise("argument", method .. ": expected a list of columns; there is a field " .. errors.describe(key)
-        .. (key == "desc" and ", which is no option; write Class.c.name:desc()" or ""))
+      raise("argument", method .. ": expected a list of columns, got a field " .. errors.describe(key)
+        .. (key == "desc" and ", which is not an option; use Class.c.name:desc()" or ""))
     end
   end
 end
 
 --- The expressions of a list of columns, given as names, expressions or SQL text.
 local function terms(self, method, given)
-  if given.n == 0 then raise("argument", method .. ": nothing is given") end
+  if given.n == 0 then raise("argument", method .. ": expected at least one argument") end
   local list, shapes = {}, {}
   local names = given.n == 1 and type(given[1]) == "table" and getmetatable(given[1]) == nil and given[1] or given
   if names ~= given then check_list(method, names) end
@@ -215,7 +215,7 @@ function derivations:matching(pattern)
   local alias = self.node.alias
   local whole = not known and source:column(source.table, alias) or known and source:column_named(known.name, alias)
   if not whole then
-    raise("argument", "matching: `" .. source.table .. "` is no full-text table; write column:match(pattern) where there is one")
+    raise("argument", "matching: `" .. source.table .. "` is not a full-text table; use column:match(pattern) with a column of a full-text table")
   end
   return derive_with(self, "filter", whole:match(pattern))
 end

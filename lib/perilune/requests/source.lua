@@ -132,7 +132,7 @@ function Source:columns_table(place)
         return self:column(name, place)
       end,
       __newindex = function()
-        raise("readonly", "columns come from the schema: they cannot be set")
+        raise("readonly", "columns come from the schema and cannot be set")
       end,
     })
     tables[place or 1] = found
@@ -166,7 +166,7 @@ local function request_members(source, alias)
     local named = source.requests[name]
     if named ~= nil then return named end
     if type(name) == "number" then
-      raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()[" .. name .. "]")
+      raise("argument", "cannot index a request by number; use `for row in request:rows() do`, or request:fetch_all()[" .. name .. "]")
     end
     errors.raise_unknown("method", name, names_of(verbs, derivations, source.all_requests()))
   end })
@@ -182,13 +182,13 @@ local function request_metatable(source, alias)
     end,
     __tostring = function(self) return require("perilune.requests.plans").text(self) end,
     __len = function()
-      raise("argument", "# of a request: write request:fetch_count() for the number of rows, or #request:fetch_all()")
+      raise("argument", "cannot take # of a request; use request:fetch_count() for the number of rows, or #request:fetch_all()")
     end,
     __call = function()
-      raise("argument", "a request is no function; to go through its rows write `for row in request:rows() do`")
+      raise("argument", "cannot call a request; to iterate over its rows use `for row in request:rows() do`")
     end,
     __pairs = function()
-      raise("argument", "a request is no list; write `for row in request:rows() do`, or request:fetch_all()")
+      raise("argument", "cannot iterate over a request itself; use `for row in request:rows() do`, or request:fetch_all()")
     end,
   }
 end
@@ -212,7 +212,7 @@ local function requests_table(class)
       if type(name) ~= "string" or type(value) ~= "function" then
         raise("argument", "a named request is a function: function Class.requests:name(...) return self:filter{...} end")
       elseif verbs[name] or derivations[name] or name == "c" then
-        raise("argument", "`" .. name .. "` is a method of every request; name it otherwise")
+        raise("argument", "`" .. name .. "` is a method of every request; use another name")
       end
       rawset(requests, name, value)
       -- The default scope is part of what the class stands for.

@@ -24,7 +24,7 @@ end
 local function raise_unknown_option(place, options, known)
   local unknown = {}
   for name in pairs(options) do
-    if type(name) ~= "string" then checks.fail(place, "options have names, got " .. errors.describe(name)) end
+    if type(name) ~= "string" then checks.fail(place, "expected options with names, got " .. errors.describe(name)) end
     if known[name] == nil then unknown[#unknown + 1] = name end
   end
   table.sort(unknown)
@@ -43,7 +43,7 @@ end
 -- @tparam {[string]=string} kinds the options there are, with the type each must have ("any" for what is checked elsewhere)
 function checks.options(place, options, kinds)
   if options == nil then return {} end
-  if type(options) == "function" then checks.fail(place, "the options come before the function") end
+  if type(options) == "function" then checks.fail(place, "pass the options before the function") end
   if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. errors.describe(options)) end
   checks.option_names(place, options, kinds)
   for _, name in ipairs(sorted_keys(options)) do

@@ -35,7 +35,7 @@ local function read_cases(definition)
       raws[key] = value
     end
   end
-  if next(raws) == nil then errors.raise("argument", "perilune.enum: there are no cases") end
+  if next(raws) == nil then errors.raise("argument", "perilune.enum: expected at least one case") end
   return raws
 end
 
@@ -75,7 +75,7 @@ function perilune.enum(definition)
   function members.from_database(_, raw)
     local case = by_raw[raw]
     if case then return case end
-    return nil, "no case has the value " .. errors.describe(raw) .. " (there are " .. list_cases(cases) .. ")"
+    return nil, "no case has the value " .. errors.describe(raw) .. " (available: " .. list_cases(cases) .. ")"
   end
 
   function members.to_database(_, case)

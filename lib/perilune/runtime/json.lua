@@ -111,7 +111,7 @@ local function write_object(value, path, depth)
 end
 
 local function write_table(value, path, depth)
-  if depth >= deepest then fail_at(path, depth, "more than %d tables inside each other", deepest) end
+  if depth >= deepest then fail_at(path, depth, "nested more than %d tables deep", deepest) end
   local count, is_array = list_length(value, path, depth), getmetatable(value) == array_metatable
   if count == nil and is_array then fail_at(path, depth, "an array with names") end
   if count and (count > 0 or is_array) then return write_list(value, count, path, depth) end
@@ -150,19 +150,19 @@ local function read_code(text, position)
   local code = tonumber(digits, 16)
   if code < 0xD800 or code > 0xDFFF then return utf8.char(code), position + 4 end
   local low = code < 0xDC00 and tonumber(text:match("^\\u(%x%x%x%x)", position + 4) or "0", 16)
-  if not low or low < 0xDC00 or low > 0xDFFF then raise_at(text, position, "half a character") end
+  if not low or low < 0xDC00 or low > 0xDFFF then raise_at(text, position, "incomplete surrogate pair") end
   return utf8.char(0x10000 + (code - 0xD800) * 0x400 + (low - 0xDC00)), position + 10
 end
 
 local function read_escape(text, position)
   local letter = text:sub(position, position)
   if letter == "u" then return read_code(text, position + 1) end
-  return unescaped[letter] or raise_at(text, position, "no such escape"), position + 1
+  return unescaped[letter] or raise_at(text, position, "invalid escape"), position + 1
 end
 
 --- Reads a string whose first quote is before the position.
 local function read_string(text, position)
-  local stop = text:find('["\\%c]', position) or raise_at(text, #text + 1, "a string has no end")
+  local stop = text:find('["\\%c]', position) or raise_at(text, #text + 1, "unterminated string")
   if text:byte(stop) == 34 then return text:sub(position, stop - 1), stop + 1 end
   local parts = {}
   repeat
@@ -174,7 +174,7 @@ local function read_string(text, position)
     elseif text:byte(stop) == 127 then
       parts[#parts + 1], position = "\127", stop + 1
     end
-    stop = text:find('["\\%c]', position) or raise_at(text, #text + 1, "a string has no end")
+    stop = text:find('["\\%c]', position) or raise_at(text, #text + 1, "unterminated string")
   until text:byte(stop) == 34
   parts[#parts + 1] = text:sub(position, stop - 1)
   return table.concat(parts), stop + 1
@@ -230,7 +230,7 @@ function read(text, position, depth)
   local byte = text:sub(position, position)
   if byte == '"' then return read_string(text, position + 1) end
   if byte == "{" or byte == "[" then
-    if depth > deepest then fail("more than %d values inside each other", deepest) end
+    if depth > deepest then fail("nested more than %d values deep", deepest) end
     return (byte == "{" and read_object or read_array)(text, position + 1, depth + 1)
   end
   local word = words[byte]
@@ -241,7 +241,7 @@ end
 local function read_whole(text)
   local value, position = read(text, 1, 1)
   position = skip(text, position)
-  if position <= #text then raise_at(text, position, "something follows the value") end
+  if position <= #text then raise_at(text, position, "unexpected text after the value") end
   return value
 end
 

@@ -64,7 +64,7 @@ function types.convert(wanted, value)
   local converted, message = from_database(wanted, value)
   if converted == nil then
     local name = wanted.name or "the type"
-    return nil, message or (errors.describe(value) .. " is no value of " .. name)
+    return nil, message or (errors.describe(value) .. " is not a value of " .. name)
   end
   return converted
 end

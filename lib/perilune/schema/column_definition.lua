@@ -38,7 +38,7 @@ end
 
 local function set(column, modifier, clause)
   if column.clauses[modifier] then
-    checks.refuse("column:" .. modifier, "column `" .. column.name .. "` has it already")
+    checks.refuse("column:" .. modifier, "column `" .. column.name .. "` already has one")
   end
   column.clauses[modifier] = clause
   return column
@@ -71,7 +71,7 @@ end
 function modifiers:unique(policy)
   local place = check_open(self, "unique")
   if self.definition.is_alteration then
-    checks.refuse(place, "SQLite cannot add a unique column: write t:add_index(\"" .. self.name .. "\", { unique = true })")
+    checks.refuse(place, "SQLite cannot add a unique column; use t:add_index(\"" .. self.name .. "\", { unique = true })")
   end
   local clause = checks.on_conflict(place, policy)
   return set(self, "unique", "UNIQUE" .. clause:gsub("^ ON CONFLICT ABORT$", ""))
@@ -80,7 +80,7 @@ end
 --- Makes an index with the column, called `<table>_on_<column>`. One that is unique has an index already.
 function modifiers:indexed(...)
   local place = check_open(self, "indexed")
-  if select("#", ...) > 0 then checks.fail(place, "takes no arguments: for more than a plain index, use db:create_index") end
+  if select("#", ...) > 0 then checks.fail(place, "takes no arguments; use db:create_index for more than a plain index") end
   self.is_indexed = true
   return self
 end
@@ -97,7 +97,7 @@ end
 -- @param value what could be bound; perilune.null for NULL
 function modifiers:default(value)
   local place = check_open(self, "default")
-  if value == nil then checks.fail(place, "expected a value; perilune.null stands for NULL") end
+  if value == nil then checks.fail(place, "expected a value; use perilune.null for NULL") end
   local literal = sql_text.literal(value, place)
   return set(self, "default", "DEFAULT " .. literal:gsub("^CAST.*", "(%0)"))
 end
@@ -138,7 +138,7 @@ function modifiers:generated_as(expression, kind)
   local place = check_open(self, "generated_as")
   local word = checks.choice(place, "kind", kind, { "virtual", "stored" }) or "VIRTUAL"
   if word == "STORED" and self.definition.is_alteration then
-    checks.refuse(place, "SQLite can add virtual columns only, none that are stored")
+    checks.refuse(place, "SQLite can add only virtual generated columns, not stored ones")
   end
   local sql = sql_fragment.expression(expression, place)
   return set(self, "generated_as", "GENERATED ALWAYS AS (" .. sql .. ") " .. word)
@@ -155,7 +155,7 @@ function modifiers:references(name, options)
   local place = check_open(self, "references")
   options = checks.options(place, options, reference_options)
   if self.clauses.references then
-    checks.refuse(place, "column `" .. self.name .. "` refers to a table already: a second reference is made by t:foreign_key")
+    checks.refuse(place, "column `" .. self.name .. "` already refers to a table; use t:foreign_key for a second reference")
   end
   local columns = options.column and { options.column }
   return set(self, "references", table_reference.make(self.definition, name, 1, columns, options, place))

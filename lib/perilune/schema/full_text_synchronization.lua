@@ -40,7 +40,7 @@ function synchronization.refuse_column(db, content, column, place)
     for _, own in ipairs(db:columns(name)) do
       if checks.same_name(own.name, column) and not own.hidden then
         checks.refuse(place, "the full-text table `" .. name .. "` is synchronized with column `" .. column
-          .. "`: drop it first, and make it again afterwards")
+          .. "`; drop it first, and create it again afterwards")
       end
     end
   end
@@ -51,9 +51,9 @@ function synchronization.refuse_table(db, name, place)
   local others = tables_on(db, name)
   if #others > 0 then
     checks.refuse(place, "the full-text table `" .. others[1] .. "` is synchronized with `" .. name
-      .. "`: drop it first, and make it again afterwards")
+      .. "`; drop it first, and create it again afterwards")
   elseif #synchronization.drops(db, name) > 0 then
-    checks.refuse(place, "the full-text table `" .. name .. "` is synchronized: drop it, and make it again under the new name")
+    checks.refuse(place, "the full-text table `" .. name .. "` is synchronized; drop it, and create it again under the new name")
   end
 end
 

@@ -41,7 +41,7 @@ local function term_of(columns, term, place)
   if not is_plain_table then return indexed(columns, term, place) end
   local options = checks.rest(term, 1)
   checks.options(place, options, { sql = "string", desc = "boolean", collate = "string" })
-  if (term[1] == nil) == (options.sql == nil) then checks.fail(place, "a column is given by its name or by `sql`") end
+  if (term[1] == nil) == (options.sql == nil) then checks.fail(place, "give either the name of a column or `sql`") end
   local sql, column
   if options.sql then
     sql = sql_fragment.text(options.sql, place)
@@ -118,11 +118,11 @@ local function drop_by_columns(db, table_name, columns, options, place)
   local found = find(db, table_name, columns)
   local what = "`" .. table_name .. "` (" .. table.concat(columns, ", ") .. ")"
   if #found > 1 then
-    checks.refuse(place, "there are several indexes on " .. what .. ": " .. table.concat(found, ", ") .. ". Name one")
+    checks.refuse(place, "several indexes exist on " .. what .. ": " .. table.concat(found, ", ") .. "; name one")
   elseif found[1] then
     db:execute("DROP INDEX " .. sql_text.name(found[1]))
   elseif not options.if_exists then
-    errors.raise("unknown_index", place .. ": there is no index on " .. what)
+    errors.raise("unknown_index", place .. ": no index on " .. what)
   end
 end
 

@@ -22,7 +22,7 @@ Alteration.__index = Alteration
 -- `changes` are functions that give statements, in order. `columns` are those that the table will have by then.
 local function make(db, name, place)
   sql_text.name(name, place .. ": argument 1")
-  if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view: it can only be dropped and made again") end
+  if db:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view, which can only be dropped and created again") end
   local alteration = setmetatable({
     db = db,
     name = name,

@@ -53,7 +53,7 @@ function Definition:set_primary_key(components, place)
   if self.key_block then checks.refuse(place, "columns defined in the block of a primary key are all part of it") end
   if self.primary_key then
     local names = table.concat(self:key_names(), ", ")
-    checks.refuse(place, "table `" .. self.name .. "` has a primary key already" .. (names ~= "" and ": " .. names or ""))
+    checks.refuse(place, "table `" .. self.name .. "` already has a primary key" .. (names ~= "" and ": " .. names or ""))
   end
   self.primary_key = components
 end
@@ -72,7 +72,7 @@ function Definition:own_key(place)
   for _, component in ipairs(self.primary_key or {}) do
     for _, name in ipairs(names_of(component)) do key[#key + 1] = { name = name, type = self:type_of(name) } end
   end
-  if #key == 0 then checks.refuse(place, "table `" .. self.name .. "` has no primary key to refer to: name its column") end
+  if #key == 0 then checks.refuse(place, "table `" .. self.name .. "` has no primary key to refer to; name the column") end
   return key
 end
 
@@ -146,7 +146,7 @@ end
 function methods:auto_incremented_primary_key(name, options)
   local definition, place = open(self, "auto_incremented_primary_key")
   options = checks.options(place, options, { on_conflict = "string" })
-  if definition.without_rowid then checks.refuse(place, "a table without row ids cannot number its rows") end
+  if definition.without_rowid then checks.refuse(place, "a table without row ids cannot use AUTOINCREMENT") end
   return add_column(definition, name, "integer", place)
     :primary_key{ autoincrement = true, on_conflict = options.on_conflict }
 end
@@ -165,7 +165,7 @@ local function key_of_block(definition, body, policy, place)
   definition.key_policy, definition.key_block = policy, true
   local _ <close> = setmetatable({}, { __close = function() definition.key_block = nil end })
   body(definition.block_argument)
-  if #definition.primary_key == 0 then checks.refuse(place, "the block has defined no column") end
+  if #definition.primary_key == 0 then checks.refuse(place, "the block defined no columns") end
 end
 
 local function key_of_names(definition, names, policy, place)

@@ -38,7 +38,7 @@ function table_reference.key_of(db, name, place)
     if column.primary_key then key[column.primary_key] = column end
   end
   if #key == 0 then
-    checks.refuse(place, "table `" .. name .. "` has no primary key to refer to: name its column")
+    checks.refuse(place, "table `" .. name .. "` has no primary key to refer to; name the column")
   end
   return key
 end

@@ -7,13 +7,13 @@ enum ErrorFormat: String, CaseIterable, ExpressibleByArgument, Sendable {
 
 /// What all commands that run something have in common: what they say besides their data, and how.
 struct CommonOptions: ParsableArguments {
-    @Flag(name: .shortAndLong, help: "Say on standard error which database is used, and more.")
+    @Flag(name: .shortAndLong, help: "Write details, such as the database in use, to standard error.")
     var verbose = false
 
-    @Option(help: "When to use colors; NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE count, too.")
+    @Option(help: "When to use colors; NO_COLOR, FORCE_COLOR and CLICOLOR_FORCE also apply.")
     var color = ColorChoice.auto
 
-    @Option(help: "How errors are written to standard error.")
+    @Option(help: "The format of errors on standard error.")
     var errorFormat = ErrorFormat.text
 
     var errorColors: Colors { CommandOutput.errorColors(color) }

@@ -4,8 +4,8 @@ import ArgumentParser
 struct ContextOptions: ParsableArguments {
     @Option(
         help: """
-            For whom the command runs: live; a test, which has a frozen clock and never uses the database itself; or a \
-            preview, on a private copy. Defaults to the variable PERILUNE_CONTEXT.
+            The context: live; test, with a frozen clock and never on the database itself; or preview, on a private \
+            copy. Defaults to the environment variable PERILUNE_CONTEXT.
             """)
     var context: ContextOption?
 

@@ -21,6 +21,6 @@ struct DatabaseOption<Command: DatabaseCommand>: ParsableArguments {
 
 /// The option of commands that otherwise refuse a database that does not exist: a mistyped path is not an empty database.
 struct CreateOption: ParsableArguments {
-    @Flag(help: "Take an empty database if there is none at the path of --database.")
+    @Flag(help: "Start with an empty database if the file of --database does not exist.")
     var create = false
 }

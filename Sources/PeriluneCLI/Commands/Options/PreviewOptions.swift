@@ -2,7 +2,7 @@ import ArgumentParser
 
 /// How the report of a preview is written.
 struct PreviewReportOptions: ParsableArguments {
-    @Option(help: "How the report of the preview is written.")
+    @Option(help: "The format of the report.")
     var format: PreviewFormat?
 
     @Option(help: ArgumentHelp("Maximum number of rows shown for each table and kind of change.", valueName: "count"))
@@ -23,15 +23,15 @@ struct PreviewOptions: ParsableArguments {
     @Flag(help: "Run on a private copy, and report what would change.")
     var preview = false
 
-    @Option(help: ArgumentHelp("Write the changes of the preview as a plan.", valueName: "plan"))
+    @Option(help: ArgumentHelp("Save the changes of the preview as a plan file.", valueName: "path"))
     var save: String?
 
-    @Flag(help: "End with status 2 if the preview would change anything.")
+    @Flag(help: "Exit with status 2 if the script would change anything.")
     var check = false
 
     @OptionGroup var report: PreviewReportOptions
 
-    @Flag(help: "Let the previewed script change files and run programs.")
+    @Flag(help: "Allow the previewed script to change files and run programs.")
     var allowEffects = false
 
     @OptionGroup var creating: CreateOption

@@ -3,7 +3,7 @@ import ArgumentParser
 /// Which statements are written to standard error.
 struct TraceOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("Write each SQL statement to standard error: statements, if not said, or profile.", valueName: "what"))
+        help: ArgumentHelp("Write each SQL statement to standard error: statements (default), or profile.", valueName: "what"))
     var trace: TraceDetail?
 
     @Flag(help: "Show bound values in the trace.")
@@ -17,6 +17,6 @@ struct TraceOptions: ParsableArguments {
     var request: TraceRequest { TraceRequest(detail: trace, showsValues: traceValues, slow: slow) }
 
     func validate() throws {
-        if traceValues, trace == nil, slow == nil { throw ValidationError("--trace-values is for --trace and --slow") }
+        if traceValues, trace == nil, slow == nil { throw ValidationError("--trace-values requires --trace or --slow") }
     }
 }
