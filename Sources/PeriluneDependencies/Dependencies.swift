@@ -160,7 +160,7 @@ public actor Dependencies {
         case .value(let source): return try await value(for: key, from: source)
         case .reported(let source, let cure):
             if !made.contains(where: { $0.key == ObjectIdentifier(key) }) {
-                Issues.report("the dependency \(Key.name) is used, but was not given: \(cure)")
+                Issues.report("the dependency \(Key.name) is used, but not provided: \(cure)")
             }
             return try await value(for: key, from: source)
         case .none(let cure):
@@ -173,8 +173,8 @@ public actor Dependencies {
             if case .cases = identity {
                 "the cases of a test with arguments must not share it; provide it with a trait of PeriluneTestSupport"
             } else {
-                "no test runs on this task. Give a detached task or thread the container (Dependencies.current) of its test; "
-                    + "wrap a test of XCTest in Dependencies.withTestScope"
+                "no test is running on this task; pass Dependencies.current of the test to detached tasks and threads, "
+                    + "or wrap an XCTest test in Dependencies.withTestScope"
             }
         return DependencyError(.noTest, "the dependency \(name) belongs to one test, and \(reason)")
     }
@@ -210,12 +210,12 @@ public actor Dependencies {
             if prepared.entries[key] != nil {
                 error = DependencyError(
                     .alreadyPrepared,
-                    "the dependency \(entry.name) is prepared twice: prepare it once, at the start; "
-                        + "override it by Dependencies.with, where it is to be another one for a while")
+                    "the dependency \(entry.name) is prepared twice; prepare it once, at the start, "
+                        + "and override it in a scope with Dependencies.with")
             } else if made.contains(where: { $0.key == key }) {
                 error = DependencyError(
                     .alreadyUsed,
-                    "the dependency \(entry.name) is prepared after it was used: prepare it first, at the start")
+                    "the dependency \(entry.name) is prepared after it was used; prepare it first, at the start")
             } else {
                 continue
             }

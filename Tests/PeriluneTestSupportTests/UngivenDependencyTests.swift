@@ -10,7 +10,7 @@ import Testing
             }
             #expect(count == 0)
         } matching: { issue in
-            "\(issue)".contains("the dependency defaultDatabase is used, but was not given")
+            "\(issue)".contains("the dependency defaultDatabase is used, but not provided")
         }
     }
 }

@@ -170,7 +170,7 @@ function scenario_cells.value(cell, column, names, place)
   if cell.kind == "name" then return names[cell.text] end
   if cell.kind == "blob" then return perilune.blob(cell.text) end
   if cell.kind == "text" then return cell.text end
-  if cell.kind == "any" then fail(place, "a value", cell, ", which says what a row has") end
+  if cell.kind == "any" then fail(place, "a value", cell, "; a row needs values") end
   if cell.kind == "bare" then return storing_of(column)(cell, place) end
 end
 

@@ -93,7 +93,7 @@ end
 local function check_path(name, path)
   for _, seen in ipairs(path) do
     if seen == fold(name) then
-      state.mistake("t.make: a row of %s needs one of %s: give one of them its column",
+      state.mistake("t.make: a row of %s needs one of %s; set the column of one of them",
         table.concat(path, ", which needs one of "), name)
     end
   end

@@ -93,7 +93,7 @@ function scenario_row_source.of(what, value)
   if not items then
     state.mistake("%s: expected rows (a list, a request, changes), got %s%s", what,
       type(value) == "table" and display.show(value) or errors.describe(value),
-      type(value) == "string" and "; for SQL write expect(t.db:fetch_all(sql))" or "")
+      type(value) == "string" and "; use expect(t.db:fetch_all(sql)) for SQL" or "")
   end
   check_items(what, items)
   local source = { items = items, columns = all_columns(items), what = "column" }

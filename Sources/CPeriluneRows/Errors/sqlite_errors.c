@@ -88,13 +88,13 @@ static void set_columns(lua_State *L, const char *message) {
 const char *pdb_readonly_reason(int extended_code) {
     switch (extended_code) {
         case SQLITE_READONLY_ROLLBACK:
-            return "a program ended while it was writing to the database, and what it left half done cannot be taken back by who only "
-                   "reads: open it once for writing";
+            return "a program ended while writing to the database, and a read-only connection cannot recover it; open it once "
+                   "for writing";
         case SQLITE_READONLY_RECOVERY:
         case SQLITE_READONLY_CANTINIT:
         case SQLITE_READONLY_CANTLOCK:
-            return "the database has a write-ahead log, which can be read only by who may write to the files beside it (-wal, -shm): "
-                   "open it once for writing, or give the right to write to its folder";
+            return "the database has a write-ahead log, which can be read only with write access to the files beside it (-wal, "
+                   "-shm); open it once for writing, or grant write access to its folder";
         default: return NULL;
     }
 }

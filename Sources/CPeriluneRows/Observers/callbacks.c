@@ -214,8 +214,8 @@ int pdb_set_callback_failure(lua_State *L) {
 }
 
 static int raise_loop(lua_State *L) {
-    return plua_raise(L, "observation_loop", "observers that write in did_commit or did_rollback call themselves: "
-                          "%d transactions, one after the end of the other", deepest_deferral);
+    return plua_raise(L, "observation_loop", "observers form a loop: did_commit or did_rollback wrote at the end "
+                          "of %d transactions in a row", deepest_deferral);
 }
 
 /* Runs in an access. All are called, whichever of them fail. */

@@ -45,9 +45,9 @@ static int async_finished(lua_State *L, int status, lua_KContext unused) {
 
 static int swift_async_function(lua_State *L) {
     if (!plua_context_of(L)->has_driver || !lua_isyieldable(L)) {
-        return plua_raise(L, "yield", "an asynchronous function cannot be called here: not in a run that the host has "
-                                          "started synchronously, nor inside a database block, perilune.with, a metamethod, an iterator "
-                                          "or a function called back by table.sort or string.gsub");
+        return plua_raise(L, "yield", "an asynchronous function cannot be called in a run that the host started "
+                                          "synchronously, nor inside a database block, perilune.with, a metamethod, an iterator "
+                                          "or a callback of table.sort or string.gsub");
     }
     int result = call_swift(L);
     if (result != PLUA_YIELD) return result >= 0 ? result : lua_error(L);

@@ -179,9 +179,9 @@ static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) 
         plua_pop(coroutine, 1);
         close_coroutine(L, coroutine);
         plua_raise_if_cancelled(L);
-        return plua_raise(L, "yield", "an asynchronous function cannot be called here: a coroutine that calls it was "
-                                          "resumed inside a database block, or in a function or metamethod that "
-                                          "table.sort, string.gsub or another library function calls");
+        return plua_raise(L, "yield", "an asynchronous function cannot be called in a coroutine that was resumed "
+                                          "inside a database block, a metamethod, or a callback of table.sort, "
+                                          "string.gsub or another library function");
     }
     lua_pushlightuserdata(L, (void *)&plua_async_marker);
     return lua_yieldk(L, 1, 0, next);
@@ -293,8 +293,8 @@ static int coroutine_yield(lua_State *L) {
     lua_pop(L, 1);
     if (!is_main && lua_isyieldable(L)) return lua_yield(L, lua_gettop(L));
     if (is_main) return plua_raise(L, "yield", "cannot yield here: no coroutine is running");
-    return plua_raise(L, "yield", "cannot yield here: not inside a database block, nor in a function or metamethod "
-                                      "that table.sort, string.gsub or another library function calls");
+    return plua_raise(L, "yield", "cannot yield inside a database block, a metamethod, or a callback of "
+                                      "table.sort, string.gsub or another library function");
 }
 
 static int coroutine_get_status(lua_State *L) {

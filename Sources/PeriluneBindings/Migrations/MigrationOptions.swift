@@ -29,8 +29,8 @@ struct MigrationOptions {
         guard let name = Self.fileName(of: writer), erasableFile == nil else { return }
         throw BindingError(
             "forbidden",
-            "the schema of \(name) is not what the migrations make; erase_on_schema_change would erase all its data for that. "
-                + "To let it: m:migrate(db, { erase = \"\(name)\" })\n" + differences.joined(separator: "\n"))
+            "the schema of \(name) differs from what the migrations create, and erase_on_schema_change would erase all its data; "
+                + "to allow it, use m:migrate(db, { erase = \"\(name)\" })\n" + differences.joined(separator: "\n"))
     }
 
     private static func fileName(of writer: any DatabaseWriter) -> String? {

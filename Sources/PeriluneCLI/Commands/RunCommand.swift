@@ -90,7 +90,7 @@ struct RunCommand: AsyncParsableCommand, DatabaseCommand {
             if let file { CommandOutput.note("script: \(file)", colors) }
         }
         if let path = database.path, request.database == nil {
-            CommandOutput.note("this is a test: \(path) is left alone, and the database is an empty one in memory", colors)
+            CommandOutput.note("test context: using an empty database in memory instead of \(path)", colors)
         }
         let status = try await context.run { try await ScriptRunner(request: request, colors: colors).run() }
         try StandardStreams.flush()

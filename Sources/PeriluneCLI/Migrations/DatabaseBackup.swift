@@ -55,7 +55,7 @@ enum DatabaseBackup {
         var report = ErrorReport(error)
         report.message = "\(text): \(report.message)"
         report.sql = nil
-        report.help = "--no-backup migrates without a copy"
+        report.help = "use --no-backup to migrate without a copy"
         return report
     }
 
@@ -73,7 +73,7 @@ enum DatabaseBackup {
                 throw CommandFailure(
                     ErrorReport(
                         "cannot make the copy \(copy): \(reason)", kind: "io",
-                        help: "--no-backup migrates without a copy"))
+                        help: "use --no-backup to migrate without a copy"))
             }
         }
         throw CommandFailure(ErrorReport("too many copies of \(path)", kind: "io"))

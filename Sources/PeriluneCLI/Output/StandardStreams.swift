@@ -28,7 +28,7 @@ enum StandardStreams {
     static func flush() throws {
         guard fflush(stdout) == 0 else { throw failure() }
         // The script has printed, and its print does not look: what went wrong then is not known any more.
-        guard ferror(stdout) == 0 else { throw failure("some of the output is lost") }
+        guard ferror(stdout) == 0 else { throw failure("some of the output was lost") }
     }
 
     /// Lets what is written to standard output go to standard error.

@@ -89,7 +89,7 @@ extension ScriptRunner {
         }
         plan.scripts = scripts.map { PreviewPlan.Script(name: $0.name, bytes: $0.bytes) }
         try Self.savingPlan { [plan] in try plan.write(to: path) }
-        CommandOutput.note("saved: \(path); perilune apply \(path) makes these changes", colors)
+        CommandOutput.note("saved to \(path); use `perilune apply \(path)` to apply these changes", colors)
     }
 }
 

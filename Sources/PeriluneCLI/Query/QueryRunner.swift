@@ -129,7 +129,7 @@ struct QueryRunner {
         return try names.map { name in
             guard let name else { return .null }
             guard let parameter = parameters.first(where: { $0.name == name }) else {
-                throw usage("the parameter \(name) has no value", help: "give one by -p \(name)=VALUE")
+                throw usage("the parameter \(name) has no value", help: "pass one with -p \(name)=VALUE")
             }
             return parameter.value.databaseValue
         }
@@ -166,7 +166,7 @@ struct QueryRunner {
         // What GRDB says of several statements, and of none.
         if error.resultCode == .SQLITE_MISUSE || error.message == "empty statement" {
             report = ErrorReport("expected one SQL statement", kind: "sql")
-            report.help = "a script can run several: perilune run -e 'db:execute[[...]]'"
+            report.help = "to run several, use perilune run -e 'db:execute[[...]]'"
         }
         report.sql = sql
         report.sqlOffset = offset >= 0 ? offset : nil

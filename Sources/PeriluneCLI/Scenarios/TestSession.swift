@@ -136,7 +136,7 @@ struct TestSession {
         var text = "  help  scenarios are in files NAME_scenario.lua; looked in \(paths)"
         if !others.isEmpty {
             let names = others.prefix(3).joined(separator: ", ") + (others.count > 3 ? ", ..." : "")
-            text += ", where there are files of other names: \(names)"
+            text += ", which has files with other names: \(names)"
         }
         return DisplayText.escaped(text)
     }

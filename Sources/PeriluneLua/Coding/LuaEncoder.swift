@@ -261,7 +261,7 @@ private struct KeyedEncoding<Key: CodingKey>: KeyedEncodingContainerProtocol {
     var codingPath: [any CodingKey] { encoder.codingPath }
 
     private func add(_ node: Node, _ key: any CodingKey) throws {
-        guard encoder.node.becomeFields() else { throw encoder.failure(key, "a value of two kinds was encoded here") }
+        guard encoder.node.becomeFields() else { throw encoder.failure(key, "a value was encoded into containers of two kinds") }
         let isInteger = key.intValue != nil && !encoder.hasStringKeys
         encoder.node.append(isInteger ? .integer(Int64(key.intValue!)) : .string(LuaString(key.stringValue)), node)
     }
@@ -308,7 +308,7 @@ private struct UnkeyedEncoding: UnkeyedEncodingContainer {
     private func encoderForNext() throws -> NodeEncoder {
         let key = IndexKey(count)
         let node = Node()
-        guard encoder.node.becomeElements() else { throw encoder.failure(key, "a value of two kinds was encoded here") }
+        guard encoder.node.becomeElements() else { throw encoder.failure(key, "a value was encoded into containers of two kinds") }
         encoder.node.append(node)
         return encoder.child(node, key)
     }

@@ -71,7 +71,7 @@ public struct LuaLimits: Sendable, Equatable {
         switch reason {
         case .timeout: error = LuaError(.timeout, "the script ran longer than its limit of \(time.map { "\($0)" } ?? "?")")
         case .memory: error = LuaError(.memory, "the script used more memory than its limit of \(memoryInBytes ?? 0) bytes")
-        case .budget: error = LuaError(.budget, "the script used up its \(instructions ?? 0) instructions")
+        case .budget: error = LuaError(.budget, "the script exceeded its limit of \(instructions ?? 0) instructions")
         case .exit:
             error = LuaError(.exit, "the script ended with status \(exitStatus)")
             error.fields["status"] = .integer(Int64(exitStatus))

@@ -129,7 +129,7 @@ package final class Association: Sendable {
                 : !parts.groups.isEmpty || parts.having != nil ? "groups" : nil
         if let obstacle {
             throw RequestError.argument(
-                "\(place): an association with \(obstacle) cannot be joined; including_all can fetch it")
+                "\(place): an association with \(obstacle) cannot be joined; use including_all to fetch it")
         }
     }
 
@@ -154,7 +154,7 @@ extension Request {
                 guard joins(identity), expression.contains(except: known, { $0.isColumn(of: identity) }) else { continue }
                 throw RequestError(
                     "ambiguous",
-                    "`\(identity.name)` leads to `\(table.name)` several times in the request: give each an alias, and take the "
+                    "`\(identity.name)` leads to `\(table.name)` several times in the request; give each an alias, and use the "
                         + "column from the one that is meant", fields: ["table": table.name])
             }
         }

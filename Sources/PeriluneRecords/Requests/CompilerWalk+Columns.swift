@@ -169,7 +169,7 @@ private struct ColumnMeaning {
             switch place {
             case .alias(let alias): "two tables have the alias `\(alias)`"
             case .association(let identity):
-                "`\(identity.name)` leads to `\(table.name)` \(found.count) times in the request (\(names)): give each an alias, and take "
+                "`\(identity.name)` leads to `\(table.name)` \(found.count) times in the request (\(names)); give each an alias, and use "
                     + "the column from the one that is meant"
             case .nearest:
                 "`\(table.name)` is joined \(found.count) times (\(names)): give each an alias, and take the column from the one "

@@ -78,7 +78,7 @@ package struct SQLFragment: Sendable {
             let isNamed = pieces.contains { if case .named = $0 { true } else { false } }
             guard wanted == list.count || (isNamed && list.isEmpty && wanted == 0) else {
                 throw RequestError.argument(
-                    "the SQL text asks for \(wanted) value\(wanted == 1 ? "" : "s"), \(list.count) given: "
+                    "the SQL text expects \(wanted) value\(wanted == 1 ? "" : "s"), got \(list.count): "
                         + excerpt(sql))
             }
         case .named(let values):

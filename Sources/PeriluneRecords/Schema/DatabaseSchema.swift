@@ -59,7 +59,7 @@ package final class DatabaseSchema: Sendable {
         else { return nil }
         if found.databaseName.foldedName == parts[0].foldedName {
             return RequestError(
-                "unknown_table", "no table `\(name)`: tables of attached databases go by their own names: `\(found.name)`",
+                "unknown_table", "no table `\(name)`: refer to tables of attached databases by their name alone: `\(found.name)`",
                 fields: ["name": name, "suggestion": found.name])
         }
         return RequestError(

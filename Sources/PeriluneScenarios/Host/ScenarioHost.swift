@@ -181,6 +181,6 @@ final class ScenarioHost {
         let file = attempt.source.file
         if let folder = attempt.databases.migrations(of: file) { return folder }
         throw BindingError(
-            "usage", "there is no folder of migrations: `migrations` in `\(file.place.project.isEmpty ? "." : file.place.project)`, or the one given by --migrations")
+            "usage", "no folder of migrations found: expected `migrations` in `\(file.place.project.isEmpty ? "." : file.place.project)`, or the one given with --migrations")
     }
 }

@@ -17,7 +17,7 @@ struct SummaryText {
             lines.append(style.yellow("\(stateless.count) without a check"))
             lines += stateless.prefix(5).map { "  \(FailureText.line($0.scenario.place))  \(FailureText.line($0.scenario.title))" }
         }
-        lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots: nothing compares them; --remove-obsolete-snapshots removes them").map(style.yellow)
+        lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots (use --remove-obsolete-snapshots to delete them)").map(style.yellow)
         lines += Self.list(summary.removedSnapshots, "obsolete snapshots removed")
         for scenario in summary.focused {
             lines.append(style.red("scenario.only was left in at \(scenario.place): the run fails"))

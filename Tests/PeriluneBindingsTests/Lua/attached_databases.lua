@@ -30,7 +30,7 @@ test("names with a schema are told how to write them", function()
   attach()
   local err = fails("unknown_table", function() return perilune.record "archive.book":fetch_all() end)
   equal({ err.name, err.suggestion }, { "archive.book", "book" })
-  matches(err.message, "tables of attached databases go by their own names: `book`")
+  matches(err.message, "refer to tables of attached databases by their name alone: `book`")
   db:execute "CREATE TABLE book (id INTEGER PRIMARY KEY)"
   err = fails("unknown_table", function() return perilune.record "Archive.Book":fetch_all() end)
   matches(err.message, "`book` is the one of `main`, which is found first")

@@ -155,7 +155,7 @@ end)
 test("restart: what comes while it runs ends it, and starts anew", function()
   local log, automation = record_calls("restart")
   equal(log, { "begin 1", "begin 2", "begin 3", "end 3" })
-  equal(outcomes(automation), { "succeeded", "cancelled (set off again)", "cancelled (set off again)" })
+  equal(outcomes(automation), { "succeeded", "cancelled (triggered again)", "cancelled (triggered again)" })
 end)
 
 test("parallel: what comes while it runs runs as well, up to so many", function()
@@ -297,7 +297,7 @@ test("what is skipped or cancelled inside of an access is kept all the same", fu
   equal(list, { "skipped (still running)", "skipped (still running)", "succeeded" })
   list = outcomes(restart)
   table.sort(list)
-  equal(list, { "cancelled (set off again)", "cancelled (set off again)", "succeeded" })
+  equal(list, { "cancelled (triggered again)", "cancelled (triggered again)", "succeeded" })
 end)
 
 test("the table of the runs may be dropped, and comes again", function()

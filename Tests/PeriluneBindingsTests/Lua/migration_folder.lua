@@ -130,7 +130,7 @@ end)
 test("a folder that is not there is an error", function()
   local path = temporary_path("nowhere")
   local err = fails("cannot_open", perilune.migrator, { folder = path })
-  matches(err, path .. ": there is none")
+  matches(err, path .. ": it does not exist")
   equal(err.path, path)
   local file = folder{ ["x"] = "" } .. "/x"
   matches(fails("cannot_open", perilune.migrator, { folder = file }), "it is a file")

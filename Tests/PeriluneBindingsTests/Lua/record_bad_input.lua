@@ -47,7 +47,7 @@ end)
 
 test("a table in place of a table's name", function()
   matches(fails("argument", perilune.record, { table = "author" }).message,
-    'perilune.record: argument 1: expected the name of a table, got a table: write perilune.record("author", { ... })')
+    'perilune.record: argument 1: expected the name of a table, got a table; use perilune.record("author", { ... })')
 end)
 
 test("columns that must have a value", function()

@@ -93,7 +93,7 @@ test("names that such requests have wrong are told when they are given a databas
   local wrong = Later:filter{ titel = "x" }
   equal(fails("unknown_column", wrong.fetch_all, wrong, other).suggestion, "title")
   fails("unknown_table", wrong.fetch_all, wrong)
-  matches(fails("unknown_table", Later.filter_key, perilune.record "later", 1).message, "write filter{ column = value }")
+  matches(fails("unknown_table", Later.filter_key, perilune.record "later", 1).message, "use filter{ column = value }")
   other:read(function()
     equal(fails("unknown_column", Later.filter, Later, { tile = "x" }).suggestion, "title")
     equal(Later:filter_key(1):fetch_one(), nil)

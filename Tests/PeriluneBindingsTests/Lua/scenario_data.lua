@@ -123,7 +123,7 @@ test("cells that do not fit their column are errors with their place", function(
   mistake("| total |\n| x |", "column `total`: expected a number, got x")
   mistake("| is_paid |\n| yes |", "column `is_paid`: expected true or false, got yes")
   mistake("| sent_at |\n| noon |", "column `sent_at`: expected a date")
-  mistake("| number |\n| * |", "column `number`: expected a value, got *, which says what a row has")
+  mistake("| number |\n| * |", "column `number`: expected a value, got *, a row needs values")
   mistake("| numbr |\n| 1 |", "no column `numbr`; did you mean `number`?")
 end)
 

@@ -178,7 +178,7 @@ test("what is no list of rows is an error", function()
   matches(failure('expect(7):rows "| a |"').message, "rows: expected rows (a list, a request, changes), got the integer 7")
   matches(failure('expect({ x = 1 }):rows "| a |"').message, "got { x = 1 }")
   matches(failure('expect({ 1 }):rows "| a |"').message, "got the integer 1 at position 1")
-  matches(failure('expect("SELECT 1"):rows "| a |"').message, "for SQL write expect(t.db:fetch_all(sql))")
+  matches(failure('expect("SELECT 1"):rows "| a |"').message, "use expect(t.db:fetch_all(sql)) for SQL")
 end)
 
 test("count and is_empty show the rows that there are", function()

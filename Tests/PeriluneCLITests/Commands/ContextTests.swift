@@ -39,7 +39,7 @@ import Testing
         ).wait()
         #expect(result.status == 0, "\(result.errors)")
         #expect(result.output == "test\ttrue\ttrue\n0\n")
-        #expect(result.errors.contains("this is a test: shop.sqlite is left alone"))
+        #expect(result.errors.contains("test context: using an empty database in memory instead of shop.sqlite"))
         #expect(try files(folder) == before)
     }
 

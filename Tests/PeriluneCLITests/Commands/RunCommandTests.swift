@@ -551,7 +551,7 @@ import Testing
         process.send("KILL")
         _ = try process.wait()
         try #require(folder.exists("x.sqlite-journal"))
-        let reason = "a program ended while it was writing to the database, and what it left half done cannot be taken back by who only reads: open it once for writing"
+        let reason = "a program ended while writing to the database, and a read-only connection cannot recover it; open it once for writing"
         var result = try folder.perilune("query", "--database", "x.sqlite", "SELECT count(*) FROM t")
         #expect(result.errors.contains(reason), "\(result.errors)")
         result = try folder.perilune("run", "--readonly", "--database", "x.sqlite", "-e", "db:fetch_value('SELECT count(*) FROM t')")

@@ -229,7 +229,7 @@ import Testing
         let folder = try TestFolder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect((result.status, result.output) == (74, ""))
-        #expect(result.errors == "error: cannot read the folder of migrations migrations: there is none\n")
+        #expect(result.errors == "error: cannot read the folder of migrations migrations: it does not exist\n")
         #expect(!folder.exists("x.sqlite"))
     }
 

@@ -225,7 +225,7 @@ import Testing
         let saved = try folder.perilune(
             "run", "change.lua", "--database", "shop.sqlite", "--preview", "--save", "x.plan")
         #expect(saved.status == 0)
-        #expect(saved.errors == "saved: x.plan; perilune apply x.plan makes these changes\n")
+        #expect(saved.errors == "saved to x.plan; use `perilune apply x.plan` to apply these changes\n")
         #expect(try titles(folder) == "{\"t\":\"Typee,Omoo,Mardi\"}\n")
         let applied = try folder.perilune("apply", "x.plan", "--database", "shop.sqlite", "--yes")
         #expect((applied.status, applied.output) == (0, ""))

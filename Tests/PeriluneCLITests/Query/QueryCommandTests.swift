@@ -72,7 +72,7 @@ import Testing
         #expect(unknown.status == 64)
         #expect(unknown.errors == "error: the statement has no parameter contry\n  help  did you mean `country`?\n")
         let missing = try folder.perilune("query", "SELECT :a, :b", "-p", "a=1")
-        #expect(missing.errors == "error: the parameter b has no value\n  help  give one by -p b=VALUE\n")
+        #expect(missing.errors == "error: the parameter b has no value\n  help  pass one with -p b=VALUE\n")
         #expect(try folder.perilune("query", "SELECT :a", "-p", "a=1", "-p", "a=2").status == 64)
         #expect(try folder.perilune("query", "SELECT :a", "-p", "a").status == 64)
     }

@@ -69,7 +69,7 @@ import Testing
         #expect(result.output == "no scenarios found\n")
         #expect(
             result.errors == "  help  scenarios are in files NAME_scenario.lua; looked in `scenarios`, "
-                + "where there are files of other names: books_test.lua\n")
+                + "which has files with other names: books_test.lua\n")
     }
 
     @Test func `scenarios are listed, also as JSON`() throws {

@@ -260,8 +260,8 @@ import Testing
 
     @Test func `SQL text with the wrong values, or that reaches beyond its place, is an error`() throws {
         let wrong: [(String, SQLFragment.Arguments, String)] = [
-            ("a = ?", .none, "the SQL text asks for 1 value, 0 given: `a = ?`"),
-            ("a = 1", .positional([try c("a")]), "the SQL text asks for 0 values, 1 given: `a = 1`"),
+            ("a = ?", .none, "the SQL text expects 1 value, got 0: `a = ?`"),
+            ("a = 1", .positional([try c("a")]), "the SQL text expects 0 values, got 1: `a = 1`"),
             ("a = :x", .none, "the SQL text has `:x`, but its arguments have no names: `a = :x`"),
             ("a = :x", .named([:]), "missing value for `:x` in the SQL text `a = :x`"),
             ("a = :x", .named(["x": try c("a"), "y": try c("a")]), "unused value for `:y`, which is not in the SQL text `a = :x`"),

@@ -58,7 +58,7 @@ import Testing
         let told = try await project.run(.pretty)
         #expect(told[.pretty] == """
             1 passed, 0 failed, 0 skipped
-            3 obsolete snapshots: nothing compares them; --remove-obsolete-snapshots removes them
+            3 obsolete snapshots (use --remove-obsolete-snapshots to delete them)
               scenarios/__snapshots__/a/y.snap
               scenarios/__snapshots__/gone/z.snap.new
               scenarios/__snapshots__/loose.snap

@@ -115,7 +115,7 @@ import Testing
         }
         let before = try folder.contents()
         let error = await #expect(throws: DatabaseError.self) { try await ScriptPreview(of: .live(folder.path + "/killed")) }
-        #expect(error?.message == "a program ended while it was writing to the database, and what it left half done cannot be taken back by who only reads: "
+        #expect(error?.message == "a program ended while writing to the database, and a read-only connection cannot recover it; "
                     + "open it once for writing")
         #expect(try folder.contents() == before)
     }

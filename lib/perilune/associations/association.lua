@@ -266,7 +266,7 @@ end
 --- The association without the default scope of the class that it leads to.
 function members:unscoped()
   local root = self.node
-  if root.parent then raise("argument", "unscoped: comes first: Class." .. name_of(self) .. ":unscoped():filter(...)") end
+  if root.parent then raise("argument", "unscoped: must come first: Class." .. name_of(self) .. ":unscoped():filter(...)") end
   if not root.unscoped then
     local copy = request.new_node(nil, "association", 0)
     for _, field in ipairs{
@@ -289,7 +289,7 @@ end
 
 arity.limit(members, "association:", {
   count = 0, is_empty = 0, min = 1, max = 1, sum = 1, average = 1, total = 1, unscoped = 0, as = 1,
-}, { count = "write association:filter(...):count()" })
+}, { count = "use association:filter(...):count()" })
 
 -- What scripts see ------------------------------------------------------------------------------------------------------------
 
@@ -320,7 +320,7 @@ function association.metatable(source)
   source.association_metatable = {
     __name = "association", __metatable = "association",
     __index = index_function(source),
-    __newindex = function(_, name) raise("readonly", "an association cannot be changed: `" .. tostring(name) .. "` is set") end,
+    __newindex = function(_, name) raise("readonly", "an association is immutable: cannot set `" .. tostring(name) .. "`") end,
     __len = function(self) raise_not_fetched(self, "#") end,
     __pairs = function(self) raise_not_fetched(self, "pairs") end,
     __call = function(self, record, db, surplus)

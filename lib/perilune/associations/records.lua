@@ -73,7 +73,7 @@ local function check_record(root, record)
   for ancestor in record_class.ancestors(info) do
     if ancestor.class == root.owner then return end
   end
-  raise("argument", ("`%s`: expected a record of `%s`, got %s; write record:%s()"):format(root.name or "association",
+  raise("argument", ("`%s`: expected a record of `%s`, got %s; use record:%s()"):format(root.name or "association",
     root.owner_source.table, classes.name_beside(record, root.owner), root.name or "association"))
 end
 

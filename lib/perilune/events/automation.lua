@@ -253,7 +253,7 @@ local on_trigger = {
     start(self, trigger, values)
   end,
   restart = function(self, trigger, values)
-    for run in pairs(self.running) do cancel_run(run, "set off again") end
+    for run in pairs(self.running) do cancel_run(run, "triggered again") end
     start(self, trigger, values)
   end,
   queued = function(self, trigger, values)

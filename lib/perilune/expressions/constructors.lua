@@ -136,7 +136,7 @@ perilune.fn = setmetatable({}, {
     return made
   end,
   __newindex = function()
-    raise("readonly", "perilune.fn cannot be changed; db:add_function defines functions")
+    raise("readonly", "perilune.fn cannot be changed; use db:add_function to define functions")
   end,
 })
 

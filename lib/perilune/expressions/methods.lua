@@ -118,7 +118,7 @@ end
 arity.limit(methods, "column:", {
   is_null = 0, is_not_null = 0, between = 2, like = 2, glob = 1, regexp = 1, match = 1, contains = 1, starts_with = 1, ends_with = 1,
   is_in = 1, is_not_in = 1, collating = 1, as = 1, asc = 0, desc = 0, nulls_first = 0, nulls_last = 0, cast = 1,
-}, { asc = "write column:asc():nulls_last()", desc = "write column:desc():nulls_first()" })
+}, { asc = "use column:asc():nulls_last()", desc = "use column:desc():nulls_first()" })
 
 -- Names that there are not ----------------------------------------------------------------------------------------------
 

@@ -204,7 +204,7 @@ function metatable.__bnot(self) return unary(self, "not") end
 -- What an expression is not ---------------------------------------------------------------------------------------------
 
 function metatable.__newindex(_, name)
-  raise("readonly", "an expression cannot be changed: `" .. tostring(name) .. "` is set")
+  raise("readonly", "an expression is immutable: cannot set `" .. tostring(name) .. "`")
 end
 
 --- `a < b` of Lua, which it also asks for `b > a`: no condition can come of it.

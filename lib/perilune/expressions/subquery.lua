@@ -123,7 +123,7 @@ function subquery.is_in(column, list, place)
   if request then return is_in_request(column, request, place) end
   if type(list) ~= "table" or marks.is_expression(list) or getmetatable(list) ~= nil then
     raise("argument", place .. ": expected a list of values or a request, got " .. errors.describe(list)
-      .. "; for one value write `:eq(value)`")
+      .. "; use `:eq(value)` for one value")
   end
   local values, is_plain = read_list(column, list, place)
   if is_plain and #list >= json_threshold then

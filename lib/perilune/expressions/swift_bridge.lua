@@ -136,7 +136,7 @@ end
 local order_only = "in the order of a request"
 for op, what in pairs{ asc = "`:asc()`", desc = "`:desc()`", ["nulls first"] = "`:nulls_first()`",
   ["nulls last"] = "`:nulls_last()`" } do
-  builders[op] = function() errors.raise("argument", what .. " stands only " .. order_only) end
+  builders[op] = function() errors.raise("argument", what .. " can only be used " .. order_only) end
 end
 
 builders["as"] = function()

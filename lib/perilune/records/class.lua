@@ -422,8 +422,8 @@ end
 --   columns), on_conflict (a policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
 function record.new_class(table_name, options)
   if type(table_name) == "table" then
-    errors.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table: "
-      .. 'write perilune.record("author", { ... })')
+    errors.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table; "
+      .. 'use perilune.record("author", { ... })')
   end
   sql_text.name(table_name, "perilune.record: argument 1")
   return make_class(table_name, options)

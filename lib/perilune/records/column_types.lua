@@ -158,8 +158,8 @@ local function enum_type(enum)
       local plain = native_values.plain(value)
       if plain ~= value and rawequal(enum:from_database(plain), value) then return plain end
       local case, message = enum:from_database(value)
-      if not case then return nil, message or "no case of the enum" end
-      return nil, errors.describe(value) .. " is stored for a case, but no case: write the enum's `" .. case.name .. "`"
+      if not case then return nil, message or "not a case of the enum" end
+      return nil, errors.describe(value) .. " is the stored value of a case, not a case; use `" .. case.name .. "` of the enum"
     end,
   }
 end

@@ -160,8 +160,8 @@ end
 local function check_depth(info, db)
   if depth > 0 and not db:is_inside_transaction() then depth = 0 end
   if depth < deepest then return end
-  errors.raise("hook", "hooks of `" .. info.name .. "` write records inside each other more than " .. deepest
-    .. " deep: does a hook write its own record?", { table = info.table })
+  errors.raise("hook", "hooks of `" .. info.name .. "` nest more than " .. deepest
+    .. " writes deep; does a hook write its own record?", { table = info.table })
 end
 
 local function has_hooks(info)

@@ -26,8 +26,8 @@ local function changed(description, target)
 end
 
 local cures = {
-  update = "write `record:update{ key = true }` to give the row that key",
-  save = "write `record:update{ key = true }` to give the row that key",
+  update = "use `record:update{ key = true }` to give the row that key",
+  save = "use `record:update{ key = true }` to give the row that key",
   update_changes = "give `update_changes` the option `key = true` to give the row that key",
   delete = "`Class:delete_one(key)` deletes the other row",
   refresh = "`Class:find(key)` reads the other row",

@@ -150,7 +150,7 @@ function record_statements.of_class(class, verb, ...)
   if type(verb) ~= "string" then raise("argument", "statement: argument 1: expected a verb, got " .. errors.describe(verb)) end
   if verb == "update_all" or verb == "delete_all" then return class:all():statement(verb, ...) end
   if verb == "save" then
-    raise("argument", "statement: save may take two statements: write \"insert\", \"update\" or \"upsert\"")
+    raise("argument", "statement: save may take two statements; use \"insert\", \"update\" or \"upsert\"")
   elseif not makers[verb] then
     errors.raise_unknown("verb", verb, { "insert", "update", "upsert", "delete", "update_all", "delete_all" })
   end

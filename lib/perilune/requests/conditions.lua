@@ -39,7 +39,7 @@ end
 local function check_key(key, method)
   if type(key) == "string" then return end
   if type(key) == "number" then
-    raise("argument", method .. "{...}: expected columns with values, got a list; write `" .. method
+    raise("argument", method .. "{...}: expected columns with values, got a list; use `" .. method
       .. "_keys{...}` for primary keys, `column:is_in{...}` for others")
   end
   raise("argument", method .. "{...}: expected the name of a column, got " .. errors.describe(key))
@@ -88,7 +88,7 @@ local boolean_cure = ": `==` of Lua is evaluated before SQL sees it; use `column
 -- @tparam string method the one that got it, for messages
 function conditions.read(self, method, condition, ...)
   if not marks.is_request(self) and not marks.is_association(self) then
-    raise("argument", method .. " was called on " .. errors.describe(self) .. "; write request:" .. method
+    raise("argument", method .. " was called on " .. errors.describe(self) .. "; use request:" .. method
       .. "(...), with a colon")
   end
   local count = select("#", ...)
@@ -108,7 +108,7 @@ function conditions.read(self, method, condition, ...)
     raise("argument", method .. "(" .. tostring(condition) .. ")" .. boolean_cure)
   elseif marks.is_request(condition) or marks.is_association(condition) then
     raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition)
-      .. "; write perilune.exists(request) or column:is_in(request)")
+      .. "; use perilune.exists(request) or column:is_in(request)")
   elseif type(condition) == "table" and not expression.is_storable(condition) then
     if getmetatable(condition) ~= nil then
       raise("argument", method .. ": expected a condition, got " .. classes.name_of(condition))
@@ -123,7 +123,7 @@ end
 -- Keys ------------------------------------------------------------------------------------------------------------------
 
 local function raise_key(self, method, key)
-  local cure = type(key) == "table" and getmetatable(key) == nil and #key > 0 and "; for several keys write filter_keys{...}:fetch_all()"
+  local cure = type(key) == "table" and getmetatable(key) == nil and #key > 0 and "; use filter_keys{...}:fetch_all() for several keys"
     or ""
   local names = {}
   for index, column in ipairs(self.node.root.source:key(self.node.alias)) do names[index] = column.shape.detail end

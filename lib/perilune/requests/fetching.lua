@@ -77,7 +77,7 @@ end
 
 local function require_columns(self, method)
   if not self.node.selects then
-    raise("argument", method .. ": a record has several columns; write request:select(\"column\"):" .. method .. "()")
+    raise("argument", method .. ": a record has several columns; use request:select(\"column\"):" .. method .. "()")
   end
 end
 

@@ -70,7 +70,7 @@ function request_plans.plan_of(self, db, form)
 end
 
 local function raise_parameter(name)
-  raise("argument", "the request has the parameter `" .. name .. "`: write request:prepare():fetch_all{ " .. name .. " = ... }")
+  raise("argument", "the request has the parameter `" .. name .. "`; use request:prepare():fetch_all{ " .. name .. " = ... }")
 end
 
 --- The value of a parameter, as the column that it is compared with has it.

@@ -94,14 +94,14 @@ local function key_names(self)
   local schema, former = self:schema()
   schema = schema or former
   if not schema then
-    raise("unknown_table", "no database at hand has the table `" .. self.table .. "`, so that its key is not known: write "
+    raise("unknown_table", "the table `" .. self.table .. "` was not found in any database in use, so its key is unknown; use "
       .. "filter{ column = value }, or call this in a block of the database (db:read(function(db) ... end))",
       { table = self.table })
   end
   local names = schema.primary_key.columns
   if #names > 0 then return names end
   if schema.kind == "view" or schema.without_rowid then
-    raise("argument", "`" .. self.table .. "` has no primary key; write filter{ column = value }")
+    raise("argument", "`" .. self.table .. "` has no primary key; use filter{ column = value }")
   end
   return { "rowid" }
 end
@@ -178,7 +178,7 @@ local function request_metatable(source, alias)
     __name = "request", __metatable = "request",
     __index = request_members(source, alias),
     __newindex = function(_, name)
-      raise("readonly", "a request cannot be changed: `" .. tostring(name) .. "` is set; its methods give new ones")
+      raise("readonly", "a request is immutable: cannot set `" .. tostring(name) .. "`; its methods return new requests")
     end,
     __tostring = function(self) return require("perilune.requests.plans").text(self) end,
     __len = function()

@@ -85,7 +85,7 @@ local function list_length(value, path, depth)
   end
   if named and count > 0 then fail_at(path, depth, "a table with positions and the name \"%s\"", named) end
   if count < last then
-    fail_at(path, depth, "a list with a hole (%d values, the last at %d): write perilune.null into it", count, last)
+    fail_at(path, depth, "a list with a hole (%d values, the last at %d); fill it with perilune.null", count, last)
   end
   return not named and count or nil
 end
