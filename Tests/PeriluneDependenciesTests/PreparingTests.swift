@@ -176,7 +176,7 @@ import Testing
         try await Dependencies.inProcess(context) {
             try await withKnownIssue {
                 _ = try await Dependencies.value(for: ResourceKey.self)
-            } matching: { "\($0)".contains("was not given: give it") }
+            } matching: { "\($0)".contains("not provided: give it") }
             // Once is enough.
             let second = try await Dependencies.value(for: ResourceKey.self)
             #expect(second.name == "default")

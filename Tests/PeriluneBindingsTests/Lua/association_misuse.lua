@@ -63,7 +63,7 @@ test("associations with distinct, groups or a limit are not joined", function()
 end)
 
 test("two associations of one name are told apart or refused", function()
-  matches(fails("argument", function() Book:including_required(Book.author, Book.editor:as("author")) end), "another name")
+  matches(fails("argument", function() Book:including_required(Book.author, Book.editor:as("author")) end), "rename one of them")
   fails("argument", function()
     Book:including_required(Book.author:filter{ country = "FR" }, Book.author:filter{ name = "Ann" })
   end)

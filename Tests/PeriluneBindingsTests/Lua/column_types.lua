@@ -134,7 +134,7 @@ test("enum columns hold cases", function()
   equal(stored("SELECT color, grape FROM wine"):unpack(), 2)
   equal({ Wine:find(1).color == Color.rose, Wine:find(1).grape == Grape.merlot }, { true, true })
   wine.color = 1
-  matches(fails("conversion", wine.update, wine), "write the enum's `white`")
+  matches(fails("conversion", wine.update, wine), "use `white` of the enum")
   wine.color = "red"
   matches(fails("conversion", wine.update, wine), "`wine`.`color` (row with `id` 1)")
   wine.color = Grape.merlot

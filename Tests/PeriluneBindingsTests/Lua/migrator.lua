@@ -530,7 +530,7 @@ end)
 
 test("a name is registered once", function()
   local m = noting{ "a" }
-  matches(fails("argument", m.register, m, "a", "SELECT 1"), "two migrations named `a`")
+  matches(fails("argument", m.register, m, "a", "SELECT 1"), "two migrations are named `a`")
   equal(m:names(), { "a" })
 end)
 

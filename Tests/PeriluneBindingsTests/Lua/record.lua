@@ -41,7 +41,7 @@ test("a method that is called like a column is an error", function()
   matches(fails("argument", function() function Author:country() end end), "it is a column")
   local Early = perilune.record("author")
   function Early:country() end
-  matches(fails("argument", Early, { name = "x" }), "is called like a column")
+  matches(fails("argument", Early, { name = "x" }), "has the same name as a column")
 end)
 
 test("insert fills in the key and what the database has put in", function()

@@ -85,14 +85,14 @@ end)
 test("a method that is named like a column", function()
   local Early = perilune.record "author"
   function Early:name() return "x" end
-  matches(refused("argument", Early.find, Early, 1).message, "the method `name` of the record class author is called like a column")
+  matches(refused("argument", Early.find, Early, 1).message, "the method `name` of the record class author has the same name as a column")
   Author:find(1)
   local err = refused("argument", function() function Author:name() end end)
   matches(err.message, "cannot have a method `name`: it is a column")
   local Late = perilune.record "book"
   function Late:pages() return 3 end
   db:execute "ALTER TABLE book ADD COLUMN pages INTEGER"
-  matches(refused("argument", Late.fetch_all, Late).message, "the method `pages` of the record class book is called like a column")
+  matches(refused("argument", Late.fetch_all, Late).message, "the method `pages` of the record class book has the same name as a column")
 end)
 
 test("a record on another table", function()

@@ -494,7 +494,7 @@ test("insert_all takes nothing but a list without gaps", function()
     local Item = perilune.record(name)
     local gap, later = { { name = "a" }, nil, { name = "c" } }, { { name = "a" } }
     later[5] = { name = "e" }
-    matches(fails("argument", Item.insert_all, Item, { name = "a" }).message, "write {{ column = value }}")
+    matches(fails("argument", Item.insert_all, Item, { name = "a" }).message, "use {{ column = value }}")
     matches(fails("argument", Item.insert_all, Item, gap).message, "element 2")
     fails("argument", Item.insert_all, Item, later)
     equal(Item:fetch_count(), 0)

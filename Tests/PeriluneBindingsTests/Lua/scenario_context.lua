@@ -89,7 +89,7 @@ scenario("d", function(t) return t.fixtures.anwser end)]])
   equal(S.run("a_scenario.lua > a", {}).outcome, "passed")
   equal(made, 0)
   equal(S.run("a_scenario.lua > b", {}).outcome, "passed")
-  matches(S.run("a_scenario.lua > c", {}).failures[1].message, "the fixture `loop` needs itself")
+  matches(S.run("a_scenario.lua > c", {}).failures[1].message, "the fixture `loop` depends on itself")
   matches(S.run("a_scenario.lua > d", {}).failures[1].message, "did you mean `answer`?")
 end)
 
@@ -309,7 +309,7 @@ test("a snapshot that is new or another fails, and is kept for a review", functi
   local texts = { a = "-- string\none\ntwo\n" }
   local result = run("expect('one\\nthree\\n'):snapshot('a')", snapshot_host(texts))
   equal(result.failures[1].details,
-    { "the snapshot `a` is another", "  -- string", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
+    { "the snapshot `a` differs", "  -- string", "  one", "+ two", "- three", "accept it with --review, or with --update-snapshots" })
   equal(result.snapshots, { { name = "a", status = "changed", text = "-- string\none\nthree\n" } })
   equal(texts["a.written"], "-- string\none\nthree\n")
   result = run("expect('x'):snapshot('b')", snapshot_host(texts))

@@ -99,7 +99,7 @@ end)
 
 test("SQL in a definition is one expression, and has no values bound", function()
   for sql, part in pairs{
-    ["a > ?"] = "bound", ["a > :x"] = "bound", ["a > @x"] = "bound", ["a > $x"] = "bound", ["a > ?1"] = "bound",
+    ["a > ?"] = "cannot bind values", ["a > :x"] = "cannot bind values", ["a > @x"] = "cannot bind values", ["a > $x"] = "cannot bind values", ["a > ?1"] = "cannot bind values",
     ["a) > (1"] = "`)` without `(`", ["(a"] = "`(` without `)`", ["a > 1; DROP TABLE t"] = "it must be one expression",
     ["a = 'x"] = "an unterminated quote", ["a > 1 /* b"] = "an unterminated comment", [""] = "empty", ["  "] = "empty", ["a\0"] = "NUL",
   } do
@@ -593,7 +593,7 @@ test("methods and options that do not exist are told", function()
   equal(err.suggestion, "if_not_exists")
   matches(fails("argument", db.create_table, db, "t", { strict = 1 }, author),
     "option `strict`: expected a boolean, got the integer 1")
-  matches(fails("argument", db.create_table, db, "t", { "strict" }, author), "options have names")
+  matches(fails("argument", db.create_table, db, "t", { "strict" }, author), "expected options with names")
   matches(fails("argument", db.create_table, db, "t"), "expected a function")
   matches(fails("argument", db.create_table, db, "t", "x", author), "expected a table of options")
 end)

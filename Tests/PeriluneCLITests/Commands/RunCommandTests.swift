@@ -522,7 +522,7 @@ import Testing
         #expect(result.status == 0)
         #expect(result.errors == "the database none.sqlite does not exist; the script uses an empty one\n")
         #expect(!folder.exists("none.sqlite") && !folder.exists("nwe.sqlite"))
-        #expect(try folder.perilune("run", "--create", "-e", "print(1)").errors.contains("--create is for --preview"))
+        #expect(try folder.perilune("run", "--create", "-e", "print(1)").errors.contains("--create requires --preview"))
     }
 
     @Test func `arguments that are not UTF-8 stay bytes`() throws {

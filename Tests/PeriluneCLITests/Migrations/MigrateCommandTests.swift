@@ -579,6 +579,6 @@ import Testing
             """)
         result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect(result.status == 0)
-        #expect(result.errors.contains("1_a; put it back"))
+        #expect(result.errors.contains("1_a; restore the file"))
     }
 }

@@ -182,7 +182,7 @@ import Testing
         for options in [["--save", "x"], ["--check"], ["--format", "json"], ["--rows", "3"], ["--allow-effects"]] {
             let result = try CommandProcess(TestFolder.binary, ["run"] + options + ["-e", ""], in: TestFolder()).wait()
             #expect(result.status == 64)
-            #expect(result.errors.contains("\(options[0]) is for --preview"))
+            #expect(result.errors.contains("\(options[0]) requires --preview"))
         }
         #expect(try TestFolder().perilune("run", "--preview", "--readonly", "-e", "").status == 64)
         #expect(try TestFolder().perilune("run", "--preview", "--rows", "-1", "-e", "").status == 64)

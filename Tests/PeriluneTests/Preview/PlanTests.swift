@@ -138,7 +138,7 @@ import Testing
         let path = folder.path + "/a.plan"
         try Data(#"{"format":"perilune plan","version":1}"#.utf8).write(to: URL(fileURLWithPath: path))
         let error = #expect(throws: PlanError.self) { try PreviewPlan(contentsOf: path) }
-        #expect(error?.message == "\(path) is a plan of version 1; this perilune reads version 2: make the plan again")
+        #expect(error?.message == "\(path) is a plan of version 1; this perilune reads version 2; make the plan again")
     }
 
     @Test func `a plan is applied once`() async throws {
