@@ -32,11 +32,7 @@ extension LuaArguments {
     ///
     /// - Throws: ``LuaError`` that names function, position and the path in the argument.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
-        do {
-            return try LuaDecoder().decode(type, from: self[position])
-        } catch {
-            throw LuaError.argument(name, position, error.message)
-        }
+        try convertArgument(position, of: name) { () throws(LuaError) in try LuaDecoder().decode(type, from: self[position]) }
     }
 }
 

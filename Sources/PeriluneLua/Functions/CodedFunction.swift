@@ -1,5 +1,3 @@
-internal import CPeriluneShim
-
 extension LuaState {
     /// Makes a function of Lua out of a Swift closure whose parameters are decoded and whose result is encoded.
     ///
@@ -7,23 +5,18 @@ extension LuaState {
     public func makeCodedFunction<each Argument: Decodable, Result: Encodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, raw: { core, count in
-            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
-            let result = try body(repeat try arguments.decodeNext((each Argument).self))
-            if core.pushPlain(result) { return 1 }
-            return try core.pushResults(CollectionOfOne(core.encode(result, of: name)))
-        })
+        try core.makeFunction(name, typed: { arguments in
+            try body(repeat try arguments.decodeNext((each Argument).self))
+        }, result: { core, result in try core.encode(result, of: name) })
     }
 
     /// Makes a function of Lua out of a Swift closure whose parameters are decoded, without a result.
     public func makeCodedFunction<each Argument: Decodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, raw: { core, count in
-            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+        try core.makeFunction(name, typed: { arguments in
             try body(repeat try arguments.decodeNext((each Argument).self))
-            return 0
-        })
+        }, result: nil)
     }
 
     /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded and whose result is encoded.
@@ -73,11 +66,8 @@ package struct DecodedArguments {
     /// Decodes the next one; `nil` stands for those that are missing.
     package mutating func next<Value: Decodable>(_ type: Value.Type) throws(LuaError) -> Value {
         position += 1
-        do {
-            return try LuaDecoder().decode(type, from: position <= values.count ? values[position - 1] : .nil)
-        } catch {
-            throw .argument(name, position, error.message)
-        }
+        let value = position <= values.count ? values[position - 1] : .nil
+        return try convertArgument(position, of: name) { () throws(LuaError) in try LuaDecoder().decode(type, from: value) }
     }
 }
 

@@ -63,17 +63,24 @@ public struct LuaArguments {
     ///
     /// - Throws: ``LuaError`` that names function, position, what was expected and what came.
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
-        do {
-            return try Value.fromLua(self[position])
-        } catch {
-            throw LuaError.argument(name, position, error.message)
-        }
+        try convertArgument(position, of: name) { () throws(LuaError) in try Value.fromLua(self[position]) }
     }
 
     /// The error for an argument that does not fit.
     public func mismatch(_ position: Int, expected: String) -> LuaError {
         let got = position > count ? "no value" : core.typeName(at: CInt(position))
         return .argument(name, position, "expected \(expected), got \(got)")
+    }
+}
+
+/// Converts an argument; an error names the function and the position.
+func convertArgument<Value>(
+    _ position: Int, of function: String, _ convert: () throws(LuaError) -> Value
+) throws(LuaError) -> Value {
+    do {
+        return try convert()
+    } catch {
+        throw .argument(function, position, error.message)
     }
 }
 
@@ -112,23 +119,18 @@ extension LuaState {
     public func makeFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, raw: { core, count in
-            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
-            let result = try body(repeat try arguments.next((each Argument).self))
-            if core.pushPlain(result) { return 1 }
-            return try core.pushResults(CollectionOfOne(result.toLua(in: core.openState())))
-        })
+        try core.makeFunction(name, typed: { arguments in
+            try body(repeat try arguments.next((each Argument).self))
+        }, result: { core, result in try result.toLua(in: core.openState()) })
     }
 
     /// Makes a function of Lua out of a Swift closure with typed parameters and no result.
     public func makeFunction<each Argument: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
-        try core.makeFunction(name, raw: { core, count in
-            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+        try core.makeFunction(name, typed: { arguments in
             try body(repeat try arguments.next((each Argument).self))
-            return 0
-        })
+        }, result: nil)
     }
 }
 
@@ -148,6 +150,22 @@ extension LuaCore {
     ) throws(LuaError) -> LuaFunction {
         try makeFunction(name, raw: { core, count in
             try core.pushResults(body(LuaArguments(core: core, name: name, count: count)))
+        })
+    }
+
+    /// Makes a function whose body takes typed arguments one after the other.
+    ///
+    /// - Parameter result: Makes a value of Lua of the result, unless it is of a type that is pushed as it is; `nil` for none.
+    func makeFunction<Result>(
+        _ name: String, typed body: @escaping (inout TypedArguments) throws -> Result,
+        result makeValue: ((LuaCore, Result) throws -> LuaValue)?
+    ) throws(LuaError) -> LuaFunction {
+        try makeFunction(name, raw: { core, count in
+            var arguments = TypedArguments(LuaArguments(core: core, name: name, count: count))
+            let result = try body(&arguments)
+            guard let makeValue else { return 0 }
+            if core.pushPlain(result) { return 1 }
+            return try core.pushResults(CollectionOfOne(makeValue(core, result)))
         })
     }
 

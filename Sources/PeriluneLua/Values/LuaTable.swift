@@ -11,10 +11,7 @@ public struct LuaTable {
 
     /// The value under a key, as `table[key]` in Lua: `__index` is honoured.
     public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
-        try core.prepare()
-        try core.checkOwnership(of: key)
-        reference.push(on: core.L)
-        core.push(key)
+        try push(with: key)
         return try core.run(plua_get) { core.takeValues(1)[0] }
     }
 
@@ -22,21 +19,13 @@ public struct LuaTable {
     ///
     /// - Throws: ``LuaError`` if the key is `nil` or NaN, or if `__newindex` raises.
     public func set(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
-        try core.prepare()
-        try core.checkOwnership(of: key)
-        try core.checkOwnership(of: value)
-        reference.push(on: core.L)
-        core.push(key)
-        core.push(value)
+        try push(with: key, value)
         try core.run(plua_set)
     }
 
     /// The value under a key, without metamethods.
     public func rawGet(_ key: LuaValue) throws(LuaError) -> LuaValue {
-        try core.prepare()
-        try core.checkOwnership(of: key)
-        reference.push(on: core.L)
-        core.push(key)
+        try push(with: key)
         lua_rawget(core.L, -2)
         defer { plua_pop(core.L, 1) }
         return core.takeValues(1)[0]
@@ -44,13 +33,18 @@ public struct LuaTable {
 
     /// Sets the value under a key, without metamethods.
     public func rawSet(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
+        try push(with: key, value)
+        try core.run(plua_raw_set)
+    }
+
+    /// Pushes the table, a key, and the value for it if there is one, which have to belong to the same state.
+    private func push(with key: LuaValue, _ value: LuaValue? = .none) throws(LuaError) {
         try core.prepare()
         try core.checkOwnership(of: key)
-        try core.checkOwnership(of: value)
+        if let value { try core.checkOwnership(of: value) }
         reference.push(on: core.L)
         core.push(key)
-        core.push(value)
-        try core.run(plua_raw_set)
+        if let value { core.push(value) }
     }
 
     /// The value under a key, converted.

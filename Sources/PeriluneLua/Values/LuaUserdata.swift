@@ -281,20 +281,12 @@ public struct LuaMethodArguments {
 
     /// The argument at a position, converted.
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
-        do {
-            return try Value.fromLua(self[position])
-        } catch {
-            throw LuaError.argument(arguments.name, position, error.message)
-        }
+        try convertArgument(position, of: arguments.name) { () throws(LuaError) in try Value.fromLua(self[position]) }
     }
 
     /// The argument at a position, decoded.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
-        do {
-            return try LuaDecoder().decode(type, from: self[position])
-        } catch {
-            throw LuaError.argument(arguments.name, position, error.message)
-        }
+        try convertArgument(position, of: arguments.name) { () throws(LuaError) in try LuaDecoder().decode(type, from: self[position]) }
     }
 
     /// The state whose script calls.
