@@ -72,6 +72,9 @@ static const module modules[] = {
     {"perilune.expressions.functions", (const char[]){
 #embed "../../lib/perilune/expressions/functions.lua"
         , 0}},
+    {"perilune.expressions.interning", (const char[]){
+#embed "../../lib/perilune/expressions/interning.lua"
+        , 0}},
     {"perilune.expressions.methods", (const char[]){
 #embed "../../lib/perilune/expressions/methods.lua"
         , 0}},

@@ -7,7 +7,8 @@ import Testing
 ///
 /// Such a file consists of calls `test("what is so", function() ... end)`, each at the beginning of a line, and of local functions
 /// that they share. Each test runs in a host of its own, over an empty database in memory, with the functions of ``script(_:_:)``.
-/// Files `scenario_*.lua` also have the function `library(name)`, which returns a module of the library, and these:
+/// Files `library_*.lua` and `scenario_*.lua` also have the function `library(name)`, which returns a module of the library, and the
+/// latter also these:
 ///
 /// - `language(host)`: loads the language, with what stands for the runner, and returns it.
 /// - `run(body, host, info)`: runs the body of one scenario, and returns the result.
@@ -49,7 +50,7 @@ struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
 
     /// Gives the tests of a file what they need beside the usual.
     func prepare(_ configuration: inout ScriptHost.Configuration) {
-        guard file.hasPrefix("scenario_") else { return }
+        guard file.hasPrefix("scenario_") || file.hasPrefix("library_") else { return }
         configuration.libraryModules = [.scenarios]
         configuration.extending = { loader, state in
             try state.globals.setFunction("library") { arguments in [try loader.require(arguments.get(1))] }

@@ -55,8 +55,7 @@ function expression.sql(text, arguments, place)
     return list_operation("named sql", text .. "\0" .. table.concat(names, "\0"), list, place)
   end
   if arguments.n == 0 then
-    local shape = root_shape("sql " .. text, function() return new_shape("sql", {}, text) end)
-    return setmetatable({ shape = shape }, metatable)
+    return setmetatable({ shape = root_shape("sql", text) }, metatable)
   end
   return list_operation("sql", text, arguments, place)
 end
@@ -79,9 +78,7 @@ end
 --- A column by its name, wherever the request has one of that name.
 function perilune.column(name)
   check_string("perilune.column: argument 1", name, "a name")
-  return setmetatable({
-    shape = root_shape("column " .. name, function() return new_shape("column", {}, name) end),
-  }, metatable)
+  return setmetatable({ shape = root_shape("column", name) }, metatable)
 end
 
 --- A column by its name, as it stands in the request or its result.
@@ -92,9 +89,7 @@ end
 --- What is given when a prepared request runs.
 function perilune.parameter(name)
   check_string("perilune.parameter: argument 1", name, "a name")
-  return setmetatable({
-    shape = root_shape("parameter " .. name, function() return new_shape("parameter", {}, name) end),
-  }, metatable)
+  return setmetatable({ shape = root_shape("parameter", name) }, metatable)
 end
 
 function perilune.value(value)
@@ -103,7 +98,7 @@ end
 
 --- COUNT(*), for selections.
 function perilune.count()
-  return setmetatable({ shape = root_shape("count all", function() return new_shape("count all", {}) end) }, metatable)
+  return setmetatable({ shape = root_shape("count all") }, metatable)
 end
 
 --- CASE WHEN: pairs of a condition and a value; `otherwise` for all else.

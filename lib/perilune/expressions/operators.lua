@@ -121,13 +121,12 @@ local function binary(left, op, right, place)
   local kind = type(right)
   if kind == "string" or kind == "number" or kind == "boolean" then
     if shape.count == 0 then
-      return setmetatable({ shape = shape.with_value[op] or shape_with_value(shape, op), right }, metatable)
+      return setmetatable({ shape = shape_with_value(shape, op), right }, metatable)
     end
   elseif kind == "table" and getmetatable(right) == mark then
     return join(shape_with_shape(shape, op, right.shape), left, right)
   end
   right = operand(right, place)
-  if right.shape == slot then return join(shape_with_value(shape, op), left, right) end
   return join(shape_with_shape(shape, op, right.shape), left, right)
 end
 

@@ -1,18 +1,19 @@
 --- Nodes: what requests are that differ in nothing but their values. One is made once, so that equal derivations find it again.
 
-local made_by = require("perilune.expressions.shapes").made_by
+local interning = require "perilune.expressions.interning"
+local with_text, with_other = interning.with_text, interning.with_other
 
 local request_nodes = {}
 
 --- The operations that put the rows of several requests together.
 request_nodes.compounds = { union = true, ["union all"] = true, intersect = true, except = true }
 
---- A node: `op` and `parent`, what was added (`shapes`, `detail`), `count` (of all values), and the nodes derived from it.
+--- A node: `op` and `parent`, what was added (`shape`, `other`, `detail`), `count` (of all values), and the nodes derived from it.
 local function new_node(parent, op, count)
   local root = parent and parent.root
-  local node = {
+  local node = interning.origin{
     op = op, parent = parent, count = count, root = root, metatable = parent and parent.metatable,
-    by_shape = {}, by_detail = {}, by_column = {}, by_order = {}, plans = {},
+    by_column = {}, by_order = {}, plans = {},
   }
   if parent then
     node.alias, node.limit, node.offset, node.selects = parent.alias, parent.limit, parent.offset, parent.selects
@@ -33,58 +34,44 @@ local function checked(node)
   return node
 end
 
+local function new_with_shape(parent, op, shape)
+  local node = new_node(parent, op, parent.count + shape.count)
+  node.shape = shape
+  if op == "select" then node.selects = true end
+  return checked(node)
+end
+
 --- The node for one more expression.
 local function node_with_shape(parent, op, shape)
-  local others = made_by(op, parent.by_shape)
-  local node = others[shape]
-  if not node then
-    node = new_node(parent, op, parent.count + shape.count)
-    node.shape = shape
-    if op == "select" then node.selects = true end
-    others[shape] = checked(node)
-  end
-  return node
+  return with_other(parent, op, shape, new_with_shape)
 end
 
 --- What nodes and those derived from them keep for themselves.
 local own_details = { alias = "alias", limit = "limit", offset = "offset", named = "name" }
 
+local function new_with_detail(parent, op, detail)
+  local node = new_node(parent, op, parent.count)
+  node.detail = detail
+  if own_details[op] then node[own_details[op]] = detail end
+  local make_metatable = op == "alias" and parent.root.make_metatable
+  if make_metatable then node.metatable = make_metatable(parent.root.source, detail) end
+  return checked(node)
+end
+
 --- The node for an operation that text and numbers describe.
 local function node_with_detail(parent, op, detail)
-  local others = parent.by_detail[op]
-  if not others then
-    others = {}
-    parent.by_detail[op] = others
-  end
-  local node = others[detail]
-  if not node then
-    node = new_node(parent, op, parent.count)
-    node.detail = detail
-    if own_details[op] then node[own_details[op]] = detail end
-    local make_metatable = op == "alias" and parent.root.make_metatable
-    if make_metatable then node.metatable = make_metatable(parent.root.source, detail) end
-    -- Texts and numbers are without end: those that are not used any more must go some time.
-    local count = (parent.detail_count or 0) + 1
-    if count > 200 then
-      others, count = {}, 1
-      parent.by_detail = { [op] = others }
-    end
-    parent.detail_count = count
-    others[detail] = checked(node)
-  end
-  return node
+  return with_text(parent, op, detail, new_with_detail)
+end
+
+local function new_with_node(parent, _, other, op, detail)
+  local node = new_node(parent, op, parent.count + other.count)
+  node.other, node.detail = other, detail
+  return checked(node)
 end
 
 --- The node for an operation with another request (or association), whose values come behind.
 local function node_with_node(parent, op, other, detail)
-  local others = made_by(op .. " " .. (detail or ""), parent.by_shape)
-  local node = others[other]
-  if not node then
-    node = new_node(parent, op, parent.count + other.count)
-    node.other, node.detail = other, detail
-    others[other] = checked(node)
-  end
-  return node
+  return with_other(parent, op .. " " .. (detail or ""), other, new_with_node, op, detail)
 end
 
 --- The node that is derived from another one in the same way as `model` is from its parent.
