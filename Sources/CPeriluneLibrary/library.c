@@ -261,6 +261,9 @@ static const module modules[] = {
     {"perilune.runtime.marks", (const char[]){
 #embed "../../lib/perilune/runtime/marks.lua"
         , 0}},
+    {"perilune.runtime.names", (const char[]){
+#embed "../../lib/perilune/runtime/names.lua"
+        , 0}},
     {"perilune.runtime.preview", (const char[]){
 #embed "../../lib/perilune/runtime/preview.lua"
         , 0}},

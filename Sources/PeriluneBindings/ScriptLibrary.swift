@@ -86,6 +86,10 @@ final class ScriptLibrary {
     }
 
     private func defineSQL(in sql: LuaTable) throws {
+        try set(["fold": pdb_fold], in: sql)
+        try sql.setFunction("tokens") { arguments in
+            [.table(try Self.makeTokens(of: arguments.get(1), in: arguments.state))]
+        }
         try sql.setFunction("placeholders") { arguments in
             let sql: LuaString = try arguments.get(1)
             do {
@@ -97,6 +101,22 @@ final class ScriptLibrary {
                 return [.nil, .string(LuaString(flaw.text))]
             }
         }
+    }
+
+    private static func makeTokens(of text: LuaString, in state: LuaState) throws -> LuaTable {
+        let list = try state.makeTable()
+        try text.bytes.withUnsafeBufferPointer { bytes in
+            let scanner = SQLScanner(bytes)
+            for (index, token) in scanner.enumerated() {
+                let fields = try state.makeTable(fieldCount: 3)
+                try fields.rawSet("kind", .string(LuaString(token.kind.rawValue)))
+                try fields.rawSet("text", .string(LuaString(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(bytes)[token.range]))))
+                let isName = token.kind == .word || token.kind == .name
+                if isName, let name = scanner.name(token) { try fields.rawSet("name", .string(LuaString(name))) }
+                try list.rawSet(.integer(Int64(index + 1)), .table(fields))
+            }
+        }
+        return list
     }
 
     private func defineErrors(in errors: LuaTable) throws {

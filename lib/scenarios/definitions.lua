@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
+local sql_names = require "perilune.runtime.names"
 local state = require "scenarios.state"
 local source = lazily "scenarios.source"
 local options_of = lazily "scenarios.options"
@@ -211,13 +212,13 @@ function scenario_definitions.factory(table_name, columns)
     state.mistake("factory %s: argument 2: expected a table of columns, got %s", display.quoted(table_name),
       display.show(columns))
   end
-  local same = scenario_definitions.factories[table_name:lower()]
+  local same = scenario_definitions.factories[sql_names.fold(table_name)]
   local file, line = position()
   if same then
     errors.raise("duplicate", ("factory %s: already defined at %s:%d")
       :format(display.quoted(table_name), same.file, same.line))
   end
-  scenario_definitions.factories[table_name:lower()] = { columns = columns, file = file, line = line }
+  scenario_definitions.factories[sql_names.fold(table_name)] = { columns = columns, file = file, line = line }
 end
 
 --- A value that is made when a scenario first asks for it: `t.fixtures.NAME`.

@@ -5,6 +5,7 @@ local checks = require "perilune.runtime.checks"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
 local failures = lazily "scenarios.failures"
+local sql_names = require "perilune.runtime.names"
 
 local function message_of(err)
   return (failures.describe(err))
@@ -19,9 +20,9 @@ end
 local function is_about(err, column)
   local table_name, name = column:match("^(.-)%.([^.]*)$")
   local columns = field(err, "columns") or { field(err, "column") }
-  local is_in_table = table_name == nil or tostring(field(err, "table") or ""):lower() == table_name:lower()
+  local is_in_table = table_name == nil or sql_names.same(tostring(field(err, "table") or ""), table_name)
   for _, found in ipairs(type(columns) == "table" and columns or { columns }) do
-    if is_in_table and tostring(found):lower() == (name or column):lower() then return true end
+    if is_in_table and sql_names.same(tostring(found), name or column) then return true end
   end
   return false
 end

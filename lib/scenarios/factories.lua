@@ -11,12 +11,11 @@ local scenario_database = lazily "scenarios.database"
 local perilune = require "perilune"
 
 local definitions = require "scenarios.definitions"
+local sql_names = require "perilune.runtime.names"
 
 local scenario_factories = {}
 
-local function fold(name)
-  return name:lower()
-end
+local fold = sql_names.fold
 
 --- A value for a column that must have one, by its declared type: different for each row, where it can be.
 local function invented(column, n)

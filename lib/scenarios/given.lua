@@ -8,6 +8,7 @@ local cells = lazily "scenarios.cells"
 local display = lazily "scenarios.display"
 local text_table = lazily "scenarios.text_table"
 local scenario_database = lazily "scenarios.database"
+local sql_names = require "perilune.runtime.names"
 
 local scenario_given = {}
 
@@ -43,7 +44,7 @@ local function check_foreign_keys(what, db, name)
   if not violation then return end
   local key, found = nil, "a row"
   for _, info in ipairs(db:foreign_keys(name)) do
-    if info.table:lower() == violation.referenced_table:lower() then key = key or info end
+    if sql_names.same(info.table, violation.referenced_table) then key = key or info end
   end
   if key and violation.rowid then
     local columns = {}

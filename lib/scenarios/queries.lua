@@ -1,6 +1,8 @@
 --- What is stated about the statements that ran: `expect(t.queries(f)):at_most(4):no_repeats()`.
 
 local errors = require "perilune.native.errors"
+local native_sql = require "perilune.native.sql"
+local sql_names = require "perilune.runtime.names"
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"
 
@@ -8,18 +10,15 @@ local scenario_queries = {}
 
 local metatable = { __name = "queries" }
 
---- The first word of a statement.
+--- The first word of a statement, in lower case.
 local function verb_of(sql)
-  local text = sql
-  while true do
-    local rest = text:match("^%s+(.*)$") or text:match("^%-%-[^\n]*\n?(.*)$") or text:match("^/%*.-%*/(.*)$")
-    if not rest then break end
-    text = rest
+  for _, token in ipairs(native_sql.tokens(sql)) do
+    if token.kind ~= "blank" and token.kind ~= "comment" then return sql_names.fold(token.name or "") end
   end
-  return (text:match("^%a+") or ""):upper()
+  return ""
 end
 
-local framing = { BEGIN = true, COMMIT = true, END = true, ROLLBACK = true, SAVEPOINT = true, RELEASE = true }
+local framing = { begin = true, commit = true, ["end"] = true, rollback = true, savepoint = true, release = true }
 
 --- A statement and its arguments.
 -- @tparam ?boolean is_placeless it does not say where
@@ -71,23 +70,16 @@ local function lines_of(queries)
   return lines
 end
 
+local literals = { string = true, blob = true, number = true, parameter = true }
+
 --- A statement without its literals: statements of one shape differ in values only.
 local function shape_of(sql)
-  return (sql:gsub("'[^']*'", "?"):gsub("%f[%w_]%d[%w.]*", "?"):gsub("%(%s*%?[%s,?]*%)", "(?)"):gsub("%s+", " "))
-end
-
-local writing = { INSERT = true, UPDATE = true, DELETE = true, REPLACE = true, CREATE = true, DROP = true, ALTER = true,
-  VACUUM = true, REINDEX = true }
-
-local function writes(query)
-  if query.is_write ~= nil then return query.is_write end
-  local verb = verb_of(query.sql)
-  if verb == "WITH" then
-    local upper = query.sql:upper()
-    return upper:find("%f[%w]INSERT%s+INTO") ~= nil or upper:find("%f[%w]DELETE%s+FROM") ~= nil
-      or upper:find("%)%s*UPDATE%f[%W]") ~= nil
+  local parts = {}
+  for index, token in ipairs(native_sql.tokens(sql)) do
+    local is_blank = token.kind == "blank" or token.kind == "comment"
+    parts[index] = literals[token.kind] and "?" or is_blank and " " or token.text
   end
-  return writing[verb] == true
+  return table.concat(parts):gsub("%s+", " "):gsub("%(%s*%?[%s,?]*%)", "(?)"):match("^ ?(.-) ?$")
 end
 
 local function plan_of(query)
@@ -97,13 +89,13 @@ local function plan_of(query)
   return details
 end
 
+--- The statements that have a plan.
+local planned = { select = true, with = true, update = true, delete = true, insert = true, replace = true }
+
 local function explainable(queries)
   local list, seen = {}, {}
   for _, query in ipairs(queries) do
-    local verb = verb_of(query.sql)
-    local has_plan = verb == "SELECT" or verb == "WITH" or verb == "UPDATE" or verb == "DELETE" or verb == "INSERT"
-      or verb == "REPLACE"
-    if has_plan and not seen[query.sql] then
+    if planned[verb_of(query.sql)] and not seen[query.sql] then
       seen[query.sql] = true
       list[#list + 1] = query
     end
@@ -149,7 +141,7 @@ local function plans(queries)
 end
 
 local function has_word(text, word)
-  return (" " .. text .. " "):lower():find("[^%w_]" .. word:lower():gsub("%p", "%%%0") .. "[^%w_]") ~= nil
+  return sql_names.fold(" " .. text .. " "):find("[^%w_]" .. sql_names.fold(word):gsub("%p", "%%%0") .. "[^%w_]") ~= nil
 end
 
 function matchers.uses_index(queries, name)
@@ -182,12 +174,19 @@ end
 
 --- Whether a name of a plan, which may be an alias, is a table.
 function scenario_queries.names_table(sql, scanned, name)
-  if scanned:lower() == name:lower() then return true end
-  local quoted = name:gsub("%p", "%%%0"):lower()
-  local alias = scanned:gsub("%p", "%%%0"):lower()
-  local text = sql:lower():gsub('[%[%]"`]', " "):gsub("%s+", " ")
-  return text:find("%f[%w_]" .. quoted .. " as " .. alias .. "%f[^%w_]") ~= nil
-    or text:find("%f[%w_]" .. quoted .. " " .. alias .. "%f[^%w_]") ~= nil
+  if sql_names.same(scanned, name) then return true end
+  local before_last, last
+  for _, token in ipairs(native_sql.tokens(sql)) do
+    local found = token.name or token.kind == "sign" and token.text
+    if found then
+      local is_alias = last and token.name and sql_names.same(found, scanned)
+      -- `name AS alias`, or `name alias`.
+      local aliased = is_alias and sql_names.same(last, "as") and before_last or last
+      if is_alias and sql_names.same(aliased, name) then return true end
+      before_last, last = last, found
+    end
+  end
+  return false
 end
 
 --- No statement runs more than once, but for its values: the N+1 guard.
@@ -208,7 +207,7 @@ end
 function matchers.no_writes(queries)
   local writes_found = {}
   for _, query in ipairs(queries) do
-    if writes(query) then writes_found[#writes_found + 1] = query end
+    if query.is_write then writes_found[#writes_found + 1] = query end
   end
   return #writes_found == 0, function() return lines_of(writes_found) end
 end

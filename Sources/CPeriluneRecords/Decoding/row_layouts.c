@@ -3,21 +3,12 @@
 
 /* MARK: - Which column is what */
 
-/* Pushes the name of a column of the result in lower case, as SQLite compares names: only ASCII letters. */
-static void push_folded(lua_State *L, const char *name) {
-    size_t length = strlen(name);
-    luaL_Buffer buffer;
-    char *lower = luaL_buffinitsize(L, &buffer, length);
-    for (size_t i = 0; i < length; i++) lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
-    luaL_pushresultsize(&buffer, length);
-}
-
 /* The position of a column in the table layout, from 0, or NOT_IN_TABLE. `positions` is the table layout's table. */
 static int find_position(lua_State *L, int positions, const char *name) {
     lua_pushstring(L, name);
     if (lua_rawget(L, positions) == LUA_TNIL) {
         lua_pop(L, 1);
-        push_folded(L, name);
+        pdb_push_folded(L, name, strlen(name));
         lua_rawget(L, positions);
     }
     int position = lua_isnil(L, -1) ? NOT_IN_TABLE : (int)lua_tointeger(L, -1) - 1;

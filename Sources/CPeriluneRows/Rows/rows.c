@@ -99,21 +99,18 @@ bool pdb_row_has(lua_State *L, int row, int name) {
     return has_column;
 }
 
-/* Pushes the name in lower case, as SQLite compares names: only ASCII letters. */
-static void push_lower(lua_State *L, int index) {
+/* Pushes the string at an index, folded. */
+static void push_folded(lua_State *L, int index) {
     size_t length;
     const char *name = lua_tolstring(L, index, &length);
-    luaL_Buffer buffer;
-    char *lower = luaL_buffinitsize(L, &buffer, length);
-    for (size_t i = 0; i < length; i++) lower[i] = (char)(name[i] >= 'A' && name[i] <= 'Z' ? name[i] + 32 : name[i]);
-    luaL_pushresultsize(&buffer, length);
+    pdb_push_folded(L, name, length);
 }
 
 /* The position of a column by name in any case, or by position; 0 if there is none. `lookup` is a stack index. */
 static lua_Integer position_of(lua_State *L, int lookup, int key) {
     lua_Integer position = 0;
     if (lua_type(L, key) == LUA_TSTRING) {
-        push_lower(L, key);
+        push_folded(L, key);
         lua_rawget(L, lookup);
         position = lua_tointeger(L, -1);
         lua_pop(L, 1);
@@ -253,7 +250,7 @@ static void index_names(lua_State *L, int names, int keys, int lookup, int exact
         lua_pushvalue(L, written);
         lua_pushboolean(L, true);
         lua_rawset(L, exact);
-        push_lower(L, written);
+        push_folded(L, written);
         lua_pushvalue(L, -1);
         if (lua_rawget(L, lookup) == LUA_TNIL) {
             lua_pop(L, 1);

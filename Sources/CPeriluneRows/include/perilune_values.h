@@ -34,6 +34,12 @@ void pdb_push_plain(lua_State *L, int index);
 ** C only; raises for values that cannot be bound, naming `what`. */
 void pdb_bind_value(lua_State *L, sqlite3_stmt *statement, int parameter, int index, const char *what);
 
+/* Pushes a name in lower case as SQLite compares names: only ASCII letters. C only. [-0, +1, m] */
+void pdb_push_folded(lua_State *L, const char *name, size_t length);
+
+/* A Lua function: name -> the name in lower case. */
+int pdb_fold(lua_State *L);
+
 /* Pushes the value of a column. `is_boolean` as the column is declared. [-0, +1, m] */
 void pdb_push_column(lua_State *L, sqlite3_stmt *statement, int column, bool is_boolean);
 

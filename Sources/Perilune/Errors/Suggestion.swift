@@ -42,7 +42,7 @@ package struct Suggestion: Equatable {
             if let suggestion = Suggestion(column: name, in: schema.tables(mentionedIn: sql)), !suggestion.names.isEmpty
             {
                 self = suggestion
-            } else if let sql, sql.contains("\"\(name)\"") {
+            } else if let sql, SQLNames(in: sql).containsInDoubleQuotes(name) {
                 self.init(help: "write text in single quotes: '\(name)'", names: [])
             } else {
                 self.init(column: name, in: schema.tables(mentionedIn: sql))
@@ -113,12 +113,11 @@ package struct Suggestion: Equatable {
 }
 
 extension SchemaNames {
-    /// The tables whose names stand in the text as words; all, if none does.
+    /// The tables whose names stand in the text; all, if none does.
     fileprivate func tables(mentionedIn sql: String?) -> [Table] {
         guard let sql else { return tables }
-        let words = Set(
-            sql.prefix(100_000).lowercased().split { !($0.isLetter || $0.isNumber || $0 == "_") }.map(String.init))
-        let mentioned = tables.filter { words.contains($0.name.lowercased()) }
+        let names = SQLNames(in: sql)
+        let mentioned = tables.filter { names.contains($0.name) }
         return mentioned.isEmpty ? tables : mentioned
     }
 }

@@ -12,7 +12,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
     /// Not copied: it must stay as long as the scanner is used. The text of a batch is scanned from each of its statements on.
     let text: UnsafeBufferPointer<UInt8>
     /// Where the next token begins.
-    private(set) var position = 0
+    package private(set) var position = 0
 
     package init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
@@ -184,7 +184,7 @@ package struct SQLScanner: Sequence, IteratorProtocol {
 
 /// A piece of SQL text that SQLite takes as one.
 package struct SQLToken: Equatable, Sendable {
-    package enum Kind: Sendable {
+    package enum Kind: String, Sendable {
         /// Spaces and line ends; a byte order mark.
         case blank
         case comment
@@ -252,7 +252,7 @@ extension SQLScanner {
     }
 
     /// What a token says as a name: without its quotes; `nil` if it cannot be one.
-    func name(_ token: SQLToken) -> String? {
+    package func name(_ token: SQLToken) -> String? {
         switch token.kind {
         case .word: String(decoding: text[token.range], as: UTF8.self)
         case .name, .string: String(decoding: unquoted(token), as: UTF8.self)

@@ -228,10 +228,11 @@ test("statements of one shape more than once are repeats", function()
   local host = queries_host{
     { sql = "SELECT * FROM a WHERE id = ?", arguments = { "1" } }, { sql = "SELECT * FROM a  WHERE id = ?", arguments = { "2" } },
     { sql = "SELECT * FROM b WHERE id = 1 AND x = 'y'" }, { sql = "SELECT * FROM b WHERE id = 2 AND x = 'z'" }, { sql = "SELECT a1 FROM c" },
-    { sql = "SELECT a2 FROM c" },
+    { sql = "SELECT a2 FROM c" }, { sql = "SELECT '(', x'00' FROM d -- one" }, { sql = "SELECT 'it''s', x'01' FROM d -- two" },
   }
   local found = failure("expect(t.queries(function() end)):no_repeats()", host)
-  equal(found.details, { "2 times  SELECT * FROM a WHERE id = ?", "2 times  SELECT * FROM b WHERE id = ? AND x = ?" })
+  equal(found.details, { "2 times  SELECT * FROM a WHERE id = ?", "2 times  SELECT * FROM b WHERE id = ? AND x = ?",
+    "2 times  SELECT ?, ? FROM d" })
 end)
 
 test("plans tell full scans and indexes", function()
@@ -254,10 +255,12 @@ test("the scan of a table under another name is one of the table", function()
   equal(names_table("SELECT * FROM lines AS l JOIN b", "l", "lines"), true)
   equal(names_table('SELECT * FROM "lines" l', "l", "lines"), true)
   equal(names_table("SELECT * FROM invoices AS l", "l", "lines"), false)
+  equal(names_table("SELECT * FROM [Lines]--all\n/* of them */as `L`", "l", "lines"), true)
+  equal(names_table("SELECT 'lines l' FROM invoices AS l -- lines l", "l", "lines"), false)
 end)
 
 test("writes are told", function()
-  local host = queries_host{ { sql = "SELECT 1" }, { sql = "/* x */ insert INTO a VALUES (1)" }, { sql = "WITH x AS (SELECT 1) DELETE FROM a" }, { sql = "PRAGMA x", is_write = true } }
+  local host = queries_host{ { sql = "SELECT 1" }, { sql = "/* x */ insert INTO a VALUES (1)", is_write = true }, { sql = "WITH x AS (SELECT 1) DELETE FROM a", is_write = true }, { sql = "PRAGMA x", is_write = true } }
   equal(#failure("expect(t.queries(function() end)):no_writes()", host).details, 3)
 end)
 

@@ -9,6 +9,7 @@ import Testing
         ("SELECT ?-?", "SELECT 5-3", ["5", "3"]),
         ("SELECT /* ? */ [?] = @a", "SELECT /* ? */ [?] = 12", ["12"]),
         ("SELECT 1", "SELECT 1", []),
+        ("SELECT ?1, -?, +:a/**/", "SELECT 2, --3, +4/**/", ["2", "-3", "4"]),
         ("SELECT ?", "SELECT 'a ? b'", ["'a ? b'"]),
     ])
     func `values are found in the text in which they stand`(_ sql: String, _ expanded: String, _ values: [String]) {

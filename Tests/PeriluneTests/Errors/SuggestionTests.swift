@@ -21,6 +21,11 @@ import Testing
         #expect(suggestion("no such column: nmae", "SELECT nmae FROM invoice")?.names == [])
     }
 
+    @Test func `tables that only texts and comments of the statement name are not looked at`() {
+        let sql = "SELECT piad FROM [customer] WHERE country = 'invoice' -- invoice"
+        #expect(suggestion("no such column: piad", sql)?.help == "customer has: id, name, country")
+    }
+
     @Test func `a column may be written with a table or an alias`() {
         let sql = "SELECT i.totl_cents FROM main.Invoice AS i JOIN customer"
         #expect(suggestion("no such column: i.totl_cents", sql)?.names == ["total_cents"])

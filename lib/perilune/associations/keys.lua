@@ -1,5 +1,6 @@
 --- The keys by which prefetched rows find those that they belong to.
 
+local sql_names = require "perilune.runtime.names"
 local association_keys = {}
 
 --- What makes one value of all that SQLite takes for equal, by the form that the compiler names.
@@ -18,7 +19,7 @@ function forms.text(value)
   return tostring(value)
 end
 
-function forms.textNoCase(value) return (forms.text(value):gsub("%u", string.lower)) end
+function forms.textNoCase(value) return sql_names.fold(forms.text(value)) end
 function forms.textTrimmed(value) return (forms.text(value):gsub(" +$", "")) end
 function forms.same(value) return value end
 

@@ -15,6 +15,7 @@ local checks = require "perilune.runtime.checks"
 local raise = errors.raise
 local sql_text = require "perilune.runtime.sql_text"
 local record_description = require "perilune.records.description"
+local sql_names = require "perilune.runtime.names"
 
 local record = {
   --- By name: methods that make the Lua part see every write of their class.
@@ -47,9 +48,9 @@ end
 
 --- The classes of a table that extend no other.
 function record.classes_of(table_name)
-  local classes, wanted = {}, table_name:lower()
+  local classes, wanted = {}, sql_names.fold(table_name)
   for class, info in next, infos do
-    if not info.base and info.table:lower() == wanted then classes[#classes + 1] = class end
+    if not info.base and sql_names.fold(info.table) == wanted then classes[#classes + 1] = class end
   end
   return classes
 end
@@ -185,8 +186,8 @@ end
 
 --- What messages call a class where another one is expected. Each call of `perilune.record` makes a class.
 function record.other_name(found, expected)
-  if found.table:lower() ~= expected.table:lower() then return found.name end
-  return ("another class of the same table, because each call of perilune.record(%q) creates one; create it once, in a module, "
+  if sql_names.fold(found.table) ~= sql_names.fold(expected.table) then return found.name end
+  return ("another class of the same table, because each call of perilune.record(%q) creates one; create it once, in a module,  "
     .. "and `require` that module"):format(found.table)
 end
 

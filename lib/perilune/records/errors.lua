@@ -7,15 +7,16 @@ local native_schema = require "perilune.native.schema"
 local failures = require "perilune.records.failures"
 local record_values = require "perilune.records.values"
 local name = require("perilune.runtime.sql_text").name
+local sql_names = require "perilune.runtime.names"
 
 local record_errors = {}
 
 --- The columns whose names stand in an expression, in the order of the table.
 local function columns_in(info, expression)
   local words, columns = {}, {}
-  for word in expression:gmatch("[%w_\x80-\xff]+") do words[word:lower()] = true end
+  for word in expression:gmatch("[%w_\x80-\xff]+") do words[sql_names.fold(word)] = true end
   for _, column in ipairs(info.columns) do
-    if words[column:lower()] then columns[#columns + 1] = column end
+    if words[sql_names.fold(column)] then columns[#columns + 1] = column end
   end
   return #columns > 0 and columns or nil
 end
@@ -89,7 +90,7 @@ local function referring_table(info, record, db)
     WHERE m.type = 'table' AND lower(f."table") = lower(?) ORDER BY m.name]], info.schema.name)
   for _, table_name in ipairs(tables) do
     for _, key in ipairs(native_schema.table(db, table_name).foreign_keys) do
-      local is_ours = key.table:lower() == info.schema.name:lower()
+      local is_ours = sql_names.fold(key.table) == sql_names.fold(info.schema.name)
       local values = is_ours and stored_list(info, record, key.referenced_columns)
       if values and has_row(db, table_name, key.columns, values) then return { referring_table = table_name } end
     end

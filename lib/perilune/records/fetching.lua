@@ -10,6 +10,7 @@ local record_description = require "perilune.records.description"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
 local verbs, instance_verbs = record.class_verbs, record.instance_verbs
+local sql_names = require "perilune.runtime.names"
 
 local fetching = {}
 
@@ -150,7 +151,7 @@ local function is_unique(description, given)
   local function matches(names)
     local count = 0
     for _, name in ipairs(names) do
-      if given[description.positions[name:lower()] or 0] == nil then return false end
+      if given[description.positions[sql_names.fold(name)] or 0] == nil then return false end
       count = count + 1
     end
     for _ in pairs(given) do count = count - 1 end
@@ -167,7 +168,7 @@ end
 local function columns_of_key(verb, description, values)
   local given, columns, named = {}, {}, {}
   for name, value in pairs(values) do
-    local position = type(name) == "string" and description.positions[name:lower()]
+    local position = type(name) == "string" and description.positions[sql_names.fold(name)]
     if not position then
       errors.raise_unknown_column(name, description.table, record_description.column_names(description))
     end

@@ -2,6 +2,7 @@
 
 local record_description = require "perilune.records.description"
 local sql_text = require "perilune.runtime.sql_text"
+local sql_names = require "perilune.runtime.names"
 
 local record_sql = {}
 
@@ -15,7 +16,7 @@ local function parameters(count) return ("?, "):rep(count - 1) .. "?" end
 
 --- In a table of that name, `excluded` would mean the row that is there.
 local function alias(description, clause)
-  return clause:find("^ ON ") and description.table:lower() == "excluded" and " AS perilune_target" or ""
+  return clause:find("^ ON ") and sql_names.fold(description.table) == "excluded" and " AS perilune_target" or ""
 end
 
 local function insert_text(description, names, policy, clause, rows)

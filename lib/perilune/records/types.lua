@@ -6,6 +6,7 @@ local record = require "perilune.records.class"
 local column_types = require "perilune.records.column_types"
 local record_info = require "perilune.records.info"
 local record_values = require "perilune.records.values"
+local sql_names = require "perilune.runtime.names"
 
 local types = {}
 
@@ -72,7 +73,7 @@ end
 record.describers[#record.describers + 1] = function(class_info, description)
   local info = record_info.of(description)
   sort_columns(info)
-  for _, column in ipairs(info.dates) do description.columns[description.positions[column:lower()]].is_date = true end
+  for _, column in ipairs(info.dates) do description.columns[description.positions[sql_names.fold(column)]].is_date = true end
   if info.converted then
     class_info.encode = encode
     records.set_model(class_info.model, true)

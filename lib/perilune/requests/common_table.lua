@@ -26,6 +26,7 @@ local Source = sources.Source
 local request_building = require "perilune.requests.swift_bridge"
 local expression_building = require "perilune.expressions.swift_bridge"
 local sql = require "perilune.native.requests"
+local sql_names = require "perilune.runtime.names"
 
 --- The source of a common table.
 local CommonSource = setmetatable({}, { __index = Source })
@@ -51,7 +52,7 @@ function CommonSource:column_named(name, place)
   local names = self:names()
   local columns = self:columns_of(place)
   for _, known in ipairs(names) do
-    if known:lower() == name:lower() then
+    if sql_names.fold(known) == sql_names.fold(name) then
       columns[known] = columns[known] or expression.common_column(known, self, place)
       return columns[known]
     end

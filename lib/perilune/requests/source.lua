@@ -7,6 +7,7 @@ local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
+local sql_names = require "perilune.runtime.names"
 local verbs, derivations = request.verbs, request.derivations
 
 local schema_generation = records.schema_generation
@@ -32,9 +33,9 @@ local function spelled(self, schema, name)
   if self.known ~= schema then
     self.known, self.spellings = schema, {}
     for _, name in ipairs(schema.row_id_names) do self.spellings[name] = name end
-    for _, column in ipairs(schema.columns) do self.spellings[column.name:lower()] = column.name end
+    for _, column in ipairs(schema.columns) do self.spellings[sql_names.fold(column.name)] = column.name end
   end
-  return self.spellings[name:lower()]
+  return self.spellings[sql_names.fold(name)]
 end
 
 local function new_column(self, name, place)

@@ -1,6 +1,7 @@
 --- Checks of what schema definitions are given, and the classes that they hand out.
 
 local errors = require "perilune.native.errors"
+local sql_names = require "perilune.runtime.names"
 
 local checks = {}
 
@@ -99,8 +100,8 @@ function checks.names(place, names)
   local seen = {}
   for _, name in ipairs(names) do
     if type(name) ~= "string" then checks.fail(place, "expected the name of a column, got " .. errors.describe(name)) end
-    if seen[name:lower()] then checks.fail(place, "column `" .. name .. "` is named twice") end
-    seen[name:lower()] = true
+    if seen[sql_names.fold(name)] then checks.fail(place, "column `" .. name .. "` is named twice") end
+    seen[sql_names.fold(name)] = true
   end
   return table.move(names, 1, #names, 1, {})
 end
@@ -108,10 +109,6 @@ end
 function checks.block(place, block)
   if type(block) ~= "function" then checks.fail(place, "expected a function, got " .. errors.describe(block)) end
   return block
-end
-
-function checks.same_name(left, right)
-  return left:lower() == right:lower()
 end
 
 --- The metatable of objects with these methods only, all others being errors.

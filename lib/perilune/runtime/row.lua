@@ -7,6 +7,7 @@ local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"
 local native_values = require "perilune.native.values"
 local types = require "perilune.runtime.types"
+local sql_names = require "perilune.runtime.names"
 
 local row = {}
 
@@ -60,12 +61,12 @@ local function find(self, name)
   local names = native_rows.columns(self)
   if math.type(name) == "integer" then return names[name] and name end
   if type(name) ~= "string" then return nil end
-  local lower = name:lower()
+  local lower = sql_names.fold(name)
   for index = 1, #names do
     if names[index] == name then return index end
   end
   for index = 1, #names do
-    if names[index]:lower() == lower then return index end
+    if sql_names.fold(names[index]) == lower then return index end
   end
 end
 

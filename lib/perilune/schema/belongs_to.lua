@@ -5,6 +5,7 @@ local checks = require "perilune.runtime.checks"
 local column_definition = require "perilune.schema.column_definition"
 local index_text = require "perilune.schema.index_text"
 local table_reference = require "perilune.schema.table_reference"
+local sql_names = require "perilune.runtime.names"
 
 local belonging = {}
 local modifiers = {}
@@ -19,9 +20,9 @@ end
 local function find_table(definition, name, place)
   if definition.db:table_exists(name) then return name end
   local own = definition.name
-  if checks.same_name(own, name) then return own end
+  if sql_names.same(own, name) then return own end
   for _, plural in ipairs(plurals(name)) do
-    if checks.same_name(own, plural) then return own end
+    if sql_names.same(own, plural) then return own end
     if plural ~= name and definition.db:table_exists(plural) then return plural end
   end
   return name
@@ -46,7 +47,7 @@ function belonging.make(definition, name, options, place)
     columns = false,
     is_in_key = false,
   }, Belonging)
-  if not checks.same_name(self.table_name, definition.name) then
+  if not sql_names.same(self.table_name, definition.name) then
     belonging.expand(self, table_reference.key_of(definition.db, self.table_name, place))
   end
   return self

@@ -6,6 +6,7 @@ local checks = require "perilune.runtime.checks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
 local declared_types = require "perilune.schema.declared_types"
 local table_reference = require "perilune.schema.table_reference"
+local sql_names = require "perilune.runtime.names"
 
 local column_definition = {}
 local modifiers = {}
@@ -50,7 +51,7 @@ function modifiers:primary_key(options)
   local place = check_open(self, "primary_key")
   if type(options) == "string" then options = { on_conflict = options } end
   options = checks.options(place, options, { on_conflict = "string", autoincrement = "boolean" })
-  if options.autoincrement and (self.declared or ""):upper() ~= "INTEGER" then
+  if options.autoincrement and sql_names.fold(self.declared or "") ~= "integer" then
     checks.refuse(place, "only an integer key can be auto-incremented")
   end
   self.definition:set_primary_key({ self }, place)
@@ -104,7 +105,7 @@ end
 
 local function is_plain_default(sql)
   if sql:find("^[+-]?%.?%d[%w.]*$") or sql:find("^'[^']*'$") or sql:find("^[xX]'%x*'$") or sql:find("^%b()$") then return true end
-  local word = sql:lower()
+  local word = sql_names.fold(sql)
   return word == "null" or word == "true" or word == "false" or word:find("^current_%l+$") ~= nil
 end
 
@@ -124,8 +125,8 @@ function modifiers:collate(name)
   local quoted = sql_text.name(name, place)
   local names = self.definition.db:fetch_values("SELECT name FROM pragma_collation_list ORDER BY name")
   for _, existing in ipairs(names) do
-    if checks.same_name(existing, name) then
-      return set(self, "collate", "COLLATE " .. (plain_collations[name:lower()] and name or quoted))
+    if sql_names.same(existing, name) then
+      return set(self, "collate", "COLLATE " .. (plain_collations[sql_names.fold(name)] and name or quoted))
     end
   end
   errors.raise_unknown("collation", name, names)

@@ -2,6 +2,7 @@
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"
+local sql_names = require "perilune.runtime.names"
 
 local declared_types = {}
 
@@ -11,7 +12,7 @@ local known = {
   numeric = "NUMERIC", boolean = "BOOLEAN", blob = "BLOB", date = "DATE", datetime = "DATETIME", any = "ANY",
 }
 
-local strict_types = { INT = true, INTEGER = true, REAL = true, TEXT = true, BLOB = true, ANY = true }
+local strict_types = { int = true, integer = true, real = true, text = true, blob = true, any = true }
 
 --- Words that would end the type and begin a constraint.
 local constraints = {}
@@ -26,7 +27,7 @@ local function check_words(declared, place)
     checks.fail(place, "expected a type such as \"text\" or \"VARCHAR(20)\", got " .. errors.describe(declared))
   end
   for word in words:gmatch("[^ ]+") do
-    if constraints[word:lower()] then
+    if constraints[sql_names.fold(word)] then
       checks.fail(place, "`" .. declared .. "` is more than a type: constraints are methods, as in "
         .. "t:column(\"a\", \"text\"):not_null()")
     end
@@ -41,8 +42,8 @@ function declared_types.sql(declared, is_strict, place)
   if declared ~= nil and type(declared) ~= "string" then
     checks.fail(place, "expected a type as a string, got " .. errors.describe(declared))
   end
-  local sql = declared and (known[declared:lower()] or declared)
-  if is_strict and not strict_types[(sql or ""):upper()] then
+  local sql = declared and (known[sql_names.fold(declared)] or declared)
+  if is_strict and not strict_types[sql_names.fold(sql or "")] then
     checks.refuse(place, "columns of a STRICT table have the type integer, int, real, text, blob or any, got "
       .. (declared and "`" .. declared .. "`" or "none"))
   end

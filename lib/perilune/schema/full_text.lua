@@ -6,6 +6,7 @@ local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
 local schema_changes = require "perilune.schema.changes"
 local synchronization = require "perilune.schema.full_text_synchronization"
+local sql_names = require "perilune.runtime.names"
 
 --- Reads the list of columns: names, or tables such as `{ "body", unindexed = true }`. Returns their SQL and their names.
 local function read_columns(name, list, place)
@@ -23,7 +24,7 @@ local function read_columns(name, list, place)
     options = checks.options(place, options, { unindexed = "boolean" })
     names[index] = column
     arguments[index] = sql_text.name(column, place) .. (options.unindexed and " UNINDEXED" or "")
-    if checks.same_name(column, name) or column:lower() == "rank" or column:lower() == "rowid" then
+    if sql_names.same(column, name) or sql_names.fold(column) == "rank" or sql_names.fold(column) == "rowid" then
       checks.fail(place, "no column can be called `" .. column .. "`, which FTS5 uses itself")
     end
   end
@@ -67,7 +68,7 @@ local function synchronized_arguments(db, options, columns, place)
   sql_text.name(content, place .. ": option `synchronize_with`")
   local known = require("perilune.schema.indexes").columns_of(db, content, place)
   for _, column in ipairs(columns) do
-    if not known.by_key[column:lower()] then errors.raise_unknown("column", column, known.names) end
+    if not known.by_key[sql_names.fold(column)] then errors.raise_unknown("column", column, known.names) end
   end
   local rowid = synchronization.rowid_of(db, content, place)
   return rowid, content_arguments{ content = content, content_rowid = rowid ~= "rowid" and rowid or nil }

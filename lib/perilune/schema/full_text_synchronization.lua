@@ -3,6 +3,7 @@
 local native_schema = require "perilune.native.schema"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
+local sql_names = require "perilune.runtime.names"
 
 local synchronization = {}
 
@@ -38,7 +39,7 @@ end
 function synchronization.refuse_column(db, content, column, place)
   for _, name in ipairs(tables_on(db, content)) do
     for _, own in ipairs(db:columns(name)) do
-      if checks.same_name(own.name, column) and not own.hidden then
+      if sql_names.same(own.name, column) and not own.hidden then
         checks.refuse(place, "the full-text table `" .. name .. "` is synchronized with column `" .. column
           .. "`; drop it first, and create it again afterwards")
       end

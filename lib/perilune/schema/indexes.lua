@@ -9,6 +9,7 @@ local checks = require "perilune.runtime.checks"
 local sql_fragment = require "perilune.runtime.sql_fragment"
 local index_text = require "perilune.schema.index_text"
 local schema_changes = require "perilune.schema.changes"
+local sql_names = require "perilune.runtime.names"
 
 local indexes = {}
 
@@ -18,13 +19,13 @@ local function columns_of(db, table_name, place)
   if db:view_exists(table_name) then checks.refuse(place, "`" .. table_name .. "` is a view: only tables have indexes") end
   local names, by_key = {}, {}
   for index, column in ipairs(db:columns(table_name)) do
-    names[index], by_key[column.name:lower()] = column.name, column.name
+    names[index], by_key[sql_names.fold(column.name)] = column.name, column.name
   end
   return { names = names, by_key = by_key, database = native_schema.table(db, table_name).database }
 end
 
 local function check_column(columns, name)
-  if columns and not columns.by_key[name:lower()] then errors.raise_unknown("column", name, columns.names) end
+  if columns and not columns.by_key[sql_names.fold(name)] then errors.raise_unknown("column", name, columns.names) end
   return name
 end
 
@@ -104,11 +105,11 @@ end
 
 --- The names of the indexes on exactly these columns, in this order.
 local function find(db, table_name, columns)
-  local wanted, found = table.concat(columns, "\0"):lower(), {}
+  local wanted, found = sql_names.fold(table.concat(columns, "\0")), {}
   for _, index in ipairs(db:indexes(table_name)) do
     local names = {}
     for position, column in ipairs(index.columns) do names[position] = column or "\1" end
-    if index.origin == "create index" and table.concat(names, "\0"):lower() == wanted then found[#found + 1] = index.name end
+    if index.origin == "create index" and sql_names.fold(table.concat(names, "\0")) == wanted then found[#found + 1] = index.name end
   end
   return found
 end

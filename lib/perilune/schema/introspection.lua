@@ -4,6 +4,7 @@ local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"
 local types = require "perilune.runtime.types"
 local database = require("perilune.native.databases").methods
+local sql_names = require "perilune.runtime.names"
 
 local introspection = {}
 
@@ -121,7 +122,7 @@ end
 function database:has_unique_key(name, columns)
   local function key_of(list)
     local names = {}
-    for index, column in ipairs(list) do names[index] = tostring(column):lower() end
+    for index, column in ipairs(list) do names[index] = sql_names.fold(tostring(column)) end
     table.sort(names)
     return table.concat(names, "\0")
   end

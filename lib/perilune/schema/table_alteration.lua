@@ -10,6 +10,7 @@ local table_reference = require "perilune.schema.table_reference"
 local indexes = require "perilune.schema.indexes"
 local schema_changes = require "perilune.schema.changes"
 local synchronization = require "perilune.schema.full_text_synchronization"
+local sql_names = require "perilune.runtime.names"
 
 local methods = {}
 local Methods = checks.class("table alteration", methods)
@@ -44,14 +45,14 @@ end
 --- The columns of the primary key, under the names that they will have.
 function Alteration:own_key(place)
   local key = table_reference.key_of(self.db, self.name, place)
-  for _, column in ipairs(key) do column.name = self.renamed[column.name:lower()] or column.name end
+  for _, column in ipairs(key) do column.name = self.renamed[sql_names.fold(column.name)] or column.name end
   return key
 end
 
 --- Raises if there is no such column. Returns its name as spelled in the schema.
 function Alteration:find(name, place)
   sql_text.name(name, place)
-  local found = self.columns.by_key[name:lower()]
+  local found = self.columns.by_key[sql_names.fold(name)]
   if found then return found end
   local names = {}
   for _, existing in pairs(self.columns.by_key) do names[#names + 1] = existing end
@@ -65,9 +66,9 @@ function Alteration:use_columns(names, place)
 end
 
 function Alteration:add_name(name, place)
-  local existing = self.columns.by_key[name:lower()]
+  local existing = self.columns.by_key[sql_names.fold(name)]
   if existing then checks.refuse(place, "there is a column `" .. existing .. "` already") end
-  self.columns.by_key[name:lower()] = name
+  self.columns.by_key[sql_names.fold(name)] = name
 end
 
 function Alteration:add(change)
@@ -106,9 +107,9 @@ function methods:rename_column(name, new_name)
   local found = alteration:find(name, place .. ": argument 1")
   local quoted = sql_text.name(new_name, place .. ": argument 2")
   synchronization.refuse_column(alteration.db, alteration.name, found, place)
-  alteration.columns.by_key[found:lower()] = nil
+  alteration.columns.by_key[sql_names.fold(found)] = nil
   alteration:add_name(new_name, place)
-  alteration.renamed[found:lower()] = new_name
+  alteration.renamed[sql_names.fold(found)] = new_name
   alteration:add(function() return alter .. " RENAME COLUMN " .. sql_text.name(found) .. " TO " .. quoted end)
 end
 
@@ -117,7 +118,7 @@ function methods:drop_column(name)
   local alteration, place, alter = open(self, "drop_column")
   local found = alteration:find(name, place .. ": argument 1")
   synchronization.refuse_column(alteration.db, alteration.name, found, place)
-  alteration.columns.by_key[found:lower()] = nil
+  alteration.columns.by_key[sql_names.fold(found)] = nil
   alteration:add(function() return alter .. " DROP COLUMN " .. sql_text.name(found) end)
 end
 

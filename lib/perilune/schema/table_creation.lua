@@ -9,6 +9,7 @@ local belonging = require "perilune.schema.belongs_to"
 local table_definition = require "perilune.schema.table_definition"
 local schema_changes = require "perilune.schema.changes"
 local synchronization = require "perilune.schema.full_text_synchronization"
+local sql_names = require "perilune.runtime.names"
 
 --- Checks that columns which keys are made of are there.
 local function check_used_columns(definition)
@@ -18,7 +19,7 @@ local function check_used_columns(definition)
   table.sort(names)
   for _, use in ipairs(definition.own_columns_used) do
     for _, name in ipairs(use.names) do
-      if not definition.column_names[name:lower()] then errors.raise_unknown("column", name, names) end
+      if not definition.column_names[sql_names.fold(name)] then errors.raise_unknown("column", name, names) end
     end
   end
 end

@@ -7,6 +7,7 @@ local sql_fragment = require "perilune.runtime.sql_fragment"
 local column_definition = require "perilune.schema.column_definition"
 local table_reference = require "perilune.schema.table_reference"
 local belonging = require "perilune.schema.belongs_to"
+local sql_names = require "perilune.runtime.names"
 
 local table_definition = {}
 local methods = {}
@@ -42,7 +43,7 @@ end
 
 --- Notes the name of a column; no two may be equal.
 function Definition:add_name(name, place)
-  local key = name:lower()
+  local key = sql_names.fold(name)
   if self.column_names[key] then checks.refuse(place, "there is a column `" .. self.column_names[key] .. "` already") end
   self.column_names[key] = name
 end
@@ -79,7 +80,7 @@ end
 function Definition:type_of(name)
   for _, part in ipairs(self.parts) do
     for _, column in ipairs(part.column and { part.column } or part.belonging and part.belonging.columns or {}) do
-      if checks.same_name(column.name, name) then return column.declared or "" end
+      if sql_names.same(column.name, name) then return column.declared or "" end
     end
   end
   return ""

@@ -3,6 +3,7 @@
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"
+local sql_names = require "perilune.runtime.names"
 
 local table_reference = {}
 
@@ -49,7 +50,7 @@ local function check_columns(db, name, columns, place)
   for index, column in ipairs(db:columns(name)) do names[index] = column.name end
   for _, wanted in ipairs(columns) do
     local found = false
-    for _, column_name in ipairs(names) do found = found or checks.same_name(column_name, wanted) end
+    for _, column_name in ipairs(names) do found = found or sql_names.same(column_name, wanted) end
     if not found then errors.raise_unknown_column(wanted, name, names) end
   end
 end
@@ -68,7 +69,7 @@ end
 -- @treturn function that gives the SQL `REFERENCES ...`
 function table_reference.make(definition, name, count, columns, options, place)
   local clauses = clauses_of(place, options)
-  local is_self = checks.same_name(sql_text.name(name, place), sql_text.name(definition.name))
+  local is_self = sql_names.same(sql_text.name(name, place), sql_text.name(definition.name))
   if columns and is_self then definition:use_columns(columns, place) end
   if columns and not is_self then check_columns(definition.db, name, columns, place) end
   if not columns and not is_self then columns = names_of(table_reference.key_of(definition.db, name, place)) end

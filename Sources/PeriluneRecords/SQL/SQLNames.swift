@@ -1,0 +1,23 @@
+/// The names that stand in SQL text: words, which may be keywords, and names in quotes.
+package struct SQLNames {
+    /// As SQLite compares names.
+    private var folded: Set<String> = []
+    private var doubleQuoted: Set<String> = []
+
+    /// - Parameter sql: Only its first 100,000 bytes are read.
+    package init(in sql: String) {
+        Array(sql.utf8.prefix(100_000)).withUnsafeBufferPointer { text in
+            let scanner = SQLScanner(text)
+            for token in scanner where token.kind == .word || token.kind == .name {
+                guard let name = scanner.name(token) else { continue }
+                folded.insert(name.foldedName)
+                if text[token.range.lowerBound] == UInt8(ascii: "\"") { doubleQuoted.insert(name) }
+            }
+        }
+    }
+
+    package func contains(_ name: String) -> Bool { folded.contains(name.foldedName) }
+
+    /// Whether a name stands in double quotes, as text does by mistake.
+    package func containsInDoubleQuotes(_ name: String) -> Bool { doubleQuoted.contains(name) }
+}
