@@ -169,15 +169,7 @@ end
 --- Runs the migrations of the project on this database.
 -- @tparam ?table options `to`: the last migration that is run, or how its name begins
 function members.migrate(options)
-  if options ~= nil and type(options) ~= "table" then
-    errors.raise("argument", "t.migrate: expected a table { to = \"...\" }, got " .. errors.describe(options))
-  end
-  options = options or {}
-  checks.option_names("t.migrate", options, { to = true })
-  if options.to ~= nil and type(options.to) ~= "string" then
-    state.mistake("t.migrate: option to: expected the name of a migration, got %s", errors.describe(options.to))
-  end
-  return state.host("migrate")(options.to)
+  return state.host("migrate")(checks.options("t.migrate", options, { to = "string" }).to)
 end
 
 --- Undoes the last migration, as it says in its `down`.

@@ -185,13 +185,7 @@ function scenario_definitions.template(name, ...)
   local options, body = read_arguments("template", name, ...)
   local what = "template " .. display.quoted(name)
   check_function(what, body)
-  options = options == nil and {} or options
-  if type(options) ~= "table" then state.mistake("%s: expected a table of options, got %s", what, errors.describe(options)) end
-  checks.option_names(what, options, { on = true, timeout = true })
-  local timeout = options.timeout ~= nil and options_of.duration(options.timeout) or nil
-  if options.timeout ~= nil and not timeout then
-    state.mistake('%s: option timeout: expected a duration ("2m", a number of seconds), got %s', what, display.show(options.timeout))
-  end
+  options = checks.options(what, options, { on = "any", timeout = { options_of.duration, 'a duration ("2m", a number of seconds)' } })
   -- A layer called `base` takes the place of the migrated database.
   local on = options.on or name == "base" and "empty" or "base"
   check_name(what .. ": option on", on)
@@ -199,7 +193,7 @@ function scenario_definitions.template(name, ...)
   if same then errors.raise("duplicate", ("%s: already defined at %s:%d"):format(what, same.file, same.line)) end
   if name == "empty" then errors.raise("argument", what .. ": `empty` is reserved for the empty database") end
   local file, line = position()
-  local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file), timeout = timeout }
+  local template = { name = name, on = on, file = file, line = line, body = body, fingerprint = source.text(file), timeout = options.timeout }
   scenario_definitions.templates_by_name[name] = template
   table.insert(scenario_definitions.templates, template)
 end

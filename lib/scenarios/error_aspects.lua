@@ -61,12 +61,8 @@ function aspects.table(err, wanted)
   return name == wanted, ("expected an error of table %s, got one of %s"):format(wanted, name or "no table")
 end
 
-local function names_of_aspects()
-  local names = {}
-  for name in pairs(aspects) do names[#names + 1] = name end
-  table.sort(names)
-  return names
-end
+local kinds_of_aspects = {}
+for name in pairs(aspects) do kinds_of_aspects[name] = "string" end
 
 local error_aspects = {}
 
@@ -77,16 +73,10 @@ function error_aspects.read(who, what)
   if what == nil then return {} end
   if type(what) == "string" then return { pattern = what } end
   if type(what) ~= "table" then
-    state.mistake("%s: expected a Lua pattern, or a table (%s), got %s", who, table.concat(names_of_aspects(), ", "),
+    state.mistake("%s: expected a Lua pattern, or a table (%s), got %s", who, table.concat(display.keys(aspects), ", "),
       errors.describe(what))
   end
-  checks.option_names(who, what, aspects)
-  for _, name in ipairs(display.keys(what)) do
-    if type(what[name]) ~= "string" then
-      state.mistake("%s: option %s: expected a string, got %s", who, name, errors.describe(what[name]))
-    end
-  end
-  return what
+  return checks.options(who, what, kinds_of_aspects)
 end
 
 --- What is not as it was asked for, as lines; none if the error is the one that is meant.

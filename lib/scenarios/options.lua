@@ -1,9 +1,7 @@
 --- The options of scenarios and groups: their names, types and what becomes of them.
 
 local perilune = require "perilune"
-local errors = require "perilune.native.errors"
-local state = require "scenarios.state"
-local display = lazily "scenarios.display"
+local checks = require "perilune.runtime.checks"
 
 local scenario_options = {}
 
@@ -88,8 +86,8 @@ local function grants(value)
   return list
 end
 
---- By name: a function that returns the value as it is kept, nil for a wrong one; and what is expected.
-local readers = {
+--- By kind and name: see `checks.options`.
+local readers = { group = {}, scenario = {
   tags = { list_of_texts, "a name or a list of names" },
   template = { text, "the name of a template" },
   database = { database, '"memory", "file", "empty" or "fixture:NAME"' },
@@ -103,41 +101,19 @@ local readers = {
   seed = { seed, "an integer or a string" },
   max_queries = { count, "a count from 0" },
   grants = { grants, '"files", "programs" or "effects", or a list of these' },
-}
+} }
 
 --- Options that groups do not have.
 local for_scenarios_alone = { cases = true, fails = true }
-
-local function names_for(kind)
-  local names = {}
-  for name in pairs(readers) do
-    if kind ~= "group" or not for_scenarios_alone[name] then names[#names + 1] = name end
-  end
-  table.sort(names)
-  return names
+for name, reader in pairs(readers.scenario) do
+  if not for_scenarios_alone[name] then readers.group[name] = reader end
 end
 
 --- Reads the options of a definition.
 -- @tparam string kind "scenario" or "group"
 -- @tparam string what for messages: `scenario "closing the month"`
 function scenario_options.read(kind, what, options)
-  if options == nil then return {} end
-  if type(options) ~= "table" then
-    state.mistake("%s: expected a table of options before the function, got %s", what, errors.describe(options))
-  end
-  local read = {}
-  for _, name in ipairs(display.keys(options)) do
-    local reader = readers[name]
-    if not reader or kind == "group" and for_scenarios_alone[name] then
-      errors.raise_unknown("option", name, names_for(kind))
-    end
-    local value = reader[1](options[name])
-    if value == nil then
-      state.mistake("%s: option %s: expected %s, got %s", what, name, reader[2], display.show(options[name]))
-    end
-    read[name] = value
-  end
-  return read
+  return checks.options(what, options, readers[kind])
 end
 
 --- The options of what is inside a group: its own before those of the group, tags of both.

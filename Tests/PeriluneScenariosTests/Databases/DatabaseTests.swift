@@ -49,7 +49,7 @@ import Testing
         #expect(message == "the script ran longer than its limit of 0.1 seconds; the option `timeout` of the template sets this limit")
         try project.write("template('x', { timeout = 'soon' }, function() end)", to: "scenarios/a_scenario.lua")
         let mistake = try await project.run().summary.results.first?.failures.first?.message
-        #expect(mistake == "template \"x\": option timeout: expected a duration (\"2m\", a number of seconds), got \"soon\"")
+        #expect(mistake == "template \"x\": option `timeout`: expected a duration (\"2m\", a number of seconds), got the string \"soon\"")
     }
 
     @Test func `a migration that fails is told with its file`() async throws {

@@ -40,20 +40,31 @@ function checks.option_names(place, options, known)
   end
 end
 
---- Checks a table of options, nil for none. Returns it, or an empty one.
--- @tparam {[string]=string} kinds the options there are, with the type each must have ("any" for what is checked elsewhere)
+--- The value of an option as it is kept.
+local function read_option(place, name, kind, value)
+  local expected = "a " .. tostring(kind)
+  if type(kind) == "table" then
+    local read
+    read, expected = kind[1](value), kind[2]
+    if read ~= nil then return read end
+  elseif kind == "any" or type(value) == kind then
+    return value
+  end
+  checks.fail(place, ("option `%s`: expected %s, got %s"):format(name, expected, errors.describe(value)))
+end
+
+--- Reads a table of options, nil for none. All options of the library are read by this.
+-- @tparam {[string]=string|table} kinds the options there are. For each the type it must have, "any" for what is checked elsewhere,
+-- or { read, expected }: a function that returns the value as it is kept, nil for a wrong one, and what messages say is expected.
+-- @treturn table the values as they are kept
 function checks.options(place, options, kinds)
   if options == nil then return {} end
   if type(options) == "function" then checks.fail(place, "pass the options before the function") end
   if type(options) ~= "table" then checks.fail(place, "expected a table of options, got " .. errors.describe(options)) end
   checks.option_names(place, options, kinds)
-  for _, name in ipairs(sorted_keys(options)) do
-    local kind, value = kinds[name], options[name]
-    if kind ~= "any" and type(value) ~= kind then
-      checks.fail(place, "option `" .. name .. "`: expected a " .. kind .. ", got " .. errors.describe(value))
-    end
-  end
-  return options
+  local read = {}
+  for _, name in ipairs(sorted_keys(options)) do read[name] = read_option(place, name, kinds[name], options[name]) end
+  return read
 end
 
 --- What a table has beside its first elements: `on_conflict` in `{ "a", "b", on_conflict = "replace" }`.
