@@ -94,7 +94,7 @@ public actor ScriptHost {
         threadEnvironment = environment.map { ThreadEnvironment($0) }
         if let threadEnvironment { try thread.run { threadEnvironment.begin() } }
         // Made here, it belongs to the thread from now on.
-        state.core.thread = thread
+        state.thread = thread
         setup.loop.queue.setWake { [weak self, thread] in
             thread.enqueue { [weak self] in self?.assumeIsolated { $0.turn() } }
         }

@@ -36,9 +36,7 @@ final class ScriptLibrary {
     }
 
     private func defineValues() throws {
-        let core = state.core
-        pdb_push_null(core.L)
-        try perilune.set("null", core.takeValues(1)[0])
+        try perilune.setValue("null", c: pdb_push_null)
         try perilune.set("blob", .function(state.makeFunction(c: pdb_make_blob)))
         try perilune.set("date", .table(dates.makeDateTable(in: state)))
         try perilune.set("date_components", .table(dates.makeComponentsTable(in: state)))
@@ -57,26 +55,20 @@ final class ScriptLibrary {
         try defineErrors(in: makeNative("errors"))
         try defineConversions(in: makeNative("values"))
         let rows = try makeNative("rows")
-        try set("methods", in: rows, pdb_push_row_methods)
+        try rows.setValue("methods", c: pdb_push_row_methods)
         try set(["blobs": pdb_row_blobs, "columns": pdb_row_columns, "metatable": pdb_row_metatable, "make": pdb_make_row], in: rows)
         let databases = try makeNative("databases")
-        try set("methods", in: databases, pdb_push_database_methods)
+        try databases.setValue("methods", c: pdb_push_database_methods)
         try set(["define": pdb_define, "guarded": pdb_call_guarded], in: databases)
-        try DatabaseVerbs.install(in: databases.get("methods"), of: state)
+        try DatabaseVerbs.install(in: databases.get("methods"))
         try set(
             [
                 "add": pdb_add_observer, "is_calling": pdb_is_calling_observer, "fingerprint": pdb_fingerprint,
                 "set_failure": pdb_set_callback_failure, "take_notification": pdb_take_notification,
             ], in: makeNative("observers"))
-        try SchemaBinding.install(in: makeNative("schema"), of: state)
+        try SchemaBinding.install(in: makeNative("schema"))
         try defineSQL(in: makeNative("sql"))
-        prec_push_record_functions(state.core.L)
-        try loader.provide("perilune.native.records", state.core.takeValues(1)[0])
-    }
-
-    private func set(_ name: String, in table: LuaTable, _ push: (OpaquePointer?) -> Void) throws {
-        push(state.core.L)
-        try table.set(.string(LuaString(name)), state.core.takeValues(1)[0])
+        try loader.provide("perilune.native.records", state.makeValue(c: prec_push_record_functions))
     }
 
     private func set(_ functions: [String: LuaCFunction], in table: LuaTable) throws {
@@ -143,8 +135,7 @@ final class ScriptLibrary {
     }
 
     private func defineConversions(in values: LuaTable) throws {
-        let core = state.core
-        core.plainMeaning = { [unowned core] value in Self.plainMeaning(of: value, in: core) }
+        state.plainMeaning = Self.plainMeaning
         try values.set("null", perilune.get("null"))
         try set(["plain": pdb_plain_value], in: values)
         try values.setFunction("read_date") { [dates] arguments in
@@ -156,21 +147,14 @@ final class ScriptLibrary {
         try values.setFunction("julian_date") { [dates] arguments in
             [try dates.make(DateTime(julianDay: arguments.get(1)))]
         }
-        try values.set("is_blob", .function(core.makeFunction("is_blob", raw: { core, _ in
-            lua_pushboolean(core.L, pdb_is_blob(core.L, 1) ? 1 : 0)
-            return 1
-        })))
+        try values.setFunction("is_blob") { arguments in
+            [.boolean(try arguments.state.withUnsafeStack([arguments[1]]) { L, index in pdb_is_blob(L, index) })]
+        }
     }
 
     /// `perilune.null` stands for `nil`, and a blob for its bytes.
-    private static func plainMeaning(of value: LuaValue, in core: LuaCore) -> LuaValue? {
-        guard lua_checkstack(core.L, 1) != 0 else { return nil }
-        core.push(value)
-        defer { plua_pop(core.L, 1) }
-        if pdb_is_null(core.L, -1) { return .nil }
-        var count = 0
-        guard let bytes = pdb_blob_bytes(core.L, lua_gettop(core.L), &count) else { return nil }
-        return .string(LuaString(UnsafeRawBufferPointer(start: bytes, count: count)))
+    private static func plainMeaning(of value: LuaValue) -> LuaValue? {
+        value.isNull ? .nil : value.blobBytes.map { .string(LuaString($0)) }
     }
 
     /// Replaces the functions of Lua's libraries that change files or run programs by ones that refuse.

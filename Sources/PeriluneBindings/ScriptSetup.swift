@@ -33,7 +33,7 @@ package struct ScriptSetup {
     @discardableResult
     package func install(in state: LuaState) throws -> LibraryLoader {
         try DatabaseCallbacks.open(in: state)
-        loop.core = state.core
+        loop.join(state)
         let migrations = MigrationBinding(allowsFiles: allowsFiles, logger: environment.logger)
         let library = try ScriptLibrary(
             in: state, environment: environment, modules: modules, migrations: migrations, loop: loop)
@@ -42,8 +42,7 @@ package struct ScriptSetup {
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false, isPreview: previewMode != nil)
         let (_, value) = try ScriptDatabase.makeValue(for: database, rights: rights, in: state)
         try library.perilune.set("database", value)
-        state.core.push(value)
-        pdb_set_default_database(state.core.L)
+        try state.withUnsafeStack([value]) { L, _ in pdb_set_default_database(L) }
         try state.globals.set("db", value)
         if previewMode == .holdingBackEffects { try library.holdBackEffects() }
         try extending?(library.loader, state)

@@ -74,6 +74,72 @@ private let largestCircle = 7
     }
 }
 
+/// The targets in Swift above `PeriluneLua`.
+private let targetsAboveLua = [
+    "PeriluneBindings", "Perilune", "PeriluneScenarios", "PeriluneTestSupport", "PeriluneCLI",
+]
+
+/// What uses the core of a state, and why. All else uses the API of `PeriluneLua`.
+private let usersOfCore = [
+    "PeriluneBindings/Database/DatabaseCallbacks.swift": "C calls it with a `lua_State`, perhaps of a coroutine that Swift has not entered",
+    "PeriluneBindings/Observation/TransactionRelay.swift": "SQLite calls it while Lua runs, with no `LuaState` at hand",
+    "PeriluneBindings/Loop/ScriptLoop.swift": "what waits for the core may outlast the `LuaState`",
+]
+
+/// What the targets in Swift use of Lua.
+@Suite struct LuaUseTests {
+    private let sources: [String: String]
+
+    init() throws {
+        sources = try SwiftCode.read(targetsAboveLua)
+    }
+
+    @Test func `only the files that are known to use the core of a state do`() {
+        #expect(sources.count > 150)
+        #expect(sources.filter { SwiftCode.usesCore($0.value) }.keys.sorted() == usersOfCore.keys.sorted())
+    }
+
+    @Test func `no function of Lua's own API is called above the target that wraps it`() {
+        let calls = sources.flatMap { path, text in SwiftCode.callsOfLua(text).map { "\(path) calls \($0)" } }
+        #expect(calls.sorted() == [])
+    }
+
+    @Test func `uses of the core and of Lua's API are found, but not in comments and texts`() {
+        #expect(SwiftCode.usesCore("let L = state.core.L"))
+        #expect(SwiftCode.usesCore("func f(_ core: LuaCore)"))
+        #expect(!SwiftCode.usesCore("/// See ``LuaCore``.\nlet text = \"state.core\" // state.core"))
+        #expect(SwiftCode.callsOfLua("lua_settop(L, 0); luaL_checkstack (L)") == ["lua_settop", "luaL_checkstack"])
+        #expect(SwiftCode.callsOfLua("// lua_settop(L, 0)\nvar record = lua_Debug(), text = \"lua_error(L)\"") == [])
+    }
+}
+
+private enum SwiftCode {
+    /// The texts of the files of targets.
+    static func read(_ targets: [String]) throws -> [String: String] {
+        let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        let folder = tests.deletingLastPathComponent().appending(path: "Sources")
+        var sources: [String: String] = [:]
+        for target in targets {
+            for path in try FileManager.default.subpathsOfDirectory(atPath: folder.appending(path: target).path)
+            where path.hasSuffix(".swift") {
+                let file = target + "/" + path
+                sources[file] = try String(contentsOf: folder.appending(path: file), encoding: .utf8)
+            }
+        }
+        return sources
+    }
+
+    private static func code(of source: String) -> String {
+        source.replacing(/"(?:[^"\\\n]|\\.)*"/, with: "0").replacing(/\/\/[^\n]*/, with: "")
+    }
+
+    static func usesCore(_ source: String) -> Bool { code(of: source).contains(/\bLuaCore\b|\.core\b/) }
+
+    static func callsOfLua(_ source: String) -> [String] {
+        code(of: source).matches(of: /\b(luaL?_[a-z]+)\s*\(/).map { String($0.1) }
+    }
+}
+
 private struct CTarget {
     let name: String
     let rooms: [String]

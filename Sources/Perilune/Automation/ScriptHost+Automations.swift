@@ -23,7 +23,7 @@ extension ScriptHost {
             let chunk = try host.state.load(LuaString(source), named: path)
             let poll = poll.map { LuaValue.number($0 / .seconds(1)) } ?? .nil
             let scope = host.loop.makeScope()
-            let run = LuaRun(of: host.state.core)
+            let run = LuaRun(of: host.state)
             host.loadingRun = run
             defer { host.loadingRun = nil }
             do {
@@ -110,7 +110,7 @@ extension ScriptHost {
     private func endAutomations() async throws {
         loop.beginRun()
         defer { loop.endRun() }
-        if let loadingRun { state.core.cancel(loadingRun) }
+        loadingRun?.cancel()
         let _: Int? = try await callAutomations("stop", [])
         if let eventSource { loop.end(eventSource) }
         eventSource = nil
@@ -123,7 +123,7 @@ extension ScriptHost {
             throw LuaError(.usage, "the library has no automations")
         }
         let function: LuaFunction = try automations.get(.string(LuaString(name)))
-        let results = try await function.callAsync(arguments, as: run ?? LuaRun(of: state.core))
+        let results = try await function.callAsync(arguments, as: run ?? LuaRun(of: state))
         return try LuaDecoder().decode(from: results.first ?? .nil)
     }
 }

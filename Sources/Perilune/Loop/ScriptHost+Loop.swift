@@ -70,7 +70,7 @@ extension ScriptHost {
     private func settleFailures() {
         if case .fail = callbackErrors {
             // The scripts that wait are over as well.
-            if loop.hasFailed { state.core.cancelWaitingRuns() }
+            if loop.hasFailed { state.cancellation.cancelRuns() }
             return
         }
         while let failure = loop.takeFailure() {

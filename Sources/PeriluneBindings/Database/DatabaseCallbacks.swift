@@ -24,9 +24,10 @@ enum DatabaseCallbacks {
             did_connect: { UnicodeCollation.install(on: $0!) },
             release: { Unmanaged<AnyObject>.fromOpaque($0!).release() },
             sql: SQLCallbacks.all)
-        try state.core.prepare()
-        pdb_open(state.core.L, &callbacks)
-        prec_open(state.core.L)
+        try state.withUnsafeStack { L, _ in
+            pdb_open(L, &callbacks)
+            prec_open(L)
+        }
     }
 
     // MARK: - Accesses
@@ -148,11 +149,10 @@ enum DatabaseCallbacks {
         if error is BodyFailure { return CInt(PLUA_RAISE) }
         let core = LuaCore.of(L)
         core.entering(L) {
-            if let error = error as? DatabaseError {
-                core.pushDatabaseError(error, offset: offset)
-            } else {
-                core.push(error)
-            }
+            guard let error = error as? DatabaseError else { return core.push(error) }
+            // Where it was raised is for the row path to say.
+            SQLiteError(error: error, offset: offset).pushErrorObject(on: L)
+            core.attachToErrorObject(error)
         }
         return CInt(PLUA_RAISE)
     }
@@ -164,12 +164,3 @@ enum DatabaseCallbacks {
 
 /// The body of a block has failed: its error is on the Lua stack, and the transaction is to be rolled back.
 struct BodyFailure: Error {}
-
-extension LuaCore {
-    /// Pushes the error object of an error of SQLite.
-    func pushDatabaseError(_ error: DatabaseError, offset: CInt = -1) {
-        pdb_push_sqlite_error(
-            L, error.extendedResultCode.rawValue, error.message ?? error.resultCode.description, error.sql, offset)
-        attachToErrorObject(error)
-    }
-}

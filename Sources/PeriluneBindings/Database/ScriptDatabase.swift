@@ -84,8 +84,6 @@ package final class ScriptDatabase {
     package static func makeValue(
         for writer: any DatabaseWriter, rights: Rights, in state: LuaState
     ) throws -> (database: ScriptDatabase, value: LuaValue) {
-        let core = state.core
-        try core.prepare()
         let database = ScriptDatabase(writer, isOwn: rights.allowsClosing)
         var flags: UInt32 = 0
         if rights.allowsFiles { flags |= UInt32(PDB_DATABASE_FILES) }
@@ -93,33 +91,16 @@ package final class ScriptDatabase {
         if rights.isPreview { flags |= UInt32(PDB_DATABASE_PREVIEW) }
         if writer is DatabasePool { flags |= UInt32(PDB_DATABASE_POOL) }
         let path = SQLEnvironment.plainPath(of: writer.path)
-        pdb_push_database(
-            core.L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags, isInMemory(path) ? "" : path)
-        return (database, core.takeValues(1)[0])
+        let value = try state.makeValue { L in
+            pdb_push_database(
+                L, Unmanaged.passRetained(database).toOpaque(), database.leftover, flags, isInMemory(path) ? "" : path)
+        }
+        return (database, value)
     }
 
     /// Whether a path is SQLite's name for a database in memory, or a URI that asks for one.
     private static func isInMemory(_ path: String) -> Bool {
         path.isEmpty || path == ":memory:" || path.hasPrefix("file::memory:") || path.contains("mode=memory")
-    }
-
-    /// The database behind a value: a database object, or a handle that is alive.
-    static func of(_ L: OpaquePointer, at index: CInt) -> (ScriptDatabase, OpaquePointer)? {
-        guard let database = pdb_database_at(L, index) else { return nil }
-        return (of(database), database)
-    }
-
-    /// The database that a function is given.
-    ///
-    /// - Parameter place: What messages call the argument.
-    static func require(
-        _ core: LuaCore, at index: CInt, for place: String
-    ) throws(BindingError) -> (ScriptDatabase, OpaquePointer) {
-        if let found = of(core.L, at: index) { return found }
-        guard pdb_is_database(core.L, index) else {
-            throw BindingError("argument", "\(place): expected a database, got \(core.value(at: index).shortDescription)")
-        }
-        throw BindingError("dead_handle", "this database handle was used after its block ended")
     }
 
     static func of(_ database: OpaquePointer) -> ScriptDatabase {

@@ -1,4 +1,3 @@
-internal import CPeriluneRows
 internal import Foundation
 internal import Logging
 internal import PeriluneDependencies
@@ -74,9 +73,9 @@ struct EnvironmentBinding {
                 guard logger.logLevel <= level else { return [] }
                 let message: LuaString = try arguments.get(1)
                 var metadata = try Self.readFields(arguments[2], in: arguments.state)
-                if let (file, line) = arguments.scriptPosition {
-                    metadata["script"] = "\(file)"
-                    metadata["line"] = "\(line)"
+                if let place = try arguments.state.callingPlace {
+                    metadata["script"] = "\(place.shortChunk)"
+                    metadata["line"] = "\(place.line)"
                 }
                 logger.log(level: level, "\(message)", metadata: metadata, source: "script")
                 return []
@@ -106,15 +105,5 @@ extension LuaState {
             case .string(let text)? = try tostring.call([value]).first
         else { return value.typeName }
         return text.description
-    }
-}
-
-extension LuaArguments {
-    /// The chunk and the line of the script that has called the function, perhaps through the library.
-    fileprivate var scriptPosition: (file: String, line: Int)? {
-        var record = lua_Debug()
-        guard let L = (try? state)?.core.L, plua_find_position(L, &record) else { return nil }
-        let file = withUnsafeBytes(of: record.short_src) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        return (file, Int(record.currentline))
     }
 }

@@ -51,15 +51,14 @@ struct LoopBinding {
         // called at once, and once, and a function that returns the SQL that it has executed and the number of statements.
         try table.setFunction("start") { [loop] arguments in
             let function: LuaFunction = try arguments.get(1)
-            let core = try arguments.state.core
-            let run = LuaRun(of: core)
+            let run = try LuaRun(of: arguments.state)
             let scope = arguments[4].isNil ? nil : try arguments.get(4, as: Int.self)
             let source = try loop.addSource("task", isOnce: true, scope: scope, .calling(function, as: run))
             source.run = run
             if !arguments[2].isNil { source.onError = try arguments.get(2, as: LuaFunction.self) }
             source.signal()
             guard case .boolean(true) = arguments[3] else { return [.integer(Int64(source.id))] }
-            let journal = StatementJournal(of: run, in: core)
+            let journal = StatementJournal(of: run)
             source.journal = journal
             let read = try arguments.state.makeFunction("statements") { arguments in
                 [.table(try Self.table(of: journal.statements, in: arguments.state)), .integer(Int64(journal.count))]
@@ -82,43 +81,38 @@ struct LoopBinding {
         try table.setFunction("stop") { [loop] arguments in
             guard let source = try loop.source(arguments.get(1)) else { return [.boolean(false), .boolean(false)] }
             loop.end(source)
-            if case .boolean(true) = arguments[2], let run = source.run { try arguments.state.core.interrupt(run) }
+            if case .boolean(true) = arguments[2], let run = source.run { run.interrupt() }
             return [.boolean(true), .boolean(source.hasBegun)]
         }
         try table.setFunction("now") { [loop] _ in [.number(loop.timers.clock.now)] }
     }
 
     private func defineWaits(in table: LuaTable, of state: LuaState) throws {
-        let core = state.core
-        try table.set("sleep", .function(state.makeAsyncFunction("perilune.sleep", Sleep(loop: loop, core: core))))
+        try table.set("sleep", .function(state.makeAsyncFunction("perilune.sleep", Sleep(loop: loop))))
         try table.setFunction("make_place") { [loop] _ in [.integer(Int64(loop.parking.makePlace().number))] }
-        try table.set("wait", .function(state.makeAsyncFunction("wait", Wait(loop: loop, core: core))))
+        try table.set("wait", .function(state.makeAsyncFunction("wait", Wait(loop: loop))))
         try table.setFunction("release") { [loop] arguments in
             loop.parking.release(LoopParking.Place(number: try arguments.get(1)))
             return []
         }
     }
 
-    // Functions that a state holds must not keep it alive.
-
     private struct Sleep: LuaAsyncOperation {
         let loop: ScriptLoop
-        unowned let core: LuaCore
 
         func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
             guard case .number(let seconds)? = arguments.first else { return [] }
-            try await loop.sleep(seconds: seconds, in: core)
+            try await loop.sleep(seconds: seconds)
             return []
         }
     }
 
     private struct Wait: LuaAsyncOperation {
         let loop: ScriptLoop
-        unowned let core: LuaCore
 
         func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
             guard case .integer(let number)? = arguments.first else { return [] }
-            try await loop.wait(at: LoopParking.Place(number: Int(number)), in: core)
+            try await loop.wait(at: LoopParking.Place(number: Int(number)))
             return []
         }
     }

@@ -45,7 +45,7 @@ package final class LoopGroup {
     /// Adds a loop, whose timers go by the same clock.
     package func add(_ loop: ScriptLoop) {
         loop.group = self
-        loop.core?.thread = thread
+        loop.setThread(thread)
         loops.append(loop)
         loop.queue.setWake(wake)
     }
@@ -109,11 +109,11 @@ package final class LoopGroup {
     /// Waits, on behalf of a script, until all that is due has been done: calls have ended or wait themselves. The clock goes on to
     /// a later moment, from one timer to the next; it stands if none is given.
     nonisolated(nonsending) package func waitUntilQuiet(
-        after seconds: Double = 0, for loop: ScriptLoop, in core: LuaCore
+        after seconds: Double = 0, for loop: ScriptLoop
     ) async throws {
         count += 1
         let waiter = (id: count, moment: clock.now.timeIntervalSince1970 + seconds)
-        try await loop.parked(in: core) { resume in
+        try await loop.parked { resume in
             waiters.append(Waiter(id: waiter.id, moment: waiter.moment, resume: resume))
             proceed()
             return { [self] in waiters.removeAll { $0.id == waiter.id } }

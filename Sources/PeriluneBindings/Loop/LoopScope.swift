@@ -23,7 +23,7 @@ extension ScriptLoop {
         errorHandlers[scope] = nil
         for source in sources.values.filter({ $0.scope == scope }).sorted(by: { $0.id < $1.id }) {
             end(source)
-            if let run = source.run { run.core.interrupt(run) } else { source.task?.cancel() }
+            if let run = source.run { run.interrupt() } else { source.task?.cancel() }
         }
     }
 
@@ -38,11 +38,5 @@ extension ScriptLoop {
         guard liveScopes.contains(scope) else {
             throw BindingError("cancelled", "the file was reloaded, and everything that its previous version started was stopped")
         }
-    }
-
-    /// The same where a script is about to wait: one that has handled that error before is ended.
-    func requireLiveScope(in core: LuaCore) throws {
-        if !liveScopes.contains(currentScope) { core.cancelWaitingRun() }
-        try requireLive(currentScope)
     }
 }

@@ -31,12 +31,19 @@ package final class ScriptLoop {
     /// Errors that nobody has handled, until somebody takes them.
     private var failures: [any Error] = []
 
-    /// The core of its state. What is not shared under a lock belongs to the thread of that.
-    package internal(set) weak var core: LuaCore?
+    /// The core of its state: that is there as long as something waits, which the state itself need not be. What is not shared under a
+    /// lock belongs to its thread.
+    private weak var core: LuaCore?
 
     package init(environment: ScriptEnvironment) {
         timers = LoopTimers(clock: LoopClock(environment.date))
     }
+
+    /// Becomes the loop of a state.
+    func join(_ state: LuaState) { core = state.core }
+
+    /// Says to which thread the state belongs.
+    func setThread(_ thread: LuaThread) { core?.thread = thread }
 
     /// Ends a debug build if this is not the thread of the state.
     func assertThread() { core?.assertThread() }
@@ -225,8 +232,8 @@ package final class ScriptLoop {
     // MARK: - Waiting
 
     /// Waits, on behalf of a script, which may be ended meanwhile.
-    nonisolated(nonsending) func sleep(seconds: Double, in core: LuaCore) async throws {
-        try requireLiveScope(in: core)
+    nonisolated(nonsending) func sleep(seconds: Double) async throws {
+        let core = try liveCore()
         guard case .manual = timers.clock else {
             return try await core.waiting { try await Task.sleep(for: .seconds(seconds)) }
         }
@@ -239,9 +246,9 @@ package final class ScriptLoop {
     }
 
     /// Waits, on behalf of a script, until somebody releases the place.
-    nonisolated(nonsending) package func wait(at place: LoopParking.Place, in core: LuaCore) async throws {
-        try requireLiveScope(in: core)
-        try await parked(in: core) { resume in
+    nonisolated(nonsending) package func wait(at place: LoopParking.Place) async throws {
+        _ = try liveCore()
+        try await parked { resume in
             let id = parking.add(at: place, resume)
             letTimePass()
             return { [parking] in parking.remove(id, at: place) }
@@ -252,10 +259,25 @@ package final class ScriptLoop {
     ///
     /// - Parameter begin: See ``LuaCore/waiting(didEnd:until:)``.
     nonisolated(nonsending) func parked(
-        in core: LuaCore, until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
+        until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
     ) async throws {
+        let core = try requireCore()
         let wait = waits.beginParking()
         try await core.waiting(didEnd: wait.end, until: begin)
+    }
+
+    private func requireCore() throws -> LuaCore {
+        guard let core else { throw LuaError(.usage, "the Lua state is closed") }
+        return core
+    }
+
+    /// The core, where a script is about to wait: raises in what an ended scope has left, and ends a script that has handled that error
+    /// before.
+    private func liveCore() throws -> LuaCore {
+        let core = try requireCore()
+        if !liveScopes.contains(currentScope) { core.cancelWaitingRun() }
+        try requireLive(currentScope)
+        return core
     }
 
     /// A run of a script begins to wait for something of which the loop knows: time may pass until the wait is ended.

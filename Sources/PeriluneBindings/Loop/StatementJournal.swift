@@ -11,13 +11,15 @@ final class StatementJournal {
     private(set) var count = 0
 
     /// Keeps a journal of a run, from its beginning.
-    init(of run: LuaRun, in core: LuaCore) {
-        run.didResume = { [unowned self, unowned core] in
-            pdb_set_note(
-                core.main, { Unmanaged<StatementJournal>.fromOpaque($0!).takeUnretainedValue().add($1!) },
-                Unmanaged.passUnretained(self).toOpaque())
+    init(of run: LuaRun) {
+        run.didResume = { [unowned self, unowned run] in
+            run.withUnsafeState { L in
+                pdb_set_note(
+                    L, { Unmanaged<StatementJournal>.fromOpaque($0!).takeUnretainedValue().add($1!) },
+                    Unmanaged.passUnretained(self).toOpaque())
+            }
         }
-        run.willSuspend = { [unowned core] in pdb_set_note(core.main, nil, nil) }
+        run.willSuspend = { [unowned run] in run.withUnsafeState { L in pdb_set_note(L, nil, nil) } }
     }
 
     private func add(_ sql: UnsafePointer<CChar>) {

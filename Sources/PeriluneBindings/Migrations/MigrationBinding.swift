@@ -48,11 +48,13 @@ struct MigrationBinding {
 
     /// Runs the text of a file in Lua, which is to return the migration: nothing in it may use a database yet.
     private static func load(_ arguments: LuaArguments) throws -> [LuaValue] {
-        let core = try arguments.state.core
-        let chunk = try arguments.state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))
-        let outer = pdb_enter_place(core.L, PDB_IN_MIGRATION_FILE)
-        defer { _ = pdb_enter_place(core.L, outer) }
-        return try chunk.call([])
+        let state = try arguments.state
+        let chunk = try state.load(arguments.get(1, as: LuaString.self), named: arguments.get(2))
+        return try state.withUnsafeStack { L, _ in
+            let outer = pdb_enter_place(L, PDB_IN_MIGRATION_FILE)
+            defer { _ = pdb_enter_place(L, outer) }
+            return try chunk.call([])
+        }
     }
 }
 

@@ -5,7 +5,7 @@ internal import PeriluneRecords
 
 /// Runs functions of scripts in the transactions that GRDB opens for migrations.
 struct MigrationRunner {
-    let core: LuaCore
+    let state: LuaState
     /// The database that is migrated, and the value through which scripts use it.
     let database: ScriptDatabase
     let value: LuaValue
@@ -22,8 +22,11 @@ struct MigrationRunner {
         try forgetSchema()
         var arguments: [LuaValue] = []
         if !migration.merges.isEmpty { arguments.append(.table(try makeSet(step.applied))) }
-        try enter(migration.body, arguments, in: step.db) {
-            MigrationFailure.annotate(core.L, migration)
+        do {
+            try enter(migration.body, arguments, in: step.db)
+        } catch let error as LuaError {
+            try MigrationFailure.annotate(error, of: migration, in: state)
+            throw error
         }
         guard sqlite3_get_autocommit(step.db.sqliteConnection) == 0 else {
             throw BindingError(
@@ -39,12 +42,12 @@ struct MigrationRunner {
         // The function is garbage afterwards; a script that has got at it must find nothing in it.
         let box = Box(body: body)
         defer { box.body = nil }
-        let function = try core.openState().makeFunction("migration") { _ in
+        let function = try state.makeFunction("migration") { _ in
             try box.body?()
             return []
         }
         // A collation of a script may have failed: its error counts, not that of the check, which it has ended.
-        try enter(function, [], in: db) { _ = pdb_take_pending_error(core.L) }
+        try enter(function, [], in: db) { L in _ = pdb_take_pending_error(L) }
     }
 
     private final class Box {
@@ -57,39 +60,32 @@ struct MigrationRunner {
 
     /// Calls a function in an access to the connection.
     ///
-    /// - Parameter annotate: Adds what is known to the error on the stack.
+    /// - Parameter didFail: May put another error on the stack than the one that is there.
     private func enter(
-        _ function: LuaFunction, _ arguments: [LuaValue], in db: Database, annotate: () -> Void
+        _ function: LuaFunction, _ arguments: [LuaValue], in db: Database, didFail: (OpaquePointer) -> Void = { _ in }
     ) throws {
         database.releaseLeftover()
-        try core.prepare()
-        let base = lua_gettop(core.L)
-        defer { lua_settop(core.L, base) }
         let pointer = try pointer()
-        pdb_push_block(core.L)
-        try core.push(contentsOf: [value, .function(function)] + arguments)
-        var entry = pdb_access_request()
-        entry.L = core.L
-        entry.database = pointer
-        entry.mode = PDB_MIGRATION
-        entry.argument_count = CInt(arguments.count + 2)
-        let status = pdb_run_access(&entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
-        guard status == 0 else {
-            annotate()
-            let error = core.takeError(status: status)
-            pdb_drop_pending_error(core.L)
+        let block = try state.makeValue(c: pdb_push_block)
+        try state.withUnsafeStack([block, value, .function(function)] + arguments) { L, _ in
+            var entry = pdb_access_request()
+            entry.L = L
+            entry.database = pointer
+            entry.mode = PDB_MIGRATION
+            entry.argument_count = CInt(arguments.count + 2)
+            let status = pdb_run_access(&entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+            guard status != 0 else { return }
+            didFail(L)
+            let error = state.takeUnsafeError(status: status)
+            pdb_drop_pending_error(L)
             throw error
         }
     }
 
     /// What the row path knows of the database.
     private func pointer() throws -> OpaquePointer {
-        core.push(value)
-        defer { lua_settop(core.L, -2) }
-        guard let pointer = pdb_database_at(core.L, -1) else {
-            throw BindingError("closed", "the database is closed")
-        }
-        return pointer
+        guard let handle = DatabaseHandle(value, in: state) else { throw BindingError("closed", "the database is closed") }
+        return handle.pointer
     }
 
     /// Has the schema of the database be read anew.
@@ -101,17 +97,17 @@ struct MigrationRunner {
 
     /// Gives the database the functions and collations that scripts have added to another one.
     func copyDefinitions(of other: MigrationRunner) throws {
-        try pdb_copy_definitions(core.L, other.pointer(), pointer())
+        try state.withUnsafeStack { L, _ in try pdb_copy_definitions(L, other.pointer(), pointer()) }
     }
 
     /// Releases what scripts have left of a database that nobody will use any more.
     func abandon() {
-        if let pointer = try? pointer() { _ = pdb_database_detach(core.L, pointer) }
+        _ = try? state.withUnsafeStack { L, _ in try pdb_database_detach(L, pointer()) }
         database.abandon()
     }
 
     private func makeSet(_ names: Set<String>) throws -> LuaTable {
-        let set = try core.openState().makeTable()
+        let set = try state.makeTable()
         for name in names { try set.rawSet(.string(LuaString(name)), .boolean(true)) }
         return set
     }

@@ -1,4 +1,3 @@
-internal import CPeriluneRows
 internal import GRDB
 package import PeriluneLua
 package import PeriluneRecords
@@ -35,20 +34,14 @@ package struct ScriptMigrations {
 
     /// Adds a migration in Swift.
     package func register(_ migration: Migration) throws {
-        let body = try state.core.makeFunction(
-            migration.name,
-            raw: { core, _ in
-                guard let database = pdb_database_at(core.L, 1),
-                    let access = pdb_current_access(core.L, database)
-                else {
-                    throw BindingError(
-                        "dead_handle", "the migration `\(migration.name)` was called outside of its migrator")
-                }
-                let applied = try core.value(at: 2).isNil ? [:] : [String: Bool].fromLua(core.value(at: 2))
-                let db = Unmanaged<Database>.fromOpaque(pdb_access_grdb(access)).takeUnretainedValue()
-                try migration.body(db, Set(applied.keys))
-                return 0
-            })
+        let body = try state.makeFunction(migration.name) { arguments in
+            guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else {
+                throw BindingError("dead_handle", "the migration `\(migration.name)` was called outside of its migrator")
+            }
+            let applied = try arguments[2].isNil ? [:] : arguments.get(2, as: [String: Bool].self)
+            try migration.body(db, Set(applied.keys))
+            return []
+        }
         let merges = try state.makeTable()
         for (index, name) in migration.merges.enumerated() {
             try merges.rawSet(.integer(Int64(index + 1)), .string(LuaString(name)))

@@ -1,4 +1,3 @@
-internal import CPeriluneRows
 internal import GRDB
 internal import Logging
 internal import PeriluneLua
@@ -23,16 +22,12 @@ final class ScriptMigrator {
             try Self.attempt { try self.names.register(arguments.get(1), merges: arguments.get(2)) }
             return []
         }
-        let migrate = try state.core.makeFunction(
-            "m:migrate",
-            raw: { core, _ in
-                try self.entering("migrate", core) { try self.migrate($0, core) }
-            })
-        let differences = try state.core.makeFunction(
-            "m:has_schema_changes",
-            raw: { core, _ in
-                try self.entering("has_schema_changes", core) { try self.differences($0, core) }
-            })
+        let migrate = try state.makeFunction("m:migrate") { arguments in
+            try self.entering("migrate", arguments) { try self.migrate($0, arguments) }
+        }
+        let differences = try state.makeFunction("m:has_schema_changes") { arguments in
+            try self.entering("has_schema_changes", arguments) { try self.differences($0, arguments) }
+        }
         return [.function(register), .function(migrate), .function(differences)]
     }
 
@@ -54,9 +49,11 @@ final class ScriptMigrator {
     // MARK: - Entering
 
     /// Runs a closure while nothing else can use the database, which stands first among the arguments.
-    private func entering(_ method: String, _ core: LuaCore, _ body: (MigrationRunner) throws -> CInt) throws -> CInt {
+    private func entering(
+        _ method: String, _ arguments: LuaArguments, _ body: (MigrationRunner) throws -> [LuaValue]
+    ) throws -> [LuaValue] {
         try requireIdle(method)
-        let runner = try makeRunner(method, core)
+        let runner = try makeRunner(method, arguments)
         isRunning = true
         defer {
             isRunning = false
@@ -66,27 +63,27 @@ final class ScriptMigrator {
         return try runner.database.entering("it is being migrated") { try body(runner) }
     }
 
-    private func makeRunner(_ method: String, _ core: LuaCore) throws -> MigrationRunner {
-        let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "m:\(method): argument 1")
-        try database.requireOpen()
-        guard pdb_current_access(core.L, pointer) == nil else {
+    private func makeRunner(_ method: String, _ arguments: LuaArguments) throws -> MigrationRunner {
+        let handle = try DatabaseHandle(arguments, 1, for: "m:\(method): argument 1")
+        try handle.database.requireOpen()
+        guard handle.access == nil else {
             throw BindingError("nested_access", "m:\(method): cannot be called inside a block or a migration of the same database")
         }
-        return MigrationRunner(core: core, database: database, value: core.value(at: 1))
+        return MigrationRunner(state: handle.state, database: handle.database, value: arguments[1])
     }
 
     // MARK: - Migrating
 
-    private func migrate(_ runner: MigrationRunner, _ core: LuaCore) throws -> CInt {
-        let list = try LuaTable.fromLua(core.value(at: 2))
-        let options = try MigrationOptions(LuaTable.fromLua(core.value(at: 3)), runner.database.writer)
+    private func migrate(_ runner: MigrationRunner, _ arguments: LuaArguments) throws -> [LuaValue] {
+        let list = try LuaTable.fromLua(arguments[2])
+        let options = try MigrationOptions(LuaTable.fromLua(arguments[3]), runner.database.writer)
         var applied: [String] = []
         var run = MigrationList.Run()
         run.didApply = { name, duration in
             applied.append(name)
             try options.didApply?.call([.string(LuaString(name)), .number(duration / .seconds(1))])
         }
-        let erased = try reporting(&run, core) { run in
+        let erased = try reporting(&run, in: runner.state) { run in
             let migrations = try ScriptMigration.list(list, run: runner.run)
             try migrations.check(runner.database.writer, upTo: options.target)
             let erased = options.erases ? try erase(for: runner, list, options, &run) : []
@@ -94,23 +91,19 @@ final class ScriptMigrator {
             try migrations.migrate(runner.database.writer, upTo: options.target, run: &run)
             return erased
         }
-        guard let erased else { return CInt(PLUA_RAISE) }
-        core.push(.table(try Self.makeList(applied, core)))
-        core.push(.table(try Self.makeList(erased, core)))
-        return 2
+        return try [applied.toLua(in: runner.state), erased.toLua(in: runner.state)]
     }
 
-    /// Runs migrations. If they fail, leaves the error that the script is to see on the stack, and returns `nil`.
+    /// Runs migrations. If they fail, throws the error that the script is to see.
     private func reporting<Result>(
-        _ run: inout MigrationList.Run, _ core: LuaCore, _ body: (inout MigrationList.Run) throws -> Result
-    ) throws -> Result? {
+        _ run: inout MigrationList.Run, in state: LuaState, _ body: (inout MigrationList.Run) throws -> Result
+    ) throws -> Result {
         do {
             return try body(&run)
         } catch let error as MigrationError {
             throw BindingError(error)
         } catch {
-            MigrationFailure.push(error, migration: run.current, on: core)
-            return nil
+            throw try MigrationFailure.described(error, migration: run.current, in: state)
         }
     }
 
@@ -130,13 +123,11 @@ final class ScriptMigrator {
 
     // MARK: - Differences
 
-    private func differences(_ runner: MigrationRunner, _ core: LuaCore) throws -> CInt {
-        let list = try LuaTable.fromLua(core.value(at: 2))
+    private func differences(_ runner: MigrationRunner, _ arguments: LuaArguments) throws -> [LuaValue] {
+        let list = try LuaTable.fromLua(arguments[2])
         var run = MigrationList.Run()
-        let found = try reporting(&run, core) { run in try differences(for: runner, list, &run) }
-        guard let found else { return CInt(PLUA_RAISE) }
-        core.push(.table(try Self.makeList(found, core)))
-        return 1
+        let found = try reporting(&run, in: runner.state) { run in try differences(for: runner, list, &run) }
+        return [try found.toLua(in: runner.state)]
     }
 
     private func differences(
@@ -155,8 +146,8 @@ final class ScriptMigrator {
         _ run: inout MigrationList.Run
     ) throws {
         let rights = ScriptDatabase.Rights(allowsFiles: allowsFiles, allowsClosing: false)
-        let (database, value) = try ScriptDatabase.makeValue(for: scratch, rights: rights, in: runner.core.openState())
-        let scratchRunner = MigrationRunner(core: runner.core, database: database, value: value)
+        let (database, value) = try ScriptDatabase.makeValue(for: scratch, rights: rights, in: runner.state)
+        let scratchRunner = MigrationRunner(state: runner.state, database: database, value: value)
         defer { scratchRunner.abandon() }
         try scratchRunner.copyDefinitions(of: runner)
         let didApply = run.didApply
@@ -166,14 +157,6 @@ final class ScriptMigrator {
             try ScriptMigration.list(list, run: scratchRunner.run).migrate(scratch, upTo: target, run: &run)
         }
         run.didApply = didApply
-    }
-
-    private static func makeList(_ texts: [String], _ core: LuaCore) throws -> LuaTable {
-        let list = try core.openState().makeTable(arrayCount: texts.count)
-        for (index, text) in texts.enumerated() {
-            try list.rawSet(.integer(Int64(index + 1)), .string(LuaString(text)))
-        }
-        return list
     }
 }
 

@@ -11,7 +11,7 @@ struct ObservationBinding {
 
     private init(loop: ScriptLoop, in state: LuaState) throws {
         self.loop = loop
-        chain = DeliveryChain(of: state.core)
+        chain = DeliveryChain(of: state)
         watches = try state.makeUserdataType("watch of values")
     }
 
@@ -24,14 +24,13 @@ struct ObservationBinding {
     private func makeFunctions(in state: LuaState) throws -> LuaTable {
         let table = try state.makeTable(fieldCount: 8)
         // (database or handle) returns a watch, and the object of the database.
-        try table.set("start", .function(state.core.makeFunction("db:observe", raw: { [watches, chain] core, _ in
-            core.push(.userdata(try watches.make(try Self.start(core, chain))))
-            pdb_push_database_object(core.L, 1)
-            return 2
-        })))
+        try table.set("start", .function(state.makeFunction("db:observe") { [watches, chain] arguments in
+            let watch = try watches.make(Self.start(arguments, chain))
+            return [.userdata(watch), try arguments.state.makeValue { L in pdb_push_database_object(L, 1) }]
+        }))
         // (watch, function) calls the function, and returns what it returns.
         try table.setFunction("read") { [watches] arguments in
-            try watches.value(of: arguments[1]).read(arguments.get(2), in: arguments.state.core)
+            try watches.value(of: arguments[1]).read(arguments.get(2), in: arguments.state)
         }
         try defineDelivery(in: table)
         try defineChain(in: table)
@@ -43,29 +42,25 @@ struct ObservationBinding {
             return [.boolean(notifications.source != nil)]
         }
         // (function) has the loop call the function when observers are to be told of transactions of others.
-        try table.set("open_notifications", .function(state.core.makeFunction("open_notifications", raw: { [loop, notifications] core, _ in
-            let function = try LuaFunction.fromLua(core.value(at: 1))
-            let source = try loop.addSource("observer", keepsAlive: false, scope: 0, .calling(function))
+        try table.setFunction("open_notifications") { [loop, notifications] arguments in
+            let source = try loop.addSource("observer", keepsAlive: false, scope: 0, .calling(arguments.get(1)))
             notifications.source = source
-            ObserverNotifier(source.signaller).install(in: core)
-            return 0
-        })))
+            try ObserverNotifier(source.signaller).install(in: arguments.state)
+            return []
+        }
         // (handle, names of tables) tells all observers, those of Swift among them, that the tables may have changed.
-        try table.set("notify", .function(state.core.makeFunction("db:notify_changes", raw: { core, _ in
-            let names = try [String].fromLua(core.value(at: 2))
-            guard let (_, pointer) = ScriptDatabase.of(core.L, at: 1), let access = pdb_current_access(core.L, pointer),
-                let grdb = pdb_access_grdb(access)
-            else { return 0 }
-            let db = Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
+        try table.set("notify", .function(state.makeFunction("db:notify_changes") { arguments in
+            let names = try [String].fromLua(arguments[2])
+            guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else { return [] }
             for name in names { try db.notifyChanges(in: Table(name)) }
-            return 0
-        })))
+            return []
+        }))
         // (watch, database, seconds) looks again and again whether another process has written.
-        try table.set("poll", .function(state.core.makeFunction("poll", raw: { [foreignWrites, watches] core, _ in
-            guard let (database, _) = ScriptDatabase.of(core.L, at: 2), case .number(let seconds) = core.value(at: 3) else { return 0 }
-            try foreignWrites.look(at: database, every: seconds, for: watches.value(of: core.value(at: 1)))
-            return 0
-        })))
+        try table.setFunction("poll") { [foreignWrites, watches] arguments in
+            guard let handle = DatabaseHandle(arguments[2], in: try arguments.state), case .number(let seconds) = arguments[3] else { return [] }
+            try foreignWrites.look(at: handle.database, every: seconds, for: watches.value(of: arguments[1]))
+            return []
+        }
         // (watch, seconds) has it tell nothing for some time, and then that there may be a new value.
         try table.setFunction("pause") { [loop, watches] arguments in
             try watches.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
@@ -136,22 +131,21 @@ struct ObservationBinding {
     // MARK: - Starting
 
     /// A watch of the database at 1.
-    private static func start(_ core: LuaCore, _ chain: DeliveryChain) throws -> ValueObserver {
-        guard let (database, pointer) = ScriptDatabase.of(core.L, at: 1) else {
-            throw BindingError(
-                "argument", "db:observe: expected an open database, got \(core.value(at: 1).typeName)")
+    private static func start(_ arguments: LuaArguments, _ chain: DeliveryChain) throws -> ValueObserver {
+        let state = try arguments.state
+        guard let handle = DatabaseHandle(arguments[1], in: state) else {
+            throw BindingError("argument", "db:observe: expected an open database, got \(arguments[1].typeName)")
         }
-        try database.requireOpen()
-        defer { pdb_observe(core.L) }
-        let watch = try start(on: database, access: pdb_current_access(core.L, pointer), chain)
-        database.add(watch)
+        try handle.database.requireOpen()
+        defer { try? state.withUnsafeStack { L, _ in pdb_observe(L) } }
+        let watch = try start(on: handle, chain)
+        handle.database.add(watch)
         return watch
     }
 
-    private static func start(
-        on database: ScriptDatabase, access: UnsafeMutablePointer<pdb_access>?, _ chain: DeliveryChain
-    ) throws -> ValueObserver {
-        guard let access, let grdb = pdb_access_grdb(access) else {
+    private static func start(on handle: DatabaseHandle, _ chain: DeliveryChain) throws -> ValueObserver {
+        let database = handle.database
+        guard let db = handle.connection else {
             return try database.entering {
                 try database.writer.writeWithoutTransaction { db in
                     try db.requireOpen()
@@ -160,7 +154,6 @@ struct ObservationBinding {
                 }
             }
         }
-        let db = Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue()
         guard !db.configuration.readonly || database.writer.configuration.readonly else {
             throw BindingError("nested_access", "db:observe: cannot be called inside db:read of a pool, whose connection is read-only")
         }

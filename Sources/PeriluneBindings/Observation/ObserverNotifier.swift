@@ -10,14 +10,16 @@ final class ObserverNotifier: Sendable {
     }
 
     /// Has the observers of a state that are added from now on use it. Each of them retains it.
-    func install(in core: LuaCore) {
-        pdb_set_notifier(
-            core.L,
-            pdb_notifier(
-                object: Unmanaged.passUnretained(self).toOpaque(),
-                signal: { Unmanaged<ObserverNotifier>.fromOpaque($0!).takeUnretainedValue().signal() },
-                retain: { Unmanaged<ObserverNotifier>.fromOpaque($0!).retain().toOpaque() },
-                release: { Unmanaged<ObserverNotifier>.fromOpaque($0!).release() }))
+    func install(in state: LuaState) throws {
+        try state.withUnsafeStack { L, _ in pdb_set_notifier(L, notifier) }
+    }
+
+    private var notifier: pdb_notifier {
+        pdb_notifier(
+            object: Unmanaged.passUnretained(self).toOpaque(),
+            signal: { Unmanaged<ObserverNotifier>.fromOpaque($0!).takeUnretainedValue().signal() },
+            retain: { Unmanaged<ObserverNotifier>.fromOpaque($0!).retain().toOpaque() },
+            release: { Unmanaged<ObserverNotifier>.fromOpaque($0!).release() })
     }
 }
 

@@ -5,18 +5,18 @@ internal import Synchronization
 
 /// Collects which parts of databases a script reads.
 enum RegionRecorder {
-    /// Of the states that are recorded now, by the addresses of their contexts.
-    private static let regions = Mutex<[UInt: DatabaseRegion]>([:])
+    /// Of the states that are recorded now.
+    private static let regions = Mutex<[LuaStateIdentity: DatabaseRegion]>([:])
 
     /// Runs a closure, and returns what it has read, also if it throws.
     static func recording<Success>(
-        in core: LuaCore, _ body: () throws -> Success
+        in state: LuaState, _ body: () throws -> Success
     ) -> (result: Result<Success, any Error>, region: DatabaseRegion) {
-        let key = UInt(bitPattern: plua_context_of(core.L))
+        let key = state.identity
         let outer = regions.withLock { $0.updateValue(DatabaseRegion(), forKey: key) }
-        pdb_set_recording(core.L, true)
+        setRecording(true, in: state)
         let result = Result { try body() }
-        pdb_set_recording(core.L, outer != nil)
+        setRecording(outer != nil, in: state)
         let region = regions.withLock { regions in
             let region = regions[key] ?? DatabaseRegion()
             regions[key] = outer?.union(region)
@@ -25,9 +25,14 @@ enum RegionRecorder {
         return (result, region)
     }
 
+    private static func setRecording(_ isRecording: Bool, in state: LuaState) {
+        // A closed state runs nothing.
+        try? state.withUnsafeStack { L, _ in pdb_set_recording(L, isRecording) }
+    }
+
     /// Adds what a statement reads, if its state is recorded.
     static func add(_ region: DatabaseRegion, in L: OpaquePointer) {
-        let key = UInt(bitPattern: plua_context_of(L))
+        let key = LuaStateIdentity(of: L)
         regions.withLock { regions in
             if let known = regions[key] { regions[key] = known.union(region) }
         }

@@ -1,4 +1,3 @@
-internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 internal import Synchronization
@@ -102,9 +101,9 @@ final class ValueObserver {
     }
 
     /// Calls a function, and watches from now on what it reads.
-    func read(_ function: LuaFunction, in core: LuaCore) throws -> [LuaValue] {
+    func read(_ function: LuaFunction, in state: LuaState) throws -> [LuaValue] {
         let commits = watch.beginReading()
-        let (result, region) = RegionRecorder.recording(in: core) { try function.call([]) }
+        let (result, region) = RegionRecorder.recording(in: state) { try function.call([]) }
         switch result {
         case .success(let values):
             if watch.didRead(region, since: commits) { signal() }
@@ -117,25 +116,25 @@ final class ValueObserver {
 }
 
 /// Which delivery of a state goes on: what it writes, and what the runs write that it starts, may bring about the next one.
+///
+/// `@unchecked Sendable`: the state is used on its own thread only, while it runs.
 final class DeliveryChain: @unchecked Sendable {
-    private let context: UnsafeRawPointer
-    private unowned let core: LuaCore
+    private let identity: LuaStateIdentity
+    private unowned let state: LuaState
 
-    init(of core: LuaCore) {
-        context = UnsafeRawPointer(plua_context_of(core.L)!)
-        self.core = core
+    init(of state: LuaState) {
+        identity = state.identity
+        self.state = state
     }
 
     /// The place of the delivery that goes on in its chain, from 1; 0: none. Only touched on the thread of the state.
     var current: Int {
-        get { core.currentRun?.chain ?? 0 }
-        set { core.currentRun?.chain = newValue }
+        get { state.currentRun?.chain ?? 0 }
+        set { state.currentRun?.chain = newValue }
     }
 
     /// The same, if it is this state that runs on this thread; else 0.
-    var currentOnThisThread: Int {
-        plua_running_context().map { UnsafeRawPointer($0) == context } == true ? current : 0
-    }
+    var currentOnThisThread: Int { identity.isRunningHere ? current : 0 }
 }
 
 extension ScriptLoop {

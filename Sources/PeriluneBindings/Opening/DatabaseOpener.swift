@@ -63,8 +63,7 @@ final class DatabaseOpener {
     private func prepare(
         _ database: ScriptDatabase, _ value: LuaValue, _ preparation: LuaFunction, in state: LuaState
     ) throws {
-        try state.core.push(contentsOf: [value, .function(preparation)])
-        pdb_set_preparation(state.core.L)
+        try state.withUnsafeStack([value, .function(preparation)]) { L, _ in pdb_set_preparation(L) }
         do {
             try state.loadLibrary("local db = ... db:write_without_transaction(function() end)", named: "perilune/opening")
                 .call([value])

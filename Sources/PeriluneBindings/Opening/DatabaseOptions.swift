@@ -75,7 +75,8 @@ struct DatabaseOptions {
 /// What is told of each statement: to a script, by its option `trace`.
 struct Trace {
     private let callback: LuaFunction
-    private let core: LuaCore
+    private let identity: LuaStateIdentity
+    private weak var state: LuaState?
     /// That of the tables which tell of a statement: as text, they are its SQL.
     private let metatable: LuaTable
     private var showsDuration = false
@@ -83,7 +84,8 @@ struct Trace {
 
     /// Reads a function, or a table with the function `call` and the booleans `profile` and `values`.
     init(_ value: LuaValue, in state: LuaState) throws {
-        core = state.core
+        self.state = state
+        identity = state.identity
         metatable = try state.makeTable()
         try metatable.setFunction("__tostring") { arguments in [try arguments.get(1, as: LuaTable.self).rawGet("sql")] }
         switch value {
@@ -108,32 +110,30 @@ struct Trace {
     }
 
     private func report(_ event: Database.TraceEvent) {
-        guard core.isRunningHere else { return }
-        let place = pdb_enter_place(core.L, PDB_IN_TRACE)
-        defer { _ = pdb_enter_place(core.L, place) }
-        do {
-            let fields = try core.openState().makeTable()
-            try fields.setMetatable(metatable)
-            switch event {
-            case .statement(let statement):
-                try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
-            case .profile(let statement, let duration):
-                try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
-                try fields.set("duration", .number(duration))
+        guard identity.isRunningHere, let state else { return }
+        // SQLite's trace cannot fail: the statement raises an error when it has ended.
+        try? state.withUnsafeStack { L, _ in
+            let place = pdb_enter_place(L, PDB_IN_TRACE)
+            defer { _ = pdb_enter_place(L, place) }
+            do {
+                try callback.call([.table(makeFields(event, in: state))])
+            } catch {
+                try state.withUnsafeStack([state.errorValue(of: error)]) { L, _ in pdb_keep_pending_error(L) }
             }
-            try callback.call([.table(fields)])
-        } catch {
-            // SQLite's trace cannot fail: the statement raises it when it has ended.
-            core.keepPendingError(error)
         }
     }
-}
 
-extension LuaCore {
-    /// Keeps an error that a callback of SQLite cannot raise, for the statement to raise when it has ended.
-    func keepPendingError(_ error: any Error) {
-        push(error)
-        pdb_keep_pending_error(L)
+    private func makeFields(_ event: Database.TraceEvent, in state: LuaState) throws -> LuaTable {
+        let fields = try state.makeTable()
+        try fields.setMetatable(metatable)
+        switch event {
+        case .statement(let statement):
+            try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
+        case .profile(let statement, let duration):
+            try fields.set("sql", .string(LuaString(showsValues ? statement.expandedSQL : statement.sql)))
+            try fields.set("duration", .number(duration))
+        }
+        return fields
     }
 }
 

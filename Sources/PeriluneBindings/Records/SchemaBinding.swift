@@ -5,38 +5,30 @@ package import PeriluneRecords
 
 /// What tables look like, for the Lua part: `perilune.native.schema`.
 enum SchemaBinding {
-    static func install(in native: LuaTable, of state: LuaState) throws {
-        try native.set("table", .function(state.core.makeFunction("table_schema", raw: { core, _ in
-            let (database, pointer) = try ScriptDatabase.require(core, at: 1, for: "schema")
-            guard case .string(let name) = core.value(at: 2) else {
-                throw BindingError("argument", "expected the name of a table, got \(core.value(at: 2).shortDescription)")
+    static func install(in native: LuaTable) throws {
+        try native.setFunction("table") { arguments in
+            let handle = try DatabaseHandle(arguments, 1, for: "schema")
+            guard case .string(let name) = arguments[2] else {
+                throw BindingError("argument", "expected the name of a table, got \(arguments[2].shortDescription)")
             }
-            do {
-                let table = try table(name.description, of: database, pointer, in: core)
-                core.push(.table(try luaTable(for: table, of: database, in: core.openState())))
-                return 1
-            } catch let error as DatabaseError {
-                core.pushDatabaseError(error)
-                plua_add_position(core.L)
-                return CInt(PLUA_RAISE)
+            return try SQLiteError.telling {
+                [.table(try luaTable(for: table(name.description, of: handle), of: handle))]
             }
-        })))
+        }
     }
 
     /// The table of a name, as it is now.
     ///
     /// - Throws: ``RequestError`` of kind `unknown_table`.
-    static func table(
-        _ name: String, of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore
-    ) throws -> TableSchema {
-        let schema = schema(of: database, pointer, in: core)
+    static func table(_ name: String, of handle: DatabaseHandle) throws -> TableSchema {
+        let schema = schema(of: handle)
         if let table = schema.knownTable(name) { return table }
-        return try withConnection(of: database, pointer, in: core) { db in try schema.table(name, in: db) }
+        return try withConnection(of: handle) { db in try schema.table(name, in: db) }
     }
 
     /// The schema of a database in its present generation.
-    static func schema(of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore) -> DatabaseSchema {
-        let generation = pdb_schema_generation(pointer)
+    static func schema(of handle: DatabaseHandle) -> DatabaseSchema {
+        let (database, generation) = (handle.database, pdb_schema_generation(handle.pointer))
         if database.schema.generation != generation {
             database.schema = DatabaseSchema(generation: generation, after: database.schema)
         }
@@ -44,12 +36,9 @@ enum SchemaBinding {
     }
 
     /// Runs a closure on the connection of the access that is open, else in a short one.
-    static func withConnection<Result>(
-        of database: ScriptDatabase, _ pointer: OpaquePointer, in core: LuaCore, _ body: (Database) throws -> Result
-    ) throws -> Result {
-        if let access = pdb_current_access(core.L, pointer), let grdb = pdb_access_grdb(access) {
-            return try body(Unmanaged<Database>.fromOpaque(grdb).takeUnretainedValue())
-        }
+    static func withConnection<Result>(of handle: DatabaseHandle, _ body: (Database) throws -> Result) throws -> Result {
+        if let db = handle.connection { return try body(db) }
+        let database = handle.database
         try database.requireOpen()
         // The writer, which alone sees its temporary tables.
         return try database.entering {
@@ -63,11 +52,10 @@ enum SchemaBinding {
     // MARK: - The table in Lua
 
     /// The same table of Lua for the same table of the schema.
-    private static func luaTable(
-        for table: TableSchema, of database: ScriptDatabase, in state: LuaState
-    ) throws -> LuaTable {
+    private static func luaTable(for table: TableSchema, of handle: DatabaseHandle) throws -> LuaTable {
+        let database = handle.database
         if let known = database.schemaTables[table.name.foldedName], known.id == table.id { return known.table }
-        let result = try makeTable(table, in: state)
+        let result = try makeTable(table, in: handle.state)
         database.schemaTables[table.name.foldedName] = (table.id, result)
         return result
     }

@@ -32,11 +32,11 @@ extension RequestBinding {
         try defineValue("columns", in: table) { call in
             let association = try call.association(1)
             let names = association.columnNames
-            let result = try call.core.openState().makeTable()
-            try result.set(1, names.origin.toLua(in: call.core.openState()))
-            try result.set(2, names.first.toLua(in: call.core.openState()))
+            let result = try call.state.makeTable()
+            try result.set(1, names.origin.toLua(in: call.state))
+            try result.set(2, names.first.toLua(in: call.state))
             try result.set(3, .boolean(association.comparesTextsAsNumbers))
-            let collations = try call.core.openState().makeTable()
+            let collations = try call.state.makeTable()
             for (index, collation) in association.collations.enumerated() {
                 try collations.set(.integer(Int64(index + 1)), collation.map { .string(LuaString($0)) } ?? false)
             }
@@ -89,12 +89,12 @@ extension RequestBinding {
 
 extension RequestCall {
     /// The table that an association begins at; the database is the first argument.
-    func origin(_ position: CInt) throws -> TableSchema {
+    func origin(_ position: Int) throws -> TableSchema {
         if case .string = value(position) { return try table(string(position), of: 1) }
         return try derivable(position).request.table
     }
 
-    func optionalStrings(_ position: CInt) throws -> [String]? {
+    func optionalStrings(_ position: Int) throws -> [String]? {
         if case .table = value(position) { try strings(position) } else { nil }
     }
 }

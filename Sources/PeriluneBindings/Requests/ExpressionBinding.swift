@@ -103,7 +103,7 @@ extension RequestBinding {
 
 extension RequestCall {
     /// The column whose name is at a position; behind it is which source of the table it means.
-    fileprivate func column(_ position: CInt, of table: TableSchema) throws -> Expression {
+    fileprivate func column(_ position: Int, of table: TableSchema) throws -> Expression {
         let name = try string(position)
         guard let column = table.column(named: name) else { throw RequestError.unknownColumn(name, in: table) }
         guard let identity = try identity(position + 2) else {
@@ -113,7 +113,7 @@ extension RequestCall {
     }
 
     /// Number and name of an association, if they are given.
-    func identity(_ position: CInt) throws -> AssociationIdentity? {
+    func identity(_ position: Int) throws -> AssociationIdentity? {
         guard case .integer(let number) = value(position) else { return nil }
         return AssociationIdentity(number: Int(number), name: try string(position + 1))
     }

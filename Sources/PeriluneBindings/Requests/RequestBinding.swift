@@ -1,4 +1,3 @@
-internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
@@ -9,10 +8,8 @@ final class RequestBinding {
     let derivables: LuaUserdataType<Derivable>
     /// The terms of an order: of SQL text, there may be several.
     let orderings: LuaUserdataType<[Ordering]>
-    private let core: LuaCore
 
     private init(in state: LuaState) throws {
-        core = state.core
         expressions = try state.makeUserdataType("SQL expression")
         derivables = try state.makeUserdataType("SQL request")
         orderings = try state.makeUserdataType("SQL order")
@@ -67,11 +64,6 @@ final class RequestBinding {
     }
 
     func defineValue(_ name: String, in table: LuaTable, _ body: @escaping (RequestCall) throws -> LuaValue) throws {
-        try table.set(.string(LuaString(name)), .function(core.makeFunction(name, raw: { core, _ in
-            let result = try body(RequestCall(core: core, binding: self))
-            try core.prepare()
-            core.push(result)
-            return 1
-        })))
+        try table.setFunction(name) { arguments in [try body(RequestCall(arguments: arguments, binding: self))] }
     }
 }

@@ -1,27 +1,28 @@
-internal import CPeriluneRows
 internal import PeriluneLua
 internal import PeriluneRecords
 
 /// The arguments of a call from the Lua part that builds expressions and requests. The library calls, not a script: what does
 /// not fit is a mistake of ours, but still an error and no trap.
 struct RequestCall {
-    let core: LuaCore
+    let arguments: LuaArguments
     let binding: RequestBinding
 
-    func value(_ position: CInt) -> LuaValue {
-        position <= lua_gettop(core.L) ? core.value(at: position) : .nil
+    var state: LuaState {
+        get throws(LuaError) { try arguments.state }
     }
 
-    func expression(_ position: CInt) throws -> Expression {
+    func value(_ position: Int) -> LuaValue { arguments[position] }
+
+    func expression(_ position: Int) throws -> Expression {
         try binding.expressions.value(of: value(position))
     }
 
-    func optionalExpression(_ position: CInt) throws -> Expression? {
+    func optionalExpression(_ position: Int) throws -> Expression? {
         let value = value(position)
         return value.isNil ? nil : try binding.expressions.value(of: value)
     }
 
-    func string(_ position: CInt) throws -> String {
+    func string(_ position: Int) throws -> String {
         guard case .string(let bytes) = value(position) else { throw mismatch(position, "a string") }
         guard let text = bytes.string else {
             throw BindingError("argument", "a name must be valid UTF-8")
@@ -29,63 +30,62 @@ struct RequestCall {
         return text
     }
 
-    func bytes(_ position: CInt) throws -> [UInt8] {
+    func bytes(_ position: Int) throws -> [UInt8] {
         guard case .string(let bytes) = value(position) else { throw mismatch(position, "a string") }
         return bytes.bytes
     }
 
-    func optionalString(_ position: CInt) throws -> String? {
+    func optionalString(_ position: Int) throws -> String? {
         if case .string = value(position) { try string(position) } else { nil }
     }
 
-    func boolean(_ position: CInt) -> Bool { value(position).isTruthy }
+    func boolean(_ position: Int) -> Bool { value(position).isTruthy }
 
-    func integer(_ position: CInt) throws -> Int64 { try Int64.fromLua(value(position)) }
+    func integer(_ position: Int) throws -> Int64 { try Int64.fromLua(value(position)) }
 
-    func list(_ position: CInt) throws -> [LuaValue] {
+    func list(_ position: Int) throws -> [LuaValue] {
         guard case .table(let table) = value(position) else { throw mismatch(position, "a list") }
         return try table.array()
     }
 
-    func expressions(_ position: CInt) throws -> [Expression] {
+    func expressions(_ position: Int) throws -> [Expression] {
         try list(position).map { try binding.expressions.value(of: $0) }
     }
 
-    func strings(_ position: CInt) throws -> [String] {
+    func strings(_ position: Int) throws -> [String] {
         try list(position).map { try String.fromLua($0) }
     }
 
-    func derivable(_ position: CInt) throws -> Derivable {
+    func derivable(_ position: Int) throws -> Derivable {
         try binding.derivables.value(of: value(position))
     }
 
-    func request(_ position: CInt) throws -> Request {
+    func request(_ position: Int) throws -> Request {
         guard case .request(let request) = try derivable(position) else { throw mismatch(position, "a request") }
         return request
     }
 
-    func association(_ position: CInt) throws -> Association {
+    func association(_ position: Int) throws -> Association {
         guard case .association(let association) = try derivable(position) else { throw mismatch(position, "an association") }
         return association
     }
 
     /// The database at a position.
-    func database(_ position: CInt) throws -> (ScriptDatabase, OpaquePointer) {
-        try ScriptDatabase.require(core, at: position, for: "the request")
+    func database(_ position: Int) throws -> DatabaseHandle {
+        try DatabaseHandle(arguments, position, for: "the request")
     }
 
     /// The table of that name in a database.
-    func table(_ name: String, of position: CInt) throws -> TableSchema {
-        let (database, pointer) = try database(position)
-        return try SchemaBinding.table(name, of: database, pointer, in: core)
+    func table(_ name: String, of position: Int) throws -> TableSchema {
+        try SchemaBinding.table(name, of: database(position))
     }
 
-    private func mismatch(_ position: CInt, _ expected: String) -> BindingError {
+    private func mismatch(_ position: Int, _ expected: String) -> BindingError {
         BindingError("argument", "expected \(expected), got \(value(position).shortDescription)")
     }
 
     /// What SQLite would be given for a value.
-    func plainValue(_ position: CInt) throws -> Value {
+    func plainValue(_ position: Int) throws -> Value {
         switch value(position) {
         case .nil: return .null
         case .boolean(let value): return .boolean(value)
@@ -93,11 +93,8 @@ struct RequestCall {
         case .number(let value): return .real(value)
         case .string(let value): return .text(value.bytes)
         default:
-            if pdb_is_null(core.L, position) { return .null }
-            var length = 0
-            if let bytes = pdb_blob_bytes(core.L, position, &length) {
-                return .blob(UnsafeRawBufferPointer(start: bytes, count: length).map { $0 })
-            }
+            if value(position).isNull { return .null }
+            if let bytes = value(position).blobBytes { return .blob(bytes) }
             throw mismatch(position, "a value that SQLite can store")
         }
     }

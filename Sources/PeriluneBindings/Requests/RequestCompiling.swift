@@ -61,15 +61,14 @@ extension RequestBinding {
 
 extension RequestCall {
     /// What compiles for the database at a position as its schema is now.
-    func compiler(_ position: CInt) throws -> RequestCompiler {
-        let (database, pointer) = try database(position)
-        let core = core
+    func compiler(_ position: Int) throws -> RequestCompiler {
+        let handle = try database(position)
         return RequestCompiler(
-            schema: SchemaBinding.schema(of: database, pointer, in: core), plans: database.requestPlans,
-            findTable: { try? SchemaBinding.table($0, of: database, pointer, in: core) })
+            schema: SchemaBinding.schema(of: handle), plans: handle.database.requestPlans,
+            findTable: { try? SchemaBinding.table($0, of: handle) })
     }
 
-    func returning(_ position: CInt) throws -> Returning {
+    func returning(_ position: Int) throws -> Returning {
         switch value(position) {
         case .table: .columns(try RequestBinding.columns(self, position, names: position + 1))
         case .boolean(true): .allColumns
@@ -87,7 +86,7 @@ private struct PlanTable {
     init(_ call: RequestCall, _ compiler: RequestCompiler) throws {
         self.call = call
         self.compiler = compiler
-        state = try call.core.openState()
+        state = try call.state
     }
 
     func make(_ compiled: CompiledRequest) throws -> LuaTable {
@@ -200,29 +199,14 @@ private struct PlanTable {
         return .table(table)
     }
 
-    private func value(_ value: Value) -> LuaValue {
+    private func value(_ value: Value) throws -> LuaValue {
         switch value {
-        case .null: call.null
+        case .null: try state.makeNull()
         case .integer(let value): .integer(value)
         case .real(let value): .number(value)
         case .boolean(let value): .boolean(value)
         case .text(let bytes): .string(LuaString(bytes))
-        case .blob(let bytes): call.blob(bytes)
+        case .blob(let bytes): try state.makeBlob(bytes)
         }
-    }
-}
-
-extension RequestCall {
-    /// `perilune.null`
-    var null: LuaValue {
-        pdb_push_null(core.L)
-        return core.takeValues(1)[0]
-    }
-
-    func blob(_ bytes: [UInt8]) -> LuaValue {
-        bytes.withUnsafeBytes { bytes in
-            pdb_push_blob(core.L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
-        }
-        return core.takeValues(1)[0]
     }
 }

@@ -6,9 +6,8 @@ extension RequestBinding {
     func defineRequests(in table: LuaTable) throws {
         // database, name of the table
         try defineValue("table", in: table) { call in
-            let (database, pointer) = try call.database(1)
             let schema = try call.table(call.string(2), of: 1)
-            let request = Request(schema, schema: SchemaBinding.schema(of: database, pointer, in: call.core))
+            let request = try Request(schema, schema: SchemaBinding.schema(of: call.database(1)))
             return .userdata(try call.binding.derivables.make(.request(request)))
         }
         try derive("filter", in: table) { request, call in try request.filter(call.expression(2)) }
@@ -57,7 +56,7 @@ extension RequestBinding {
         }
         try defineCommonTables(in: table)
         try defineValue("column_names", in: table) { call in
-            try call.derivable(1).request.table.columns.map(\.name).toLua(in: call.core.openState())
+            try call.derivable(1).request.table.columns.map(\.name).toLua(in: call.state)
         }
         try derive("nested", in: table) { request, _ in try request.nested() }
     }
@@ -85,7 +84,7 @@ extension RequestBinding {
     }
 
     /// Expressions, and at another position their names or false.
-    static func columns(_ call: RequestCall, _ position: CInt, names: CInt) throws -> [SelectedColumn] {
+    static func columns(_ call: RequestCall, _ position: Int, names: Int) throws -> [SelectedColumn] {
         let names = try call.list(names)
         return try call.expressions(position).enumerated().map { index, expression in
             guard case .string(let name) = names[index] else { return try SelectedColumn(expression) }

@@ -20,8 +20,7 @@ final class DateBinding {
         try defineDateOperators()
         try defineComponents()
         // The row path makes dates of texts in the usual forms by itself.
-        dates.pushMetatable()
-        pdb_set_date_metatable(state.core.L)
+        try state.withUnsafeStack([.table(dates.metatable)]) { L, _ in pdb_set_date_metatable(L) }
     }
 
     // MARK: - Reading

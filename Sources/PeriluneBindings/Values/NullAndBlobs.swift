@@ -4,36 +4,37 @@ package import PeriluneLua
 /// What scripts write for NULL and for bytes, in the hands of Swift.
 extension LuaValue {
     /// Whether this is `perilune.null`.
-    package var isNull: Bool {
-        onStack { pdb_is_null($0.L, lua_gettop($0.L)) } ?? false
-    }
+    package var isNull: Bool { onStack { L, index in pdb_is_null(L, index) } ?? false }
 
     /// The bytes of a blob of `perilune.blob`; `nil` for other values.
     package var blobBytes: [UInt8]? {
-        onStack { core in
+        onStack { L, index in
             var count = 0
-            guard let bytes = pdb_blob_bytes(core.L, lua_gettop(core.L), &count) else { return nil }
+            guard let bytes = pdb_blob_bytes(L, index, &count) else { return nil }
             return Array(UnsafeRawBufferPointer(start: bytes, count: count))
-        } ?? nil
+        }
     }
 
-    private func onStack<Result>(_ look: (LuaCore) -> Result) -> Result? {
+    private func onStack<Result>(_ look: (OpaquePointer, Int32) -> Result?) -> Result? {
         // Other states know neither.
-        guard case .userdata(let userdata) = self, let core = userdata.state?.core, core.plainMeaning != nil,
-            lua_checkstack(core.L, 2) != 0
-        else { return nil }
-        core.push(self)
-        defer { lua_settop(core.L, -2) }
-        return look(core)
+        guard case .userdata(let userdata) = self, let state = userdata.state, state.plainMeaning != nil else { return nil }
+        return try? state.withUnsafeStack([self], look)
     }
 }
 
 extension LuaState {
     /// `perilune.null`; `nil` in states without databases.
     package func makeNull() throws(LuaError) -> LuaValue {
-        guard core.plainMeaning != nil else { return .nil }
-        try core.prepare()
-        pdb_push_null(core.L)
-        return core.takeValues(1)[0]
+        guard plainMeaning != nil else { return .nil }
+        return try makeValue(c: pdb_push_null)
+    }
+
+    /// The bytes as `perilune.blob` makes them, in a state with databases.
+    package func makeBlob(_ bytes: [UInt8]) throws(LuaError) -> LuaValue {
+        try makeValue { L in
+            bytes.withUnsafeBytes { bytes in
+                pdb_push_blob(L, bytes.baseAddress?.assumingMemoryBound(to: CChar.self), bytes.count)
+            }
+        }
     }
 }

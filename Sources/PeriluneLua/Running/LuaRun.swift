@@ -10,7 +10,7 @@ package final class LuaRun: @unchecked Sendable {
     /// The run for which the current task performs an asynchronous function: calls back into Lua are charged to it.
     @TaskLocal static var waiting: LuaRun?
 
-    package let core: LuaCore
+    let core: LuaCore
     /// Called, on the thread of the state, whenever it goes on, and whenever it waits or has ended.
     package var didResume: (() -> Void)?
     package var willSuspend: (() -> Void)?
@@ -29,7 +29,7 @@ package final class LuaRun: @unchecked Sendable {
     /// Only touched on the thread of the state.
     package var chain: Int
 
-    package init(of core: LuaCore) {
+    init(of core: LuaCore) {
         self.core = core
         chain = core.currentRun?.chain ?? 0
     }

@@ -315,6 +315,12 @@ package final class LuaCore: @unchecked Sendable {
             plua_restore_failure(L)
             return
         }
+        if let error = error as? any LuaErrorPushing {
+            error.pushErrorObject(on: L)
+            attachToErrorObject(error.underlying)
+            plua_add_position(L)
+            return
+        }
         pushErrorObject(for: error)
     }
 

@@ -38,7 +38,8 @@ public final class LuaUserdataType<Value> {
     /// What messages call a value of the type.
     public let name: String
     private let core: LuaCore
-    private let metatable: LuaTable
+    /// For C that makes values of the type, which is of the package.
+    package let metatable: LuaTable
     /// Tells metatables apart without looking them up; ``metatable`` keeps it valid.
     private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
@@ -242,11 +243,6 @@ public final class LuaUserdataType<Value> {
         if isInline { return lua_touserdata(core.L, index).map { .value($0.load(as: Value.self)) } }
         guard let object = plua_object(core.L, index) else { return nil }
         return Unmanaged<UserdataBox<Value>>.fromOpaque(object).takeUnretainedValue().value.map(Held.value) ?? .dead
-    }
-
-    /// Pushes the metatable of the type, for C that makes values of it.
-    package func pushMetatable() {
-        metatable.reference.push(on: core.L)
     }
 
     /// The state of the type.

@@ -1,4 +1,3 @@
-internal import CPeriluneRows
 internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
@@ -52,18 +51,8 @@ struct LuaTransfer {
 
     /// `perilune.null` and blobs.
     private func copyOfLibraryValue(_ value: LuaValue) throws -> LuaValue? {
-        let L = from.core.L
-        from.core.push(value)
-        defer { plua_pop(L, 1) }
-        if pdb_is_null(L, -1) { return try perilune(in: to).get("null") }
-        var count = 0
-        guard let bytes = pdb_blob_bytes(L, lua_gettop(L), &count) else { return nil }
-        let text = LuaString(UnsafeRawBufferPointer(start: bytes, count: count))
-        return try perilune(in: to).get("blob", as: LuaFunction.self).call([.string(text)]).first
-    }
-
-    private func perilune(in state: LuaState) throws -> LuaTable {
-        try state.globals.get("perilune")
+        if value.isNull { return try to.makeNull() }
+        return try value.blobBytes.map { try to.makeBlob($0) }
     }
 
     private func text(of value: LuaValue) throws -> LuaValue {

@@ -41,10 +41,7 @@ extension ScenarioHost {
 extension LuaArguments {
     /// The chunk and the line of the script that calls.
     var callerPlace: (file: String, line: Int)? {
-        guard let L = (try? state)?.core.L else { return nil }
-        var record = lua_Debug()
-        guard plua_find_position(L, &record), let source = record.source else { return nil }
-        let name = String(cString: source)
-        return (name.hasPrefix("@") ? String(name.dropFirst()) : name, Int(record.currentline))
+        guard let place = (try? state)?.callingPlace else { return nil }
+        return (place.chunk.hasPrefix("@") ? String(place.chunk.dropFirst()) : place.chunk, place.line)
     }
 }

@@ -18,7 +18,7 @@ extension ScenarioHost {
             let run = try ScriptRun(host, path.description, arguments.count > 1 ? arguments[1] : .nil)
             host.scripts.append(run)
             try await perform(run)
-            if run.error == nil { try await host.loops.waitUntilQuiet(for: host.state.loop, in: host.state.state.core) }
+            if run.error == nil { try await host.loops.waitUntilQuiet(for: host.state.loop) }
             return [.table(try run.finish())]
         }
 
@@ -98,7 +98,7 @@ final class ScriptRun {
             return isQuiet(error)
         }
         if self.error == nil { end(error) }
-        state.core.cancelWaitingRuns()
+        state.cancellation.cancelRuns()
         return true
     }
 

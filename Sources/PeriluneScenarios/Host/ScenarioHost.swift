@@ -5,7 +5,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// What Swift offers to the library of scenarios while one runs: `internal.scenario_host`.
+/// What Swift offers to the library of scenarios while one runs: `scenarios.native.host`.
 final class ScenarioHost {
     let attempt: ScenarioAttempt
     let stage: ScenarioStage
@@ -131,7 +131,7 @@ final class ScenarioHost {
 
         func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue] {
             guard case .number(let seconds)? = arguments.first else { return [] }
-            try await host.loops.waitUntilQuiet(after: seconds, for: host.state.loop, in: host.state.state.core)
+            try await host.loops.waitUntilQuiet(after: seconds, for: host.state.loop)
             return []
         }
     }

@@ -80,7 +80,7 @@ final class ScenarioState {
 
     /// Runs a scenario, which may wait.
     nonisolated(nonsending) func run(_ scenario: Scenario, _ information: LuaTable) async throws -> LuaFields {
-        let run = LuaRun(of: state.core)
+        let run = LuaRun(of: state)
         self.run = run
         loop.beginRun()
         defer { loop.endRun() }
@@ -90,7 +90,7 @@ final class ScenarioState {
 
     /// Ends what the scenario waits for, or will wait for next: it gets an error of kind `cancelled`.
     func interrupt() {
-        if let run { state.core.interrupt(run) }
+        run?.interrupt()
     }
 
     /// Where a scenario was when an error has ended it.
