@@ -131,6 +131,10 @@ let package = Package(
 
         // What tests of several targets share: waiting without time.
         .target(name: "PeriluneTestTools", path: "Tests/PeriluneTestTools", swiftSettings: swiftSettings),
+        // What tests that are written in Lua run in.
+        .target(
+            name: "PeriluneLuaFileTools", dependencies: ["Perilune", "PeriluneBindings", "PeriluneDependencies"],
+            path: "Tests/PeriluneLuaFileTools", swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneLuaTests", dependencies: ["CPeriluneShim", "PeriluneLua", "PeriluneTestTools"], swiftSettings: swiftSettings),
         .testTarget(
@@ -146,7 +150,7 @@ let package = Package(
         .testTarget(
             name: "PeriluneBindingsTests",
             dependencies: [
-                "CPeriluneLua", "CPeriluneRecords", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneScenarios",
+                "CPeriluneLua", "CPeriluneRecords", "Perilune", "PeriluneBindings", "PeriluneDependencies", "PeriluneLuaFileTools", "PeriluneScenarios",
                 "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
@@ -159,8 +163,12 @@ let package = Package(
             ],
             swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneScenariosTests", dependencies: ["PeriluneScenarios", "PeriluneTestSupport", "PeriluneTestTools"],
-            exclude: ["Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: swiftSettings),
+            name: "PeriluneScenariosTests",
+            dependencies: [
+                "Perilune", "PeriluneBindings", "PeriluneLua", "PeriluneLuaFileTools", "PeriluneScenarios", "PeriluneTestSupport",
+                "PeriluneTestTools",
+            ],
+            exclude: ["Lua", "Reports/junit.xsd", "Reports/junit_extended.xsd"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
         .testTarget(

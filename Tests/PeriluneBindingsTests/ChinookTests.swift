@@ -1,4 +1,5 @@
 import Foundation
+import PeriluneLuaFileTools
 import Testing
 
 /// Requests on a database as others make them: CamelCase names, keys of two columns, declared types like NVARCHAR(160).

@@ -1,5 +1,6 @@
 import Foundation
 import Perilune
+import PeriluneLuaFileTools
 import Testing
 
 @Suite struct ReadmeTests {

@@ -1,5 +1,6 @@
 import Perilune
 import PeriluneLua
+import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 

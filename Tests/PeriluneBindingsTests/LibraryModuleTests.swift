@@ -1,6 +1,7 @@
 import Foundation
 import PeriluneBindings
 import PeriluneLua
+import PeriluneLuaFileTools
 import Testing
 
 /// How the modules of `lib` use each other, as their text says.

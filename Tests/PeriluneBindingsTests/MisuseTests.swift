@@ -3,6 +3,7 @@ import GRDB
 import Perilune
 import PeriluneBindings
 import PeriluneLua
+import PeriluneLuaFileTools
 import Testing
 
 /// What stops a process that uses GRDB, or lets it hang, as far as scripts could reach it. The numbers are those of a list of such

@@ -1,6 +1,7 @@
 import Foundation
 import Perilune
 import PeriluneLua
+import PeriluneLuaFileTools
 import PeriluneTestTools
 import Testing
 

@@ -3,6 +3,7 @@ import GRDB
 import Perilune
 import PeriluneBindings
 import PeriluneLua
+import PeriluneLuaFileTools
 import Synchronization
 import Testing
 

@@ -1,0 +1,50 @@
+import Foundation
+package import Perilune
+package import Testing
+
+/// A test that is written in Lua.
+///
+/// Its file consists of calls `test("what is so", function() ... end)`, each at the beginning of a line, and of local functions that they
+/// share.
+package struct LuaTest: Sendable, CustomTestStringConvertible, CustomStringConvertible {
+    package let path: String
+    package let name: String
+    /// Whether `perilune.record` gives classes that extend the one of the table: they do all that it does.
+    package var extends = false
+    package var file: String { URL(filePath: path).lastPathComponent }
+    package var description: String { "\(file): \(name)\(extends ? " (class that extends another)" : "")" }
+    package var testDescription: String { description }
+
+    /// Has a host run the test.
+    ///
+    /// - Parameter functions: What its file has beside those that check, on one line.
+    package func run(on host: ScriptHost, functions: String = "") async throws {
+        let source = testFunctions() + functions + preamble + (try String(contentsOfFile: path, encoding: .utf8))
+        try await host.run(source: source, named: file, commandLine: [name])
+    }
+
+    /// On one line, so that the lines of a file keep their numbers.
+    package static let definition = "function test(name, body) if name == arg[1] then body() end end "
+    private static let extending = """
+        do local make = perilune.record function perilune.record(...) return make(...):extend() end end \
+
+        """
+    private var preamble: String { Self.definition + (extends ? Self.extending : "") }
+
+    /// The tests of the files in the folder `Lua` beside a file of Swift.
+    package static func all(beside file: String) -> [LuaTest] {
+        let folder = URL(filePath: file).deletingLastPathComponent().appending(path: "Lua").path
+        let files = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+        return files.filter { $0.hasSuffix(".lua") }.sorted().flatMap { tests(in: "\(folder)/\($0)") }
+    }
+
+    private static func tests(in path: String) -> [LuaTest] {
+        let source = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        let tests = source.split(separator: "\n").compactMap { line -> LuaTest? in
+            guard let match = line.firstMatch(of: /^test\("(.*)", function\(\)/) else { return nil }
+            return LuaTest(path: path, name: String(match.1))
+        }
+        guard source.contains("perilune.record(") else { return tests }
+        return tests + tests.map { LuaTest(path: $0.path, name: $0.name, extends: true) }
+    }
+}
