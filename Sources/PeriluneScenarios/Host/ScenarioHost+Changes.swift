@@ -31,9 +31,8 @@ struct RecordedChanges {
         unrecorded = found.unrecorded
         booleans = try Dictionary(
             uniqueKeysWithValues: found.tables.map { table in
-                let names = try String.fetchAll(
-                    db, sql: "SELECT name FROM pragma_table_info(?) WHERE type LIKE '%bool%'", arguments: [table.name])
-                return (table.name, Set(names))
+                let columns = try Row.fetchAll(db, sql: "SELECT name, type FROM pragma_table_info(?)", arguments: [table.name])
+                return (table.name, Set(columns.filter { DeclaredType($0["type"]).content == .boolean }.map { $0["name"] }))
             })
     }
 
