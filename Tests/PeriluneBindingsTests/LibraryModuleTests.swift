@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func `every module that is required exists`() {
-        let names = Set(LibraryFile.all.map(\.name)).union(["scenarios.native.host"])
+        let names = Set(LibraryFile.all.map(\.name))
         let missing = LibraryFile.all.flatMap { file in
             file.uses.filter { !names.contains($0) }.map { "\(file.name) requires \($0)" }
         }
@@ -71,6 +71,17 @@ import Testing
             }
         }
         #expect(Set(file.described) == Set(provided.names.filter { !$0.hasPrefix("__") }))
+    }
+
+    @Test func `what scenarios get of their runner is described, and nothing else is asked for`() throws {
+        let file = try #require(LibraryFile.all.first { $0.name == "scenarios.native.host" })
+        let provided = try LibraryFile.functionsOfRunner()
+        #expect(provided.count > 20)
+        #expect(Set(file.described) == provided)
+        let used = LibraryFile.all.filter { $0.name.hasPrefix("scenarios") }.flatMap { file in
+            file.text.matches(of: /state\.(?:host|has)\("(\w+)"/).map { String($0.1) }
+        }
+        #expect(Set(used).subtracting(provided) == [])
     }
 
     @Test func `a script reaches no module of the library`() async throws {
@@ -128,6 +139,17 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
         let start = lines.firstIndex { $0 == "local \(module) = {}" } ?? 0
         let fields = lines[..<start].reversed().prefix { $0.hasPrefix("---@field") }
         return functions + fields.compactMap { $0.firstMatch(of: /---@field (\w+)/).map { String($0.1) } }
+    }
+
+    /// What PeriluneScenarios gives to `scenarios.native.host`, as its sources say: a runner is there only while scenarios run.
+    static func functionsOfRunner() throws -> Set<String> {
+        let sources = URL(filePath: folder).deletingLastPathComponent().appending(path: "Sources/PeriluneScenarios")
+        let paths = try FileManager.default.subpathsOfDirectory(atPath: sources.path).filter { $0.hasSuffix(".swift") }
+        let names = try paths.flatMap { path in
+            try String(contentsOf: sources.appending(path: path), encoding: .utf8)
+                .matches(of: /(?:try function|host\.setFunction)\("(\w+)"/).map { String($0.1) }
+        }
+        return Set(names)
     }
 
     private init(path: String) {

@@ -29,11 +29,6 @@ local members = {}
 
 -- Reporting
 
-local function elapsed()
-  if state.has("elapsed") then return state.host("elapsed")() end
-  return os.clock()
-end
-
 --- Calls a function inside of the scenario; what it raises is raised again later, by `raise_again`.
 -- @return whether it raised nothing; its results packed, or what was caught
 local function call_inside(current, f)
@@ -56,11 +51,11 @@ function members.step(name, f)
   check_function("t.step", f)
   local current = state.require("t.step")
   local _, line = errors.position()
-  local begin, failed_before = elapsed(), #current.failures
+  local begin, failed_before = os.clock(), #current.failures
   local step, outer = steps.begin(current, name, line)
   local is_done, results = call_inside(current, f)
   steps.leave(current, outer)
-  step.ms = (elapsed() - begin) * 1000
+  step.ms = (os.clock() - begin) * 1000
   step.outcome = is_done and #current.failures == failed_before and "passed" or current.is_skipped and "skipped" or "failed"
   if not is_done then
     -- A step that has failed fails the scenario, whoever catches the error.
