@@ -141,6 +141,30 @@ int pdb_prepare_connection(pdb_access_request *entry, sqlite3 *handle, void *grd
     return entry->status;
 }
 
+/* MARK: - Interruptions */
+
+void pdb_reset_running_statements(sqlite3 *handle) {
+    for (sqlite3_stmt *statement = sqlite3_next_stmt(handle, NULL); statement; statement = sqlite3_next_stmt(handle, statement)) {
+        if (sqlite3_stmt_busy(statement)) sqlite3_reset(statement);
+    }
+}
+
+static bool has_running_statements(sqlite3 *handle) {
+    sqlite3_stmt *statement = sqlite3_next_stmt(handle, NULL);
+    while (statement && !sqlite3_stmt_busy(statement)) statement = sqlite3_next_stmt(handle, statement);
+    return statement != NULL;
+}
+
+void pdb_end_interruption(sqlite3 *handle) {
+    if (!has_running_statements(handle)) return; /* the next statement begins uninterrupted */
+    /* Nothing tells whether a connection is interrupted but a statement that fails. This one reads nothing, and is not traced. */
+    if (sqlite3_exec(handle, "EXPLAIN SELECT 1", NULL, NULL, NULL) == SQLITE_INTERRUPT) pdb_reset_running_statements(handle);
+}
+
+void pdb_end_interruption_of_cursors(pdb_database *database, sqlite3 *handle) {
+    if (pdb_connection_for(database, handle)->active) pdb_end_interruption(handle);
+}
+
 /* MARK: - Reading */
 
 int pdb_begin_read(sqlite3 *handle) {
@@ -150,6 +174,7 @@ int pdb_begin_read(sqlite3 *handle) {
 /* Nothing was written, so that both ends are the same; a commit is not reported to observers as a rollback would be. */
 int pdb_end_read(sqlite3 *handle) {
     if (sqlite3_get_autocommit(handle)) return SQLITE_OK;
+    pdb_end_interruption(handle);
     int code = sqlite3_exec(handle, "COMMIT TRANSACTION", NULL, NULL, NULL);
     return code == SQLITE_OK ? code : sqlite3_exec(handle, "ROLLBACK TRANSACTION", NULL, NULL, NULL);
 }

@@ -218,25 +218,60 @@ static int raise_loop(lua_State *L) {
                           "of %d transactions in a row", deepest_deferral);
 }
 
+static int raise_open_transaction(lua_State *L) {
+    return plua_raise(L, "open_transaction", "an observer has left a transaction open (BEGIN or SAVEPOINT without its end); it has been "
+                          "rolled back. Use db:in_transaction");
+}
+
+/* Reports the error that a function raises, and calls no observer of those that are left. */
+static void give_up(lua_State *L, pdb_deferred_callbacks *callbacks, lua_CFunction raise) {
+    while (callbacks->count > 0) pdb_release_observer(take_first(callbacks).observer);
+    lua_pushcfunction(L, raise);
+    plua_pcall(L, 0, 0);
+    report_failure(L);
+}
+
+/* Rolls back a transaction that a callback has begun and not ended. Returns whether there was one. */
+static bool end_transaction(pdb_state *rows, pdb_connection *connection) {
+    if (sqlite3_get_autocommit(connection->handle)) return false;
+    bool may_refuse = pdb_begin_host_call(rows);
+    rows->callbacks.end_transaction(connection->grdb);
+    pdb_end_host_call(rows, may_refuse);
+    return true;
+}
+
+/* Calls a function with the handle of the access, in autocommit, and leaves the connection so. The error is on top of the stack
+** unless the status is LUA_OK. [-1, +(0|1)] */
+static int call_in_autocommit(lua_State *L, pdb_state *rows, bool *has_left_transaction) {
+    pdb_connection *connection = rows->access->connection;
+    bool is_autocommit = sqlite3_get_autocommit(connection->handle);
+    pdb_push_handle(L, rows->access);
+    int status = plua_pcall(L, 1, 0);
+    *has_left_transaction = is_autocommit && end_transaction(rows, connection);
+    if (status != LUA_OK || !*has_left_transaction) return status;
+    lua_pushcfunction(L, raise_open_transaction);
+    return plua_pcall(L, 0, 0);
+}
+
 /* Runs in an access. All are called, whichever of them fail. */
 static int run_deferred(lua_State *L) {
     pdb_state *rows = pdb_state_of(L);
     pdb_deferred_callbacks *callbacks = rows->deferred_callbacks;
     lua_settop(L, 0);
     if (callbacks->depth >= deepest_deferral) {
-        while (callbacks->count > 0) pdb_release_observer(take_first(callbacks).observer);
-        lua_pushcfunction(L, raise_loop);
-        plua_pcall(L, 0, 0);
-        report_failure(L);
+        give_up(L, callbacks, raise_loop);
         return 0;
     }
     callbacks->depth++;
+    int rollbacks = 0; /* each brings about calls of did_rollback */
     while (callbacks->count > 0) {
         if (!push_deferred_callback(L, take_first(callbacks))) continue;
-        pdb_push_handle(L, rows->access);
-        if (plua_pcall(L, 1, 0) == LUA_OK) continue;
+        bool has_left_transaction;
+        int status = call_in_autocommit(L, rows, &has_left_transaction);
+        if (status == LUA_OK) continue;
         if (pdb_is_cancelled(rows)) break;
         report_failure(L);
+        if (has_left_transaction && ++rollbacks == deepest_deferral) give_up(L, callbacks, raise_loop);
     }
     callbacks->depth--;
     if (pdb_is_cancelled(rows)) return plua_raise_cancellation(L);

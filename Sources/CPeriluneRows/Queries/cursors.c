@@ -60,8 +60,15 @@ static void check_columns(lua_State *L, cursor *cursor) {
     if (cursor->form != &pdb_tuples_form) keep_source(L, cursor);
 }
 
+/* Where an interrupted transaction is ended, all statements are reset: the next step would begin anew. */
+static int raise_interrupted(lua_State *L, cursor *cursor) {
+    finish(cursor);
+    return plua_raise(L, "interrupt", "this cursor was interrupted");
+}
+
 static int step(lua_State *L, pdb_state *rows, cursor *cursor) {
     pdb_statement *statement = cursor->statement;
+    if (cursor->has_columns && !sqlite3_stmt_busy(statement->handle)) return raise_interrupted(L, cursor);
     int code = sqlite3_step(statement->handle);
     if (rows->has_pending_error) {
         cursor->is_done = true;

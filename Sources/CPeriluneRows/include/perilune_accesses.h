@@ -49,6 +49,16 @@ void pdb_push_block(lua_State *L);
 int pdb_begin_read(sqlite3 *handle);
 int pdb_end_read(sqlite3 *handle);
 
+/* Resets all statements of a connection that run. As long as one does, SQLite remembers that it was interrupted, and refuses everything
+** else, the end of a transaction too. A cursor raises when it is used again. */
+void pdb_reset_running_statements(sqlite3 *handle);
+
+/* Does so if the connection is interrupted: to be called before what must not be refused. */
+void pdb_end_interruption(sqlite3 *handle);
+
+/* The same before an access begins, if cursors of the state are open: what was interrupted is over. */
+void pdb_end_interruption_of_cursors(pdb_database *database, sqlite3 *handle);
+
 /* Pushes the handle of an open access. [-0, +1, m] */
 void pdb_push_handle(lua_State *L, pdb_access *access);
 

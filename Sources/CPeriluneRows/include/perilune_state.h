@@ -49,6 +49,8 @@ typedef struct {
     int (*enter)(pdb_access_request *entry);
     /* Opens a transaction or savepoint on the entry's connection and runs the entry in it. */
     int (*nest)(pdb_access_request *entry, void *grdb);
+    /* Rolls back the transaction that is open, so that GRDB's observers hear of it. */
+    void (*end_transaction)(void *grdb);
     /* Prepares the first statement of a text. The bytes are valid UTF-8 and end with a NUL. */
     int (*prepare)(lua_State *L, void *grdb, const char *sql, pdb_prepared *prepared);
     /* For texts of several statements: an object from which `next` takes them. */

@@ -20,22 +20,30 @@ struct AccessRunner {
 
     private func open() throws {
         switch entry.pointee.mode {
-        case PDB_READ_STATEMENT: try readStatement { db in try preparing(db) { try runInAutocommit(db) } }
-        case PDB_READ: try writer.unsafeRead { db in try preparing(db) { try runReading(db) } }
+        case PDB_READ_STATEMENT: try readStatement { db in try leaving(db) { try runInAutocommit(db) } }
+        case PDB_READ: try writer.unsafeRead { db in try leaving(db) { try runReading(db) } }
         case PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION:
-            try writer.writeWithoutTransaction { db in try settling(db) { try preparing(db) { try runInAutocommit(db) } } }
+            try writer.writeWithoutTransaction { db in try leaving(db) { try settling(db) { try runInAutocommit(db) } } }
         default:
-            try writer.writeWithoutTransaction { db in try settling(db) { try preparing(db) { try runInTransaction(db) } } }
+            try writer.writeWithoutTransaction { db in try leaving(db) { try settling(db) { try runInTransaction(db) } } }
         }
     }
 
-    /// Has the script prepare the connection if it has never used it: now, on the thread of its state, and in no transaction.
-    private func preparing(_ db: Database, _ body: () throws -> Void) throws {
-        if !pdb_is_prepared(entry.pointee.database, try db.openHandle()) {
-            let status = pdb_prepare_connection(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
-            if status != 0 { throw BodyFailure() }
-        }
+    /// Prepares the connection, runs the body, and leaves the connection with no transaction open, whatever has happened on the way:
+    /// GRDB would stop the process.
+    private func leaving(_ db: Database, _ body: () throws -> Void) throws {
+        try db.requireOpen()
+        pdb_end_interruption_of_cursors(entry.pointee.database, db.sqliteConnection)
+        defer { db.endTransaction() }
+        try prepare(db)
         try body()
+    }
+
+    /// Has the script prepare the connection if it has never used it: now, on the thread of its state, and in no transaction.
+    private func prepare(_ db: Database) throws {
+        if pdb_is_prepared(entry.pointee.database, try db.openHandle()) { return }
+        let status = pdb_prepare_connection(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+        if status != 0 { throw BodyFailure() }
     }
 
     private func readStatement(_ body: (Database) throws -> Void) throws {
@@ -73,7 +81,7 @@ struct AccessRunner {
     /// Without a transaction; one that the body has left open is rolled back.
     private func runInAutocommit(_ db: Database) throws {
         try db.requireOpen()
-        defer { if Self.isInTransaction(db) { try? db.rollback() } }
+        defer { db.endTransaction() }
         try runBody(db)
         if Self.isInTransaction(db) {
             throw BindingError(
@@ -116,6 +124,8 @@ struct AccessRunner {
     /// Runs an entry in a transaction or savepoint inside the access that is open.
     static func runNested(_ entry: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
         func body() throws -> Database.TransactionCompletion {
+            // What GRDB does next, to undo or keep what the body did, must not be refused.
+            defer { pdb_end_interruption(db.sqliteConnection) }
             if pdb_run_nested_access(entry) != 0 { throw BodyFailure() }
             return entry.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
@@ -132,6 +142,18 @@ extension Database {
     fileprivate func openHandle() throws -> OpaquePointer {
         try requireOpen()
         return sqliteConnection!
+    }
+
+    /// Rolls back the transaction that is open, if one is, even while statements run and the connection is interrupted.
+    ///
+    /// Through GRDB, so that observers hear of it. A host that interrupts the connection all the time may hit each attempt.
+    func endTransaction() {
+        var attempts = 1000
+        while sqliteConnection != nil, sqlite3_get_autocommit(sqliteConnection) == 0, attempts > 0 {
+            pdb_end_interruption(sqliteConnection)
+            try? rollback()
+            attempts -= 1
+        }
     }
 
     /// Throws if the program has closed the connection: GRDB gives it out still, and SQLite would not survive it.

@@ -12,6 +12,7 @@ enum DatabaseCallbacks {
         var callbacks = pdb_callbacks(
             enter: { DatabaseCallbacks.enter($0!) },
             nest: { DatabaseCallbacks.nest($0!, grdb: $1!) },
+            end_transaction: { DatabaseCallbacks.connection($0!).endTransaction() },
             prepare: { DatabaseCallbacks.prepare($0!, grdb: $1!, sql: $2!, into: $3!) },
             open_batch: { DatabaseCallbacks.openBatch($0!, grdb: $1!, sql: $2!, into: $3!) },
             next: { DatabaseCallbacks.next($0!, grdb: $1!, batch: $2!, into: $3!) },

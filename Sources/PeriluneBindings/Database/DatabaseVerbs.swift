@@ -9,6 +9,10 @@ enum DatabaseVerbs {
         try add("close", to: methods) { handle, _ in try close(handle) }
         try add("interrupt", to: methods) { handle, _ in
             try handle.database.requireOpen()
+            // GRDB may be opening a connection, under the lock that it takes to interrupt them all.
+            guard !isInTrace(handle) else {
+                throw BindingError("nested_access", "db:interrupt: a database cannot be used inside a trace function")
+            }
             handle.database.interrupt()
         }
         try add("backup_to", to: methods) { handle, arguments in
@@ -28,6 +32,15 @@ enum DatabaseVerbs {
             try SQLiteError.telling { try body(handle, arguments) }
             return []
         }
+    }
+
+    private static func isInTrace(_ handle: DatabaseHandle) -> Bool {
+        let place = try? handle.state.withUnsafeStack { L, _ in
+            let place = pdb_enter_place(L, PDB_IN_TRACE)
+            _ = pdb_enter_place(L, place)
+            return place
+        }
+        return place == PDB_IN_TRACE
     }
 
     private static func close(_ handle: DatabaseHandle) throws {

@@ -1,0 +1,246 @@
+import Perilune
+import PeriluneLua
+import Testing
+
+/// Whatever a script does while an access is left, the connection has no transaction open afterwards: GRDB would stop the process.
+///
+/// Every way to disturb it is tried at every step of leaving every kind of access, on a queue in memory, on a file and on a pool.
+@Suite struct LeavingTests {
+    /// Kinds of databases, by how Lua opens them with given options.
+    static let databases = [
+        "function(options) return perilune.queue(nil, options) end",
+        "function(options) return perilune.queue(temporary_path('queue.sqlite'), options) end",
+        "function(options) return perilune.pool(temporary_path('pool.sqlite'), options) end",
+    ]
+
+    /// What is done with the handle `d` of an access, which may be that of a callback, and the database `q`.
+    private static let disturbances = #"""
+        local recursion = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 3) SELECT i FROM n"
+        local disturbances = {
+          { "nothing", function() end },
+          { "an error", function() error("disturbed") end },
+          { "an error object", function() error(setmetatable({}, { __tostring = function() error("again") end })) end },
+          { "BEGIN", function(d) d:execute("BEGIN") end },
+          { "BEGIN IMMEDIATE", function(d) d:execute("BEGIN IMMEDIATE") end },
+          { "SAVEPOINT", function(d) d:execute("SAVEPOINT s") end },
+          { "BEGIN and an error", function(d) pcall(d.execute, d, "BEGIN") error("disturbed") end },
+          { "COMMIT", function(d) d:execute("COMMIT") end },
+          { "COMMIT and BEGIN", function(d) d:execute("COMMIT; BEGIN") end },
+          { "ROLLBACK", function(d) d:execute("ROLLBACK") end },
+          { "an interruption", function(_, q) q:interrupt() end },
+          { "an interruption and BEGIN", function(d, q) q:interrupt() d:execute("BEGIN") end },
+          { "BEGIN and an interruption", function(d, q) pcall(d.execute, d, "BEGIN") q:interrupt() end },
+          { "an open cursor", function(d) cursor = d:rows(recursion) cursor() end },
+          { "an open cursor and an interruption", function(d, q) cursor = d:rows(recursion) cursor() q:interrupt() end },
+          { "an open cursor and BEGIN", function(d) cursor = d:rows(recursion) cursor() d:execute("BEGIN") end },
+          { "an open cursor, BEGIN and an interruption", function(d, q)
+            cursor = d:rows(recursion) cursor() pcall(d.execute, d, "BEGIN") q:interrupt()
+          end },
+          { "a broken foreign key", function(d) d:execute("PRAGMA defer_foreign_keys = 1; INSERT INTO child VALUES (99)") end },
+          { "a conflict that rolls back", function(d) d:execute("INSERT OR ROLLBACK INTO parent VALUES (1)") end },
+          { "closing", function(_, q) q:close() end },
+          { "a transaction", function(d) d:in_transaction(function() return "commit" end) end },
+          { "a transaction that fails", function(d) d:in_transaction(function() error("inside") end) end },
+          { "a savepoint with an interruption", function(d, q) d:in_savepoint(function() q:interrupt() error("inside") end) end },
+          { "a wrong handle", function() stale:execute("BEGIN") end },
+          { "a new observer that begins", function(_, q)
+            q:observe_transactions{ did_commit = function(e) e:execute("BEGIN") end, did_rollback = function(e) e:execute("BEGIN") end }
+          end },
+          { "statements of another thread of Lua", function(d) coroutine.wrap(function() d:execute("BEGIN") end)() end },
+        }
+        """#
+
+    /// What opens and leaves an access.
+    private static let accesses = #"""
+        local accesses = {
+          { "a statement that reads", function(q) q:fetch_value("SELECT COUNT(*) FROM parent") end },
+          { "a statement that writes", function(q) q:execute("INSERT INTO parent (id) VALUES (NULL)") end },
+          { "a statement that fails", function(q) q:execute("INSERT INTO parent VALUES (1)") end },
+          { "read", function(q, at) q:read(function(d) d:fetch_value("SELECT COUNT(*) FROM parent") at("body", d) end) end },
+          { "write", function(q, at) q:write(function(d) d:execute("INSERT INTO parent (id) VALUES (NULL)") at("body", d) end) end },
+          { "a write that fails", function(q, at)
+            q:write(function(d) d:execute("INSERT INTO parent (id) VALUES (NULL)") at("body", d) error("failed") end)
+          end },
+          { "in_transaction", function(q, at)
+            q:in_transaction("deferred", function(d) d:execute("INSERT INTO parent (id) VALUES (NULL)") at("body", d) return "rollback" end)
+          end },
+          { "in_savepoint", function(q, at)
+            q:write(function(d)
+              d:execute("INSERT INTO parent (id) VALUES (NULL)")
+              d:in_savepoint(function(d) d:execute("INSERT INTO parent (id) VALUES (NULL)") at("body", d) return "commit" end)
+            end)
+          end },
+          { "write_without_transaction", function(q, at)
+            q:write_without_transaction(function(d) d:execute("INSERT INTO parent (id) VALUES (NULL)") at("body", d) end)
+          end },
+          { "a migration", function(q, at)
+            local migrator = perilune.migrator()
+            migrator:register("one", function(d) d:execute("CREATE TABLE made (a)") at("body", d) end)
+            migrator:migrate(q)
+          end },
+          { "a cursor", function(q) for _ in q:rows("SELECT * FROM parent") do end end },
+          { "a loose cursor and a write", function(q, at)
+            local rows = q:rows("SELECT 1 AS a UNION SELECT 2 UNION SELECT 3")
+            rows()
+            q:write(function(d) d:execute("INSERT INTO parent (id) VALUES (NULL)") at("body", d) end)
+          end },
+          { "a loose cursor and a read", function(q, at)
+            local rows = q:rows("SELECT 1 AS a UNION SELECT 2 UNION SELECT 3")
+            rows()
+            q:read(function(d) at("body", d) end)
+          end },
+        }
+        """#
+
+    @Test(arguments: databases) func `no transaction is left open, whatever happens while an access is left`(_ open: String) async throws {
+        try await script(Self.disturbances + Self.accesses + #"""
+            local open = \#(open)
+            local steps = { "body", "on_change", "will_commit", "did_commit", "did_rollback", "trace", "function", "prepare" }
+
+            local function check(q, what)
+              cursor = nil
+              collectgarbage()
+              equal({ what, q:is_inside_transaction() }, { what, false })
+              q:read(function(d) equal({ what, d:fetch_value("SELECT 1") }, { what, 1 }) end)
+              q:write(function(d) d:execute("INSERT INTO log VALUES ('after')") end)
+              equal({ what, q:fetch_value("SELECT COUNT(*) FROM log") }, { what, 1 })
+              equal({ what, q:fetch_value("PRAGMA foreign_key_check") }, { what, nil })
+            end
+
+            local count = 0
+            local function try(step, access, disturbance)
+              local what = access[1] .. " with " .. disturbance[1] .. " in " .. step
+              local is_on, q = false, nil
+              local function at(place, d)
+                if not is_on or place ~= step then return end
+                is_on = false
+                count = count + 1
+                disturbance[2](d or q, q)
+              end
+              local options = {}
+              if step == "trace" then options.trace = function() at("trace") end end
+              q = open(options)
+              q:write(function(d)
+                stale = d
+                d:execute("CREATE TABLE parent (id INTEGER PRIMARY KEY, f); INSERT INTO parent VALUES (1, 0), (2, 0);"
+                  .. "CREATE TABLE child (parent REFERENCES parent); CREATE TABLE log (a)")
+              end)
+              if step == "function" then
+                q:add_function("disturb", 0, function() at("function") return 1 end)
+                q:execute("CREATE TRIGGER t AFTER INSERT ON parent BEGIN UPDATE parent SET f = disturb() WHERE id = new.id; END")
+              end
+              local observer
+              if step == "on_change" or step == "will_commit" or step:find("^did_") then
+                observer = q:observe_transactions{ [step] = function(d) at(step, type(d) == "userdata" and d or nil) end }
+              end
+              is_on = true
+              pcall(access[2], q, at)
+              is_on = false
+              if observer then observer:remove() end
+              if pcall(q.path, q) and not q:is_inside_transaction() then
+                pcall(q.execute, q, "DROP TRIGGER IF EXISTS t")
+              end
+              local is_open = pcall(q.fetch_value, q, "SELECT 1")
+              if is_open or disturbance[1] ~= "closing" then check(q, what) q:close() end
+            end
+
+            for _, step in ipairs(steps) do
+              for _, access in ipairs(accesses) do
+                for _, disturbance in ipairs(disturbances) do
+                  if step ~= "prepare" then try(step, access, disturbance) end
+                end
+              end
+            end
+            -- A connection that is being prepared.
+            for _, disturbance in ipairs(disturbances) do
+              pcall(open, { prepare = function(d) disturbance[2](d, d) end })
+            end
+            assert(count > 500, count)
+            """#)
+    }
+
+    @Test(arguments: ["timeout", "budget", "cancelled", "exit", "memory"])
+    func `no transaction is left open by what ends the run`(_ ending: String) async throws {
+        let places = [
+            "db:write(function(d) d:execute('INSERT INTO t VALUES (2)') stop() end)",
+            "db:write_without_transaction(function(d) d:execute('BEGIN; INSERT INTO t VALUES (2)') stop() end)",
+            "local rows = db:rows('SELECT 1 UNION SELECT 2') rows() db:read(function(d) db:interrupt() stop() end)",
+            "db:observe_transactions{ did_rollback = function(d) d:execute('BEGIN; INSERT INTO t VALUES (2)') stop() end } pcall(db.write, db, function() error('x') end)",
+            "db:observe_transactions{ did_commit = function(d) d:execute('BEGIN; INSERT INTO t VALUES (2)') stop() end } db:execute('INSERT INTO t VALUES (3)')",
+            "db:observe_transactions{ will_commit = function() stop() end } db:execute('INSERT INTO t VALUES (2)')",
+            "db:observe_transactions{ on_change = function() stop() end } db:execute('INSERT INTO t VALUES (2)')",
+            "perilune.queue(nil, { prepare = function(d) d:execute('BEGIN') stop() end })",
+            "db:write(function(d) d:execute('INSERT INTO t VALUES (2)') local rows = d:rows('SELECT 1 UNION SELECT 2') rows() d:in_savepoint(function() d:interrupt() stop() end) end)",
+        ]
+        let stop = [
+            "timeout": "while true do end", "budget": "while true do end", "cancelled": "require('test').cancel() while true do end",
+            "exit": "os.exit(3)", "memory": "local list = {} while true do list[#list + 1] = ('x'):rep(1000) .. #list end",
+        ]
+        for place in places {
+            let host = try testHost { configuration in
+                switch ending {
+                case "timeout": configuration.limits.time = .milliseconds(50)
+                case "budget": configuration.limits.instructions = 100_000
+                case "memory": configuration.limits.memoryInBytes = 8 << 20
+                case "cancelled": configuration.limits.isCancellable = true
+                default: break
+                }
+            }
+            try await host.runChecked("db:execute('CREATE TABLE t (a); INSERT INTO t VALUES (1)')")
+            try await host.register(module: "test") { module in module.function("cancel") { [weak host] () in host?.cancel() } }
+            let error = await #expect(throws: LuaError.self) {
+                try await host.runChecked("local function stop() \(stop[ending]!) end " + place)
+            }
+            #expect(error?.code.description == ending, "\(place): \(String(describing: error))")
+            // The observers are there still.
+            try await host.runChecked("""
+                equal(db:is_inside_transaction(), false)
+                db:read(function(d) equal(d:fetch_value("SELECT COUNT(*) FROM t WHERE a = 2"), 0) end)
+                """)
+        }
+    }
+
+    @Test func `a transaction that an observer leaves open is rolled back, and told`() async throws {
+        try await script("""
+            local errors = {}
+            perilune.on_error(function(err) errors[#errors + 1] = err.kind end)
+            db:execute("CREATE TABLE t (a)")
+            db:observe_transactions{ did_commit = function(d) d:execute("BEGIN; INSERT INTO t VALUES (2)") end }
+            db:execute("INSERT INTO t VALUES (1)")
+            equal(errors, { "open_transaction" })
+            equal(db:fetch_values("SELECT a FROM t"), { 1 })
+            """)
+    }
+
+    @Test func `an observer that leaves a transaction open after each rollback is not called for ever`() async throws {
+        try await script("""
+            local kinds = {}
+            perilune.on_error(function(err) kinds[err.kind] = (kinds[err.kind] or 0) + 1 end)
+            db:observe_transactions{ did_rollback = function(d) d:execute("BEGIN") end }
+            pcall(db.write, db, function() error("x") end)
+            equal(kinds, { open_transaction = 16, observation_loop = 1 })
+            """)
+    }
+
+    @Test func `a cursor that an interruption has reset does not begin anew`() async throws {
+        try await script("""
+            local rows = db:rows("SELECT 1 AS a UNION SELECT 2")
+            equal(rows().a, 1)
+            pcall(db.write, db, function() db:interrupt() end)
+            fails("interrupt", rows)
+            """)
+    }
+
+    @Test func `a savepoint that fails is undone though the connection is interrupted`() async throws {
+        try await script("""
+            db:execute("CREATE TABLE t (a)")
+            db:write(function(d)
+              d:execute("INSERT INTO t VALUES (1)")
+              local rows = d:rows("SELECT 1 UNION SELECT 2")
+              rows()
+              pcall(d.in_savepoint, d, function() d:execute("INSERT INTO t VALUES (2)") d:interrupt() error("x") end)
+            end)
+            equal(db:fetch_values("SELECT a FROM t"), { 1 })
+            """)
+    }
+}
