@@ -112,6 +112,32 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         }
     }
 
+    /// Statements that make SQLite allocate much, in a few steps or while they are compiled.
+    @Test(arguments: [
+        "local columns = {} for i = 1, 1990 do columns[i] = 'zeroblob(10000000)' end db:fetch_all('SELECT ' .. table.concat(columns, ', '))",
+        "db:fetch_value([[SELECT json_group_array(printf('%01000d', i)) FROM (\(rows))]])",
+        "db:fetch_value([[SELECT group_concat(printf('%0100000d', i)) FROM (\(rows))]])",
+        "db:fetch_value([[SELECT i FROM (SELECT i, printf('%0100000d', i) AS t FROM (\(rows) LIMIT 100000) ORDER BY t) LIMIT 1]])",
+        """
+        local parts = { "a0 AS (SELECT 1 AS x)" }
+        for i = 1, 60 do parts[#parts + 1] = ("a%d AS (SELECT p.x FROM a%d p, a%d q)"):format(i, i - 1, i - 1) end
+        db:fetch_value("WITH " .. table.concat(parts, ", ") .. " SELECT COUNT(*) FROM a60")
+        """,
+        """
+        db:execute("CREATE TABLE v0 (x)")
+        for i = 1, 60 do db:execute(("CREATE VIEW v%d AS SELECT p.x FROM v%d p, v%d q"):format(i, i - 1, i - 1)) end
+        db:fetch_value("SELECT COUNT(*) FROM v60")
+        """,
+        "local q = perilune.queue() q:execute('CREATE TABLE t (a)') q:execute([[INSERT INTO t SELECT zeroblob(100000) FROM (\(rows))]])",
+        "local s = db:prepare('SELECT length(?)') while true do pcall(db.fetch_value, db, 'SELECT zeroblob(15000000) || zeroblob(15000000)') end",
+    ]) func `what SQLite allocates counts, also while it compiles`(_ source: String) async throws {
+        let error = await failure(of: source) {
+            $0.limits.memoryInBytes = 16 << 20
+            $0.limits.time = .seconds(20)
+        }
+        #expect(error?.code == .memory || (source.contains("pcall") || source.contains("a60")) && error?.code == .timeout, "\(String(describing: error))")
+    }
+
     @Test func `a value longer than the memory limit is an error in SQL too`() async throws {
         try await script("""
             for _, sql in ipairs{ "SELECT zeroblob(900000000)", "SELECT length(randomblob(900000000))" } do

@@ -15,6 +15,8 @@ extern const char pdb_database_metatable_key, pdb_compiled_metatable_key, pdb_st
 void pdb_open_databases(lua_State *L);
 void pdb_open_statements(lua_State *L);
 
+enum { PDB_BOUND_COUNT = 3 }; /* SQLite's limits that follow those of the state */
+
 struct pdb_connection {
     pdb_connection *next;
     pdb_database *database;
@@ -28,7 +30,7 @@ struct pdb_connection {
     int young_count;
     size_t cache_base, cache_growth; /* SQLite's pages: when the run first came here, and since then */
     uint64_t cache_run;
-    int former_longest_value; /* SQLite's limit outside of accesses */
+    int former_limits[PDB_BOUND_COUNT]; /* SQLite's outside of accesses */
     struct pdb_connection_observers *observers; /* owned; NULL if nobody observes it */
     unsigned hub_generation;
     int savepoints; /* blocks that are open on it, each with a savepoint */
@@ -127,8 +129,8 @@ void pdb_will_drop(pdb_state *rows, pdb_connection *connection);
 
 /* MARK: - Memory */
 
-/* Cancels the run if SQLite's pages have grown by more than the state's memory limit in it: databases in memory, and caches. Does
-** nothing without such a limit. Raises nothing. */
+/* Where SQLite's memory is not counted, cancels the run if SQLite's pages have grown by more than the state's memory limit in it:
+** databases in memory, and caches. Raises nothing. */
 void pdb_watch_memory(pdb_connection *connection);
 
 /* Begins and ends the bounds of an access to a connection. */

@@ -30,7 +30,7 @@ static void begin_counting(pdb_state *rows, pdb_connection *connection, size_t u
 void pdb_watch_memory(pdb_connection *connection) {
     pdb_state *rows = connection->database->rows;
     size_t limit = rows->context->limit;
-    if (limit == 0) return;
+    if (limit == 0 || (rows->account.id != 0 && psql_counts_memory())) return;
     size_t used = cache_of(connection);
     begin_counting(rows, connection, used);
     size_t growth = used > connection->cache_base ? used - connection->cache_base : 0;
@@ -41,19 +41,29 @@ void pdb_watch_memory(pdb_connection *connection) {
     }
 }
 
+/* The limits of SQLite's that follow the limit of memory: at most so many, but never less than `least`. */
+static const struct {
+    int kind, least, divisor;
+} bounds[PDB_BOUND_COUNT] = {
+    {SQLITE_LIMIT_LENGTH, 1 << 20, 1}, /* a value that does not fit into Lua is not made in SQLite either */
+    {SQLITE_LIMIT_SQL_LENGTH, 1 << 20, 16},
+    {SQLITE_LIMIT_VDBE_OP, 1 << 18, 64},
+};
+
 void pdb_begin_bounds(pdb_connection *connection) {
-    size_t limit = connection->database->rows->context->limit;
-    if (limit == 0) return;
-    /* A value that does not fit into Lua is not made in SQLite either. */
-    size_t longest = limit > least_longest_value ? limit : least_longest_value;
-    int former = sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, -1);
-    connection->former_longest_value = former;
-    if (longest < (size_t)former) sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, (int)longest);
+    plua_context *context = connection->database->rows->context;
+    if (context->limit == 0) return;
+    for (int i = 0; i < PDB_BOUND_COUNT; i++) {
+        size_t most = context->limit / (size_t)bounds[i].divisor;
+        if (most < (size_t)bounds[i].least) most = (size_t)bounds[i].least;
+        int former = connection->former_limits[i] = sqlite3_limit(connection->handle, bounds[i].kind, -1);
+        if (most < (size_t)former) sqlite3_limit(connection->handle, bounds[i].kind, (int)most);
+    }
     pdb_watch_memory(connection);
 }
 
 void pdb_end_bounds(pdb_connection *connection) {
     if (connection->database->rows->context->limit == 0) return;
     pdb_watch_memory(connection);
-    sqlite3_limit(connection->handle, SQLITE_LIMIT_LENGTH, connection->former_longest_value);
+    for (int i = 0; i < PDB_BOUND_COUNT; i++) sqlite3_limit(connection->handle, bounds[i].kind, connection->former_limits[i]);
 }

@@ -133,9 +133,9 @@ static pdb_statement *prepare(lua_State *L, pdb_access *access, int sql_index) {
     statement->screening = screening;
     if (screening.keyword == PDB_KEYWORD_EMPTY) return statement;
     pdb_prepared prepared = {0};
-    bool may_refuse = pdb_begin_host_call(rows);
+    bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.prepare(L, access->connection->grdb, sql, &prepared);
-    pdb_end_host_call(rows, may_refuse);
+    pdb_end_statement_call(rows, may_refuse);
     if (result != 0) raise_unprepared(L, access, sql_index);
     if (prepared.handle == NULL) return statement;
     adopt(L, access->connection, statement, &prepared);
@@ -173,9 +173,9 @@ pdb_statement *pdb_next_in_batch(lua_State *L, pdb_access *access, pdb_batch *ba
     pdb_statement *statement = new_statement(L, sql_index);
     statement->screening = screening;
     pdb_prepared prepared = {0};
-    bool may_refuse = pdb_begin_host_call(rows);
+    bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.next(L, access->connection->grdb, batch->object, &prepared);
-    pdb_end_host_call(rows, may_refuse);
+    pdb_end_statement_call(rows, may_refuse);
     if (result != 0) raise_unprepared(L, access, sql_index);
     if (prepared.handle == NULL) {
         lua_pop(L, 1);

@@ -92,9 +92,9 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
         while (pdb_step(L, call)) pdb_take_row(run);
         return;
     }
-    bool may_refuse = pdb_begin_host_call(rows);
+    bool may_refuse = pdb_begin_statement_call(rows);
     int result = rows->callbacks.run(call->statement->object, run);
-    pdb_end_host_call(rows, may_refuse);
+    pdb_end_statement_call(rows, may_refuse);
     if (result == 0) pdb_did_end_statement(call->access->connection);
     if (result == 0 && !rows->has_pending_error) return;
     pdb_did_fail_statement(call->access->connection);

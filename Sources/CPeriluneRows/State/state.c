@@ -2,18 +2,28 @@
 #include "CPeriluneRows/State/state.h"
 
 static const char rows_key; /* in the registry, so that it is not collected */
+static const char state_metatable_key;
 
 /* A userdata whose first word is an object of Swift, which the collector hands over. */
 const char pdb_guard_key;
+
+/* The memory stays until all finalizers have run. */
+static int close_state(lua_State *L) {
+    psql_close_account(&((pdb_state *)lua_touserdata(L, 1))->account);
+    return 0;
+}
 
 void pdb_make_state(lua_State *L, const pdb_callbacks *callbacks) {
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     pdb_state *rows = lua_newuserdatauv(L, sizeof *rows, 0);
     *rows = (pdb_state){.callbacks = *callbacks, .context = plua_context_of(L)};
+    pdb_new_metatable(L, &state_metatable_key, "state", (luaL_Reg[]){{"__gc", close_state}, {NULL, NULL}});
+    lua_setmetatable(L, -2);
     lua_rawsetp(L, LUA_REGISTRYINDEX, &rows_key);
     pdb_new_metatable(L, &pdb_guard_key, "guard", (luaL_Reg[]){{"__gc", plua_collect_object}, {NULL, NULL}});
     lua_pop(L, 1);
     rows->context->extension = rows;
+    pdb_open_memory(rows);
 }
 
 void pdb_set_recording(lua_State *L, bool is_recording) {

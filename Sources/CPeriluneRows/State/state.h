@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <perilune_memory.h>
 #include <perilune_state.h>
 
 enum { pdb_most_hooks = 2 };
@@ -22,6 +23,10 @@ struct pdb_state {
     pdb_note note; /* is told of each statement that runs, or NULL */
     void *note_context;
     pdb_place place; /* where no database may be used now */
+    psql_account account;        /* what SQLite has allocated on the thread of the state, if there are limits */
+    int64_t former_balance;      /* of it, when the run began that is counted for */
+    uint64_t counted_run;
+    bool may_refuse_memory;      /* SQLite's, though a frame of Swift's is on the stack: one that expects it */
     size_t cache_growth;         /* what SQLite's pages have taken in this run, on all connections */
     uint64_t cache_run;          /* the run that it is counted for */
     size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
@@ -68,6 +73,20 @@ static inline bool pdb_begin_host_call(pdb_state *rows) {
 static inline void pdb_end_host_call(pdb_state *rows, bool may_refuse) {
     rows->context->may_refuse = may_refuse;
 }
+
+/* The same around calls that compile or step a statement through GRDB, which takes it as an error that SQLite has no memory. */
+static inline bool pdb_begin_statement_call(pdb_state *rows) {
+    rows->may_refuse_memory = true;
+    return pdb_begin_host_call(rows);
+}
+
+static inline void pdb_end_statement_call(pdb_state *rows, bool may_refuse) {
+    rows->may_refuse_memory = false;
+    pdb_end_host_call(rows, may_refuse);
+}
+
+/* Charges what SQLite allocates to the limits of the state, from now on. */
+void pdb_open_memory(pdb_state *rows);
 
 static inline bool pdb_is_cancelled(pdb_state *rows) {
     return atomic_load_explicit(&rows->context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE;

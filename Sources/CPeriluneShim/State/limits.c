@@ -28,10 +28,10 @@ void plua_cancel_run(plua_context *context, int reason) {
 
 /* Garbage does not count: a script is over its limit if it is so after a full collection. */
 static bool is_over_memory_limit(plua_context *context) {
-    if (context->limit == 0 || context->used <= context->limit) return false;
+    if (context->limit == 0 || context->used + context->external <= context->limit) return false;
     lua_gc(context->main, LUA_GCCOLLECT);
     context->has_armed_hook = false;
-    return context->used > context->limit;
+    return context->used + context->external > context->limit;
 }
 
 static int mask_of(lua_State *L) {

@@ -85,6 +85,8 @@ typedef struct plua_context {
     /* Swift objects whose userdata were collected, to be released by Swift outside the collector. */
     void **garbage;
     size_t garbage_count, garbage_capacity;
+
+    size_t external;    /* what a library on top of this one has allocated for the run, in bytes; counts as the script's */
 } plua_context;
 
 /* The context of the state that L belongs to. Never fails. */

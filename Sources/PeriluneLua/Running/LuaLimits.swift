@@ -53,6 +53,7 @@ public struct LuaLimits: Sendable, Equatable {
         context.pointee.budget = instructions.map { Int64(max($0, 1)) } ?? Int64.max
         context.pointee.uncharged = 0
         context.pointee.run_count += 1
+        context.pointee.external = 0
         context.pointee.deadline = time.map { plua_now() &+ $0.clampedNanoseconds } ?? 0
     }
 

@@ -1,0 +1,38 @@
+/* What scripts make SQLite allocate counts as theirs. */
+#include "CPeriluneRows/State/state.h"
+
+/* Whose account the current thread's allocations are charged to: that of the state which runs there, if it has limits. */
+static psql_account *running_account(void) {
+    plua_context *context = plua_running_context();
+    if (context == NULL || !context->limited || context->extension == NULL) return NULL;
+    pdb_state *rows = context->extension;
+    if (rows->account.id == 0) return NULL;
+    if (rows->counted_run != context->run_count) {
+        rows->counted_run = context->run_count;
+        rows->former_balance = psql_account_balance(&rows->account);
+        rows->account.countdown = 0;
+    }
+    return &rows->account;
+}
+
+/*
+** Called now and then, and for what would pass the limit; by SQLite, so that nothing may be raised. This is also where compiling ends,
+** which asks nothing else. The run ends at the next check even where memory cannot be refused: GRDB stops the process if it cannot
+** bind an argument or define a function.
+*/
+static bool allows(void *owner, size_t size) {
+    pdb_state *rows = owner;
+    plua_context *context = rows->context;
+    psql_account *account = &rows->account;
+    int64_t growth = psql_account_balance(account) - rows->former_balance + (int64_t)size;
+    context->external = growth > 0 ? (size_t)growth : 0;
+    int reason = plua_poll(context);
+    size_t used = context->used + context->external;
+    account->bound = context->limit == 0 ? INT64_MAX : account->taken + (int64_t)(used < context->limit ? context->limit - used + size : 0);
+    return reason == PLUA_CANCEL_NONE || !(context->may_refuse || rows->may_refuse_memory);
+}
+
+void pdb_open_memory(pdb_state *rows) {
+    psql_open_account(&rows->account, allows, rows);
+    psql_charge_to(running_account);
+}
