@@ -3,6 +3,8 @@
 */
 #include <limits.h>
 
+#include <perilune_long_functions.h>
+
 #include "CPeriluneRows/Connections/connections.h"
 
 enum {
@@ -52,6 +54,11 @@ static const struct {
 
 void pdb_begin_bounds(pdb_connection *connection) {
     plua_context *context = connection->database->rows->context;
+    if (!context->limited) return;
+    if (!connection->has_bounded_functions) {
+        /* Not while statements run: it is tried again. */
+        connection->has_bounded_functions = psql_bound_functions(connection->handle, plua_is_run_cancelled) == SQLITE_OK;
+    }
     if (context->limit == 0) return;
     for (int i = 0; i < PDB_BOUND_COUNT; i++) {
         size_t most = context->limit / (size_t)bounds[i].divisor;

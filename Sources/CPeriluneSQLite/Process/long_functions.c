@@ -1,0 +1,373 @@
+/*
+** SQLite looks at its progress handler between two instructions, and one call of a function is one instruction: a search for a long
+** text in a long text is quadratic, and took minutes within any limit of time. These do what those of SQLite 3.40 do, and ask now and
+** then. What they cost: an index is not used for LIKE and GLOB, for which SQLite must know its own functions.
+*/
+#include <stdint.h>
+#include <string.h>
+
+#include <perilune_long_functions.h>
+
+typedef bool (*is_cancelled_function)(void);
+
+/* Work that is left until the next look, in bytes that are compared. */
+typedef struct {
+    is_cancelled_function is_cancelled;
+    size_t left;
+    bool has_ended;
+} work;
+
+enum { work_per_look = 1 << 18 };
+
+static work begin_work(sqlite3_context *context) {
+    return (work){.is_cancelled = (is_cancelled_function)sqlite3_user_data(context), .left = work_per_look};
+}
+
+/* Returns false once the call is to end. */
+static inline bool spend(work *work, size_t bytes) {
+    if (bytes < work->left) {
+        work->left -= bytes;
+        return true;
+    }
+    work->left = work_per_look;
+    if (work->is_cancelled()) work->has_ended = true;
+    return !work->has_ended;
+}
+
+static void fail(sqlite3_context *context) { sqlite3_result_error_code(context, SQLITE_INTERRUPT); }
+
+typedef struct {
+    const unsigned char *bytes;
+    size_t length;
+} text;
+
+static text text_of(sqlite3_value *value) {
+    const unsigned char *bytes = sqlite3_value_text(value);
+    return (text){bytes, bytes ? (size_t)sqlite3_value_bytes(value) : 0};
+}
+
+static bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+/* MARK: - instr */
+
+/* The place of a text or blob in another, counted from 1 in characters or bytes; 0 if it is not there. */
+static sqlite3_int64 find(work *work, text in, text needle, bool is_text) {
+    sqlite3_int64 place = 1;
+    const unsigned char *at = in.bytes, *end = in.bytes + in.length;
+    while ((size_t)(end - at) >= needle.length) {
+        bool is_candidate = *at == *needle.bytes;
+        if (!spend(work, is_candidate ? needle.length : 1)) return 0;
+        if (is_candidate && memcmp(at, needle.bytes, needle.length) == 0) return place;
+        place++;
+        do at++;
+        while (is_text && at < end && is_continuation(*at));
+    }
+    return 0;
+}
+
+static void instr(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    int kind = sqlite3_value_type(values[0]), needle_kind = sqlite3_value_type(values[1]);
+    if (kind == SQLITE_NULL || needle_kind == SQLITE_NULL) return;
+    if (sqlite3_value_bytes(values[1]) == 0) {
+        sqlite3_result_int(context, 1);
+        return;
+    }
+    bool is_text = kind != SQLITE_BLOB || needle_kind != SQLITE_BLOB;
+    sqlite3_value *copies[2] = {values[0], values[1]};
+    bool is_mixed = is_text && (kind == SQLITE_BLOB || needle_kind == SQLITE_BLOB);
+    for (int i = 0; is_mixed && i < 2; i++) copies[i] = sqlite3_value_dup(values[i]);
+    text parts[2] = {{0}};
+    for (int i = 0; i < 2; i++) {
+        if (copies[i] == NULL) continue;
+        if (is_text) parts[i] = text_of(copies[i]);
+        else parts[i] = (text){sqlite3_value_blob(copies[i]), (size_t)sqlite3_value_bytes(copies[i])};
+    }
+    if (copies[0] == NULL || parts[1].bytes == NULL) {
+        sqlite3_result_error_nomem(context);
+    } else {
+        work work = begin_work(context);
+        sqlite3_int64 place = parts[0].bytes ? find(&work, parts[0], parts[1], is_text) : 0;
+        if (work.has_ended) fail(context);
+        else sqlite3_result_int64(context, place);
+    }
+    for (int i = 0; is_mixed && i < 2; i++) sqlite3_value_free(copies[i]);
+}
+
+/* MARK: - replace */
+
+typedef struct {
+    char *bytes;
+    size_t length, capacity, most;
+    int failure;
+} buffer;
+
+static bool append(buffer *buffer, const void *bytes, size_t length) {
+    size_t needed = buffer->length + length;
+    if (needed > buffer->most) {
+        buffer->failure = SQLITE_TOOBIG;
+        return false;
+    }
+    if (needed >= buffer->capacity) {
+        size_t capacity = needed + needed / 2 + 16;
+        char *grown = sqlite3_realloc64(buffer->bytes, capacity);
+        if (grown == NULL) {
+            buffer->failure = SQLITE_NOMEM;
+            return false;
+        }
+        buffer->bytes = grown;
+        buffer->capacity = capacity;
+    }
+    memcpy(buffer->bytes + buffer->length, bytes, length);
+    buffer->length = needed;
+    return true;
+}
+
+/* Appends the text with replacements. Returns false if that fails or is to end. */
+static bool append_replaced(buffer *buffer, work *work, text in, text pattern, text by) {
+    const unsigned char *at = in.bytes, *kept = at, *end = at + in.length;
+    while ((size_t)(end - at) >= pattern.length) {
+        bool is_candidate = *at == *pattern.bytes;
+        if (!spend(work, is_candidate ? pattern.length : 1)) return false;
+        if (!is_candidate || memcmp(at, pattern.bytes, pattern.length) != 0) {
+            at++;
+            continue;
+        }
+        if (!append(buffer, kept, (size_t)(at - kept)) || !append(buffer, by.bytes, by.length)) return false;
+        at += pattern.length;
+        kept = at;
+    }
+    return append(buffer, kept, (size_t)(end - kept));
+}
+
+static void replace(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    text in = text_of(values[0]), pattern = text_of(values[1]);
+    if (in.bytes == NULL || pattern.bytes == NULL) return;
+    if (*pattern.bytes == 0) {
+        sqlite3_result_value(context, values[0]);
+        return;
+    }
+    text by = text_of(values[2]);
+    if (by.bytes == NULL) return;
+    work work = begin_work(context);
+    buffer out = {.most = (size_t)sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LENGTH, -1)};
+    if (append_replaced(&out, &work, in, pattern, by)) {
+        sqlite3_result_text64(context, out.bytes ? out.bytes : "", out.length, out.bytes ? sqlite3_free : SQLITE_STATIC, SQLITE_UTF8);
+        return;
+    }
+    sqlite3_free(out.bytes);
+    if (out.failure == SQLITE_TOOBIG) sqlite3_result_error_toobig(context);
+    else if (out.failure == SQLITE_NOMEM) sqlite3_result_error_nomem(context);
+    else fail(context);
+}
+
+/* MARK: - trim */
+
+/* The length of the character at the beginning of a text. */
+static size_t character_length(text in) {
+    size_t length = 1;
+    if (in.bytes[0] >= 0xC0) {
+        while (length < in.length && is_continuation(in.bytes[length])) length++;
+    }
+    return length;
+}
+
+/* The length of the character of a set with which the text begins, or ends; 0 if it does with none. */
+static size_t trimmed_length(work *work, text in, text set, bool at_end) {
+    while (set.length > 0) {
+        size_t length = character_length(set);
+        if (!spend(work, length)) return 0;
+        if (length <= in.length && memcmp(at_end ? in.bytes + in.length - length : in.bytes, set.bytes, length) == 0) return length;
+        set.bytes += length;
+        set.length -= length;
+    }
+    return 0;
+}
+
+static void trim_sides(sqlite3_context *context, int count, sqlite3_value **values, bool left, bool right) {
+    if (sqlite3_value_type(values[0]) == SQLITE_NULL) return;
+    text in = text_of(values[0]), set = {(const unsigned char *)" ", 1};
+    if (in.bytes == NULL) return;
+    if (count > 1) {
+        set = text_of(values[1]);
+        if (set.bytes == NULL) return;
+        set.length = strlen((const char *)set.bytes);
+    }
+    work work = begin_work(context);
+    for (size_t length; left && in.length > 0 && (length = trimmed_length(&work, in, set, false)) > 0;) {
+        in.bytes += length;
+        in.length -= length;
+    }
+    for (size_t length; right && in.length > 0 && (length = trimmed_length(&work, in, set, true)) > 0;) in.length -= length;
+    if (work.has_ended) fail(context);
+    else sqlite3_result_text64(context, (const char *)in.bytes, in.length, SQLITE_TRANSIENT, SQLITE_UTF8);
+}
+
+static void trim(sqlite3_context *context, int count, sqlite3_value **values) { trim_sides(context, count, values, true, true); }
+static void ltrim(sqlite3_context *context, int count, sqlite3_value **values) { trim_sides(context, count, values, true, false); }
+static void rtrim(sqlite3_context *context, int count, sqlite3_value **values) { trim_sides(context, count, values, false, true); }
+
+/* MARK: - LIKE and GLOB */
+
+typedef struct {
+    uint32_t any;    /* matches any text; 0: nothing does */
+    uint32_t one;    /* matches one character */
+    uint32_t escape; /* LIKE: what follows it stands for itself; GLOB: begins a set of characters; 0: nothing does */
+    bool has_sets, ignores_case;
+} wildcards;
+
+typedef enum {
+    MATCH,
+    NO_MATCH,
+    NO_LATER_MATCH, /* nor if the wildcard before it stood for more */
+} outcome;
+
+/* The character at `*at`, which it moves on; as SQLite reads what is no UTF-8. */
+static uint32_t read_character(const unsigned char **at) {
+    uint32_t character = *(*at)++;
+    if (character < 0xC0) return character;
+    character = character < 0xE0 ? character & 0x1F : character < 0xF0 ? character & 0x0F : character < 0xF8 ? character & 0x07
+              : character < 0xFC ? character & 0x03 : character < 0xFE ? character & 0x01 : 0;
+    while (is_continuation(**at)) character = (character << 6) + (0x3F & *(*at)++);
+    bool is_wrong = character < 0x80 || (character & 0xFFFFF800) == 0xD800 || (character & 0xFFFFFFFE) == 0xFFFE;
+    return is_wrong ? 0xFFFD : character;
+}
+
+static uint32_t lower(uint32_t character) { return character >= 'A' && character <= 'Z' ? character + 32 : character; }
+
+static bool is_equal(const wildcards *wildcards, uint32_t a, uint32_t b) {
+    return a == b || (wildcards->ignores_case && a < 0x80 && b < 0x80 && lower(a) == lower(b));
+}
+
+/* Matches one character with the set that begins at `*pattern`, behind its bracket. */
+static bool is_in_set(const unsigned char **pattern, uint32_t character) {
+    uint32_t prior = 0, member = read_character(pattern);
+    bool is_found = false, is_inverted = member == '^';
+    if (is_inverted) member = read_character(pattern);
+    if (member == ']') {
+        is_found = character == ']';
+        member = read_character(pattern);
+    }
+    while (member != 0 && member != ']') {
+        if (member == '-' && **pattern != ']' && **pattern != 0 && prior > 0) {
+            member = read_character(pattern);
+            if (character >= prior && character <= member) is_found = true;
+            prior = 0;
+        } else {
+            if (character == member) is_found = true;
+            prior = member;
+        }
+        member = read_character(pattern);
+    }
+    return member != 0 && is_found != is_inverted;
+}
+
+static outcome match(work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards);
+
+/* Behind a wildcard for any text. */
+static outcome match_any(work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
+    uint32_t wanted;
+    while ((wanted = read_character(&pattern)) == wildcards->any || (wanted == wildcards->one && wanted != 0)) {
+        if (wanted == wildcards->one && read_character(&in) == 0) return NO_LATER_MATCH;
+    }
+    if (wanted == 0) return MATCH;
+    bool is_set = wanted == wildcards->escape && wildcards->has_sets;
+    if (wanted == wildcards->escape && !is_set) {
+        wanted = read_character(&pattern);
+        if (wanted == 0) return NO_LATER_MATCH;
+    }
+    if (is_set) pattern--; /* the bracket, one byte */
+    while (*in) {
+        if (!spend(work, 1)) return NO_LATER_MATCH;
+        const unsigned char *start = in;
+        uint32_t character = read_character(&in);
+        if (!is_set && !is_equal(wildcards, wanted, character)) continue;
+        outcome rest = match(work, pattern, is_set ? start : in, wildcards);
+        if (rest != NO_MATCH) return rest;
+    }
+    return NO_LATER_MATCH;
+}
+
+static outcome match(work *work, const unsigned char *pattern, const unsigned char *in, const wildcards *wildcards) {
+    const unsigned char *escaped = NULL;
+    uint32_t wanted;
+    while ((wanted = read_character(&pattern)) != 0) {
+        if (!spend(work, 1)) return NO_LATER_MATCH;
+        if (wanted == wildcards->any) return match_any(work, pattern, in, wildcards);
+        if (wanted == wildcards->escape && wanted != 0) {
+            if (wildcards->has_sets) {
+                uint32_t character = read_character(&in);
+                if (character == 0 || !is_in_set(&pattern, character)) return NO_MATCH;
+                continue;
+            }
+            wanted = read_character(&pattern);
+            if (wanted == 0) return NO_MATCH;
+            escaped = pattern;
+        }
+        uint32_t character = read_character(&in);
+        if (is_equal(wildcards, wanted, character)) continue;
+        if (wanted == wildcards->one && pattern != escaped && character != 0) continue;
+        return NO_MATCH;
+    }
+    return *in == 0 ? MATCH : NO_MATCH;
+}
+
+static void compare(sqlite3_context *context, int count, sqlite3_value **values, wildcards wildcards) {
+    static int ignores_blobs = -1;
+    if (ignores_blobs < 0) ignores_blobs = sqlite3_compileoption_used("LIKE_DOESNT_MATCH_BLOBS");
+    if (ignores_blobs && (sqlite3_value_type(values[0]) == SQLITE_BLOB || sqlite3_value_type(values[1]) == SQLITE_BLOB)) {
+        sqlite3_result_int(context, 0);
+        return;
+    }
+    int most = sqlite3_limit(sqlite3_context_db_handle(context), SQLITE_LIMIT_LIKE_PATTERN_LENGTH, -1);
+    if (sqlite3_value_bytes(values[0]) > most) {
+        sqlite3_result_error(context, "LIKE or GLOB pattern too complex", -1);
+        return;
+    }
+    if (count == 3) {
+        text escape = text_of(values[2]);
+        if (escape.bytes == NULL) return;
+        const unsigned char *at = escape.bytes;
+        if (*at == 0 || character_length(escape) != strlen((const char *)escape.bytes)) {
+            sqlite3_result_error(context, "ESCAPE expression must be a single character", -1);
+            return;
+        }
+        wildcards.escape = read_character(&at);
+        if (wildcards.escape == wildcards.any) wildcards.any = 0;
+        if (wildcards.escape == wildcards.one) wildcards.one = 0;
+    }
+    const unsigned char *pattern = sqlite3_value_text(values[0]), *in = sqlite3_value_text(values[1]);
+    if (pattern == NULL || in == NULL) return;
+    work work = begin_work(context);
+    outcome result = match(&work, pattern, in, &wildcards);
+    if (work.has_ended) fail(context);
+    else sqlite3_result_int(context, result == MATCH);
+}
+
+static void like(sqlite3_context *context, int count, sqlite3_value **values) {
+    compare(context, count, values, (wildcards){.any = '%', .one = '_', .ignores_case = true});
+}
+
+static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
+    compare(context, count, values, (wildcards){.any = '*', .one = '?', .escape = '[', .has_sets = true});
+}
+
+/* MARK: - Installing */
+
+int psql_bound_functions(sqlite3 *handle, bool (*is_cancelled)(void)) {
+    static const struct {
+        const char *name;
+        int count;
+        void (*function)(sqlite3_context *, int, sqlite3_value **);
+    } functions[] = {
+        {"instr", 2, instr}, {"replace", 3, replace}, {"trim", 1, trim}, {"trim", 2, trim}, {"ltrim", 1, ltrim},
+        {"ltrim", 2, ltrim}, {"rtrim", 1, rtrim}, {"rtrim", 2, rtrim}, {"like", 2, like}, {"like", 3, like}, {"glob", 2, glob},
+    };
+    int code = SQLITE_OK, flags = SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_INNOCUOUS;
+    for (size_t i = 0; code == SQLITE_OK && i < sizeof functions / sizeof *functions; i++) {
+        code = sqlite3_create_function_v2(handle, functions[i].name, functions[i].count, flags, (void *)is_cancelled,
+                                          functions[i].function, NULL, NULL, NULL);
+    }
+    return code;
+}
