@@ -138,6 +138,19 @@ private let rows = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FRO
         #expect(error?.code == .memory || (source.contains("pcall") || source.contains("a60")) && error?.code == .timeout, "\(String(describing: error))")
     }
 
+    @Test func `nothing is committed after the time`() async throws {
+        let host = try testHost { $0.limits.time = .milliseconds(200) }
+        try await host.runChecked("db:execute('CREATE TABLE t (a)')")
+        // One call of a function, which nothing ends.
+        let error = await #expect(throws: LuaError.self) {
+            try await host.runChecked("""
+                db:write(function(d) d:execute("INSERT INTO t VALUES (2)") d:fetch_value("SELECT length(hex(randomblob(400000000)))") end)
+                """)
+        }
+        #expect(error?.code == .timeout)
+        try await host.runChecked("equal(db:fetch_value('SELECT COUNT(*) FROM t'), 0)")
+    }
+
     @Test func `a value longer than the memory limit is an error in SQL too`() async throws {
         try await script("""
             for _, sql in ipairs{ "SELECT zeroblob(900000000)", "SELECT length(randomblob(900000000))" } do

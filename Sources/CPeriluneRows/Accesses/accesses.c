@@ -14,6 +14,14 @@ static int poll_progress(void *user_data) {
     return plua_poll(context) != PLUA_CANCEL_NONE;
 }
 
+/* Runs the body. One that has come to its end after its time has failed: nothing of it is committed. */
+static int call_body(lua_State *L, pdb_state *rows, int argument_count) {
+    int status = plua_pcall(L, argument_count, LUA_MULTRET);
+    if (status != LUA_OK || plua_poll(rows->context) == PLUA_CANCEL_NONE) return status;
+    lua_pushcfunction(L, plua_raise_cancellation);
+    return plua_pcall(L, 0, 0);
+}
+
 /* Runs the body with the access on the stack of accesses. */
 static int run_in(pdb_access_request *entry, pdb_access *access) {
     pdb_state *rows = entry->database->rows;
@@ -27,7 +35,7 @@ static int run_in(pdb_access_request *entry, pdb_access *access) {
         pdb_begin_bounds(connection);
     }
     pdb_tidy_connection(connection);
-    entry->status = plua_pcall(entry->L, entry->argument_count, LUA_MULTRET);
+    entry->status = call_body(entry->L, rows, entry->argument_count);
     pdb_end_runs(&access->active);
     /* What follows ends a transaction, and must not be interrupted. */
     if (--connection->accesses == 0) {
