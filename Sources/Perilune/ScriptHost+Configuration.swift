@@ -35,6 +35,8 @@ extension ScriptHost {
         public var moduleFolder: String?
         /// Where the lines go that scripts print.
         public var output = ScriptOutput.standardOutput
+        /// How many bytes scripts may print to standard output, in all; `nil`: no limit. More is an error of kind `output`.
+        public var outputLimitInBytes: Int?
         /// Is told of each statement of the default database. For a database that the host opens.
         public var trace: SQLTrace?
         /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.

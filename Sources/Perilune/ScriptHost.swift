@@ -75,6 +75,7 @@ public actor ScriptHost {
         setup.extending = configuration.extending
         library = try setup.install(in: state)
         try configuration.output.install(in: state, environment: self.environment)
+        if let limit = configuration.outputLimitInBytes, case .standardOutput = configuration.output { try state.limitOutput(toBytes: limit) }
         let modules = ModuleRegistry(effects: configuration.effects(in: self.environment))
         self.modules = modules
         // The state belongs to the host, and so do its modules.

@@ -29,7 +29,7 @@ enum ExitStatus {
         switch kind {
         case "usage": usage
         case "syntax", "notadb", "format": badData
-        case "timeout", "memory", "budget": limit
+        case "timeout", "memory", "budget", "output": limit
         case "cancelled", "interrupt": interrupted
         case "io", "full", "cannot_open": inputOutput
         case "already_running": busy

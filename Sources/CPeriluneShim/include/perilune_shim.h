@@ -87,6 +87,7 @@ typedef struct plua_context {
     size_t garbage_count, garbage_capacity;
 
     size_t external;    /* what a library on top of this one has allocated for the run, in bytes; counts as the script's */
+    size_t output_left; /* bytes that print may write yet; see plua_limit_output */
 } plua_context;
 
 /* The context of the state that L belongs to. Never fails. */
@@ -128,6 +129,9 @@ void plua_cancel_run(plua_context *context, int reason);
 
 /* Raises the error of a cancelled run: a light userdata that only the host understands. */
 int plua_raise_cancellation(lua_State *L);
+
+/* Replaces print by one that writes so many bytes to standard output and then raises errors of kind "output". */
+void plua_limit_output(lua_State *L, size_t bytes);
 
 /* Puts the count hook on L (and, by inheritance, on coroutines it creates later). */
 void plua_install_hook(lua_State *L);

@@ -2,7 +2,7 @@
 enum RunArguments {
     /// The long options that take a value.
     static let valued: Set<String> = [
-        "--database", "--timeout", "--memory", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
+        "--database", "--timeout", "--memory", "--output", "--color", "--error-format", "--trace", "--slow", "--save", "--rows",
         "--format", "--context",
     ]
     /// The long options that do not.

@@ -32,6 +32,8 @@ struct ScriptRequest: Sendable {
     var isSandboxed = false
     var timeout: Duration?
     var memoryInBytes: Int?
+    /// What scripts may print, in bytes.
+    var outputInBytes: Int?
     var trace = TraceRequest()
     /// `nil` means that the script runs on the database itself, or on a copy without a report.
     var preview: PreviewRequest?

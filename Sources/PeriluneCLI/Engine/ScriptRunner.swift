@@ -22,12 +22,18 @@ struct ScriptRunner {
         if let preview = request.preview { return try await self.preview(preview, scripts, texts) }
         if request.usesCopy { return try await runOnCopy(scripts, texts) }
         let trace = makeTrace()
+        // Automations go on; their limit is that of each run.
+        let timeLimit = request.task == nil ? request.timeout.map { TimeLimit($0) } : nil
         let host: ScriptHost
         do {
-            host = try await ScriptHost(makeConfiguration(trace))
+            let configuration = makeConfiguration(trace)
+            host = try await TimeLimit.bounding(timeLimit) { try await ScriptHost(configuration) }
+        } catch let failure as CommandFailure {
+            throw failure
         } catch {
             throw CommandFailure(ErrorReport(opening: request.database, error: error))
         }
+        timeLimit?.watch(host)
         // No limit, no hook: the signal lets a loop notice that it was cancelled.
         await host.listen(for: SIGUSR2)
         let gracefulStop = GracefulStop(status: request.gracefulStopStatus)
@@ -36,7 +42,11 @@ struct ScriptRunner {
             gracefulStop.stop(host, by: name)
             return false
         }
-        let ending = await run(scripts, on: host, texts, gracefulStop)
+        var ending = await run(scripts, on: host, texts, gracefulStop)
+        if let timeLimit, timeLimit.hasPassed, ending.failure?.report.kind == "cancelled" || ending.failure == nil && gracefulStop.status == nil {
+            ending.failure = timeLimit.failure
+        }
+        timeLimit?.end()
         await trace?.writeSlowStatements(of: host)
         if let failure = ending.failure { throw failure }
         return ending.status
@@ -127,6 +137,7 @@ struct ScriptRunner {
         configuration.isReadonly = request.isReadonly
         configuration.libraries = request.isSandboxed ? .sandboxed : .trusted
         configuration.limits = LuaLimits(memoryInBytes: request.memoryInBytes, time: request.timeout)
+        configuration.outputLimitInBytes = request.outputInBytes
         configuration.allowsFiles = !request.isSandboxed
         configuration.moduleFolder = request.isSandboxed ? nil : request.moduleFolder
         configuration.trace = trace?.trace
@@ -152,6 +163,7 @@ extension ErrorReport {
     mutating func addHelp(for request: ScriptRequest) {
         switch kind {
         case "timeout": help = "the limit was set by --timeout"
+        case "output" where request.outputInBytes != nil: help = "the limit was set by --output, which is 64M with --sandbox"
         case "memory" where request.memoryInBytes != nil: help = "the limit was set by --memory"
         case "cancelled": message = "interrupted; open transactions were rolled back"
         case "sandbox": help = "the script runs with --sandbox"

@@ -135,6 +135,12 @@ public final class LuaState {
     /// The memory that Lua uses, in bytes.
     public var memoryInBytes: Int { core.isOpen ? core.context.pointee.used : 0 }
 
+    /// Bounds what `print` writes to standard output, in bytes. More is an error of kind `output`.
+    package func limitOutput(toBytes bytes: Int) throws {
+        try core.prepare()
+        plua_limit_output(core.L, max(bytes, 0))
+    }
+
     /// Runs a full garbage collection.
     public func collectGarbage() {
         guard core.isOpen else { return }

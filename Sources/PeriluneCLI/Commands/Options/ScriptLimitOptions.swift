@@ -6,7 +6,9 @@ struct ScriptLimitOptions: ParsableArguments {
     var sandbox = false
 
     @Option(
-        help: ArgumentHelp("Time limit of each run: seconds, or 500ms, 2s, 1m.", valueName: "time"),
+        help: ArgumentHelp(
+            "Time limit: seconds, or 500ms, 2s, 1m. Of a script with all its timers and tasks, or of each run of automations.",
+            valueName: "time"),
         transform: OptionValue.duration)
     var timeout: Duration?
 
@@ -15,9 +17,15 @@ struct ScriptLimitOptions: ParsableArguments {
         transform: OptionValue.size)
     var memory: Int?
 
+    @Option(
+        help: ArgumentHelp("How much scripts may print: bytes, or 512K, 64M, 1G. 64M with --sandbox.", valueName: "size"),
+        transform: OptionValue.size)
+    var output: Int?
+
     func apply(to request: inout ScriptRequest) {
         request.isSandboxed = sandbox
         request.timeout = timeout
         request.memoryInBytes = memory
+        request.outputInBytes = output ?? (sandbox ? 64 << 20 : nil)
     }
 }

@@ -1,0 +1,43 @@
+/* print, where what it writes is bounded: a script could fill a disk with it. */
+#include <stdio.h>
+
+#include "CPeriluneShim/Limited/limited.h"
+
+static int bounded_print(lua_State *L) {
+    plua_context *context = plua_context_of(L);
+    int count = lua_gettop(L);
+    size_t total = count > 0 ? (size_t)count : 1; /* tabs and the line break */
+    for (int i = 1; i <= count; i++) {
+        size_t length;
+        luaL_tolstring(L, i, &length);
+        lua_replace(L, i);
+        total += length;
+    }
+    plua_count_work(L, (int64_t)plua_cost_of_bytes(total));
+    if (total > context->output_left) {
+        context->output_left = 0;
+        return plua_raise(L, "output", "print: the script has written more than its limit of output");
+    }
+    context->output_left -= total;
+    for (int i = 1; i <= count; i++) {
+        size_t length;
+        const char *text = lua_tolstring(L, i, &length);
+        if (i > 1) fputc('\t', stdout);
+        fwrite(text, 1, length, stdout);
+    }
+    fputc('\n', stdout);
+    fflush(stdout);
+    return 0;
+}
+
+static int install(lua_State *L) {
+    lua_pushcfunction(L, bounded_print);
+    lua_setglobal(L, "print");
+    return 0;
+}
+
+void plua_limit_output(lua_State *L, size_t bytes) {
+    plua_context_of(L)->output_left = bytes;
+    lua_pushcfunction(L, install);
+    if (plua_pcall(L, 0, 0) != LUA_OK) lua_settop(L, -2);
+}
