@@ -7,10 +7,7 @@
 
 /* load(chunk, name, mode, environment) of the base library with the mode "t", whatever the script says. */
 static int load_text(lua_State *L) {
-    const char *mode = luaL_optstring(L, 3, "t");
-    if (strchr(mode, 't') == NULL) {
-        return plua_raise(L, "argument", "load: argument 3: expected the mode \"t\" (only text chunks are loaded)");
-    }
+    if (plua_refuse_mode(L)) return 2;
     int argument_count = lua_gettop(L);
     lua_settop(L, argument_count < 3 ? 3 : argument_count);
     lua_pushliteral(L, "t");

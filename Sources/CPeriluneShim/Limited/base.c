@@ -146,13 +146,23 @@ static void set_environment(lua_State *L, int environment) {
     if (!lua_setupvalue(L, -2, 1)) plua_pop(L, 1);
 }
 
-/* The mode is checked to be a string, and is otherwise "t" whatever the script says. */
+bool plua_refuse_mode(lua_State *L) {
+    const char *mode = luaL_optstring(L, 3, "t");
+    if (strchr(mode, 't')) return false;
+    bool is_binary = lua_type(L, 1) == LUA_TSTRING && *lua_tostring(L, 1) == *LUA_SIGNATURE;
+    luaL_pushfail(L);
+    /* Bytecode can break the host's memory. */
+    lua_pushfstring(L, "attempt to load a %s chunk (mode is '%s')", is_binary ? "binary" : "text", is_binary ? "t" : mode);
+    return true;
+}
+
+/* Loads text only. */
 static int limited_load(lua_State *L) {
+    if (plua_refuse_mode(L)) return 2;
     chunk_source source;
     source.total = source.length = 0;
     source.is_string = lua_type(L, 1) == LUA_TSTRING || lua_type(L, 1) == LUA_TNUMBER;
     if (source.is_string) source.rest = lua_tolstring(L, 1, &source.length);
-    luaL_optstring(L, 3, "t");
     bool has_environment = !lua_isnone(L, 4);
     const char *name = luaL_optstring(L, 2, source.is_string ? source.rest : "=(load)");
     if (!source.is_string) luaL_checktype(L, 1, LUA_TFUNCTION);

@@ -292,7 +292,7 @@ static int coroutine_yield(lua_State *L) {
     bool is_main = push_thread(L);
     lua_pop(L, 1);
     if (!is_main && lua_isyieldable(L)) return lua_yield(L, lua_gettop(L));
-    if (is_main) return plua_raise(L, "yield", "cannot yield here: no coroutine is running");
+    if (is_main) return luaL_error(L, "attempt to yield from outside a coroutine");
     return plua_raise(L, "yield", "cannot yield inside a database block, a metamethod, or a callback of "
                                       "table.sort, string.gsub or another library function");
 }

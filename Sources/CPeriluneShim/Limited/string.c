@@ -1,11 +1,12 @@
 /* The functions of the string library that can work for long, or ask for much memory, within one call. */
 #define _GNU_SOURCE /* memmem */
+#include <limits.h>
 #include <string.h>
 
 #include "CPeriluneShim/Limited/pattern.h"
 
 /* Longer strings than any program can hold: as Lua's own library has it. */
-static const size_t longest_string = sizeof(size_t) < sizeof(lua_Integer) ? SIZE_MAX / 2 : (size_t)LUA_MAXINTEGER;
+static const size_t longest_string = INT_MAX; /* as in stock Lua */
 
 /* A position as scripts give it, counted from the end if negative, as a position of at least 1. */
 static size_t position_from(lua_Integer position, size_t length) {
