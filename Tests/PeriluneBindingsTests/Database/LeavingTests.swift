@@ -200,28 +200,6 @@ import Testing
         }
     }
 
-    @Test func `a transaction that an observer leaves open is rolled back, and told`() async throws {
-        try await script("""
-            local errors = {}
-            perilune.on_error(function(err) errors[#errors + 1] = err.kind end)
-            db:execute("CREATE TABLE t (a)")
-            db:observe_transactions{ did_commit = function(d) d:execute("BEGIN; INSERT INTO t VALUES (2)") end }
-            db:execute("INSERT INTO t VALUES (1)")
-            equal(errors, { "open_transaction" })
-            equal(db:fetch_values("SELECT a FROM t"), { 1 })
-            """)
-    }
-
-    @Test func `an observer that leaves a transaction open after each rollback is not called for ever`() async throws {
-        try await script("""
-            local kinds = {}
-            perilune.on_error(function(err) kinds[err.kind] = (kinds[err.kind] or 0) + 1 end)
-            db:observe_transactions{ did_rollback = function(d) d:execute("BEGIN") end }
-            pcall(db.write, db, function() error("x") end)
-            equal(kinds, { open_transaction = 16, observation_loop = 1 })
-            """)
-    }
-
     @Test func `a cursor that an interruption has reset does not begin anew`() async throws {
         try await script("""
             local rows = db:rows("SELECT 1 AS a UNION SELECT 2")

@@ -701,3 +701,24 @@ test("many tables, columns and observers", function()
   db:execute("INSERT INTO wide VALUES (" .. table.concat(values, ", ") .. ")")
   equal({ count, sum }, { 50, 50 * 5050 })
 end)
+
+test("a transaction that an observer leaves open is rolled back and reported", function()
+  library()
+  local kinds = {}
+  perilune.on_error(function(err) kinds[#kinds + 1] = err.kind end)
+  db:observe_transactions{ did_commit = function(db) db:execute("BEGIN; INSERT INTO author (name) VALUES ('b')") end }
+  db:execute("INSERT INTO author (name) VALUES ('a')")
+  equal(db:is_inside_transaction(), false)
+  equal(db:fetch_values("SELECT name FROM author"), { "a" })
+  settle()
+  equal(kinds, { "open_transaction" })
+end)
+
+test("an observer that leaves a transaction open after each rollback is called 16 times at most", function()
+  local kinds = {}
+  perilune.on_error(function(err) kinds[err.kind] = (kinds[err.kind] or 0) + 1 end)
+  db:observe_transactions{ did_rollback = function(db) db:execute("BEGIN") end }
+  pcall(db.write, db, function() error("x") end)
+  settle()
+  equal(kinds, { open_transaction = 16, observation_loop = 1 })
+end)
