@@ -45,9 +45,18 @@ public struct ErrorReport: Sendable, Equatable {
     public package(set) var trace: [Frame] = []
 
     package init(_ message: String, kind: String, help: String? = nil) {
-        self.message = message
+        self.message = Self.shown(message)
         self.kind = kind
         self.help = help
+    }
+
+    /// What is shown of a text of a script, which may have any length.
+    package static func shown(_ text: String) -> String {
+        let longest = 8192
+        guard text.utf8.count > longest else { return text }
+        var end = text.utf8.index(text.startIndex, offsetBy: longest)
+        while end.samePosition(in: text.unicodeScalars) == nil { end = text.utf8.index(before: end) }
+        return text[..<end] + "... (\(text.utf8.count) bytes)"
     }
 }
 

@@ -42,11 +42,11 @@ extension ErrorReport {
         sql = error.text("sql")
         // Lua counts from 1.
         sqlOffset = error.integer("offset").map { $0 - 1 }
-        help = error.text("help")
+        help = error.text("help").map(Self.shown)
         suggestions = error.text("suggestion").map { [$0] } ?? []
         trace = error.traceback.map(Traceback.frames) ?? []
         if error.code == .runtime, error.fields["message"] == nil, !error.fields.isEmpty {
-            message += ": " + error.fieldList
+            message = Self.shown(message + ": " + error.fieldList)
         }
         takeInnerPosition()
         if let hints = error.hints { take(hints) }
