@@ -353,6 +353,60 @@ static void glob(sqlite3_context *context, int count, sqlite3_value **values) {
     compare(context, count, values, (wildcards){.any = '*', .one = '?', .escape = '[', .has_sets = true});
 }
 
+/* MARK: - json_patch */
+
+/* SQLite looks for each member of the one object in the other. */
+static const double longest_patch = 3e9; /* bytes times bytes: some tenths of a second */
+
+/* A connection on which the function is SQLite's own. */
+typedef struct {
+    sqlite3 *handle;
+    sqlite3_stmt *statement;
+} patcher;
+
+static void close_patcher(void *object) {
+    patcher *patcher = object;
+    sqlite3_finalize(patcher->statement);
+    sqlite3_close(patcher->handle);
+    sqlite3_free(patcher);
+}
+
+static int open_patcher(patcher *patcher) {
+    if (patcher->statement) return SQLITE_OK;
+    sqlite3_close(patcher->handle);
+    int code = sqlite3_open_v2(":memory:", &patcher->handle, SQLITE_OPEN_READWRITE | SQLITE_OPEN_MEMORY, NULL);
+    if (code != SQLITE_OK) return code;
+    return sqlite3_prepare_v2(patcher->handle, "SELECT json_patch(?1, ?2)", -1, &patcher->statement, NULL);
+}
+
+static void json_patch(sqlite3_context *context, int count, sqlite3_value **values) {
+    (void)count;
+    patcher *patcher = sqlite3_user_data(context);
+    if ((double)sqlite3_value_bytes(values[0]) * sqlite3_value_bytes(values[1]) > longest_patch) {
+        sqlite3_result_error(context, "json_patch: the values are too long for a script with limits", -1);
+        return;
+    }
+    int code = open_patcher(patcher);
+    for (int i = 0; code == SQLITE_OK && i < 2; i++) code = sqlite3_bind_value(patcher->statement, i + 1, values[i]);
+    if (code == SQLITE_OK) code = sqlite3_step(patcher->statement);
+    if (code == SQLITE_ROW) {
+        sqlite3_result_value(context, sqlite3_column_value(patcher->statement, 0));
+        sqlite3_result_subtype(context, 'J');
+    } else {
+        sqlite3_result_error(context, sqlite3_errmsg(patcher->handle), -1);
+        if (code != SQLITE_ERROR) sqlite3_result_error_code(context, code);
+    }
+    sqlite3_reset(patcher->statement);
+    sqlite3_clear_bindings(patcher->statement);
+}
+
+static int bound_json_patch(sqlite3 *handle, int flags) {
+    patcher *patcher = sqlite3_malloc(sizeof *patcher);
+    if (patcher == NULL) return SQLITE_NOMEM;
+    memset(patcher, 0, sizeof *patcher);
+    return sqlite3_create_function_v2(handle, "json_patch", 2, flags, patcher, json_patch, NULL, NULL, close_patcher);
+}
+
 /* MARK: - Installing */
 
 int psql_bound_functions(sqlite3 *handle, bool (*is_cancelled)(void)) {
@@ -369,5 +423,5 @@ int psql_bound_functions(sqlite3 *handle, bool (*is_cancelled)(void)) {
         code = sqlite3_create_function_v2(handle, functions[i].name, functions[i].count, flags, (void *)is_cancelled,
                                           functions[i].function, NULL, NULL, NULL);
     }
-    return code;
+    return code == SQLITE_OK ? bound_json_patch(handle, flags) : code;
 }
