@@ -36,8 +36,9 @@ static int swift_function(lua_State *L) {
 }
 
 /* Resumed by the driver with true and the results, or with false and the error. */
-static int async_finished(lua_State *L, int status, lua_KContext unused) {
-    (void)status, (void)unused;
+static int async_finished(lua_State *L, int status, lua_KContext nested_calls) {
+    (void)status;
+    plua_context_of(L)->nested_calls = (int)nested_calls;
     if (lua_toboolean(L, 1)) return lua_gettop(L) - 1;
     lua_settop(L, 2);
     return lua_error(L);
@@ -53,7 +54,7 @@ static int swift_async_function(lua_State *L) {
     if (result != PLUA_YIELD) return result >= 0 ? result : lua_error(L);
     lua_settop(L, 0);
     lua_pushlightuserdata(L, (void *)&plua_async_marker);
-    return lua_yieldk(L, 1, 0, async_finished);
+    return lua_yieldk(L, 1, plua_context_of(L)->nested_calls, async_finished);
 }
 
 bool plua_is_swift_function(lua_CFunction function) {
@@ -100,10 +101,11 @@ typedef struct {
     plua_context *outer;
     lua_State *running;
     bool may_refuse;
+    int nested_calls;
 } entered;
 
 static entered enter_lua(plua_context *context, lua_State *L) {
-    entered before = {running_context, context->running, context->may_refuse};
+    entered before = {running_context, context->running, context->may_refuse, context->nested_calls};
     running_context = context;
     context->running = L;
     context->may_refuse = true;
@@ -114,6 +116,7 @@ static void leave_lua(plua_context *context, entered before) {
     running_context = before.outer;
     context->running = before.running;
     context->may_refuse = before.may_refuse;
+    context->nested_calls = before.nested_calls;
 }
 
 int plua_pcall(lua_State *L, int argument_count, int result_count) {
@@ -143,6 +146,7 @@ int plua_resume(lua_State *coroutine, lua_State *from, int argument_count, int *
     plua_context *context = plua_context_of(coroutine);
     entered before = enter_lua(context, coroutine);
     plua_arm_if_cancelled(coroutine);
+    context->nested_calls = 0; /* that of the coroutine is found again by its calls */
     lua_State *driven = context->driven;
     context->driven = coroutine;
     int status = lua_resume(coroutine, from, argument_count, result_count);

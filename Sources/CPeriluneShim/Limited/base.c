@@ -17,10 +17,24 @@ void plua_reserve(lua_State *L, size_t bytes) {
 
 /* MARK: - Protected calls */
 
-/* Also the continuation: `ignored` values lie below the results. */
-static int finish_protected_call(lua_State *L, int status, lua_KContext ignored) {
+/*
+** Stock Lua allows 200 calls through C in each other. A coroutine that has caught the error of one too many goes on without them on
+** the C stack, though: scripts nested a hundred thousand, and ending them took minutes, as Lua goes over its whole stack for each.
+*/
+enum { most_nested_calls = 200 };
+
+/* What the continuation of a protected call must know: how many values lie below the results, and how deep the call is nested. */
+static lua_KContext begin_protected_call(lua_State *L, int ignored) {
+    plua_context *context = plua_context_of(L);
+    if (context->nested_calls >= most_nested_calls) luaL_error(L, "C stack overflow");
+    return (lua_KContext)context->nested_calls++ << 2 | ignored;
+}
+
+/* Also the continuation. */
+static int finish_protected_call(lua_State *L, int status, lua_KContext call) {
+    plua_context_of(L)->nested_calls = (int)(call >> 2);
     plua_raise_if_cancelled(L);
-    if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - (int)ignored;
+    if (status == LUA_OK || status == LUA_YIELD) return lua_gettop(L) - (int)(call & 3);
     lua_pushboolean(L, false);
     lua_insert(L, -2);
     return 2;
@@ -31,8 +45,9 @@ static int limited_pcall(lua_State *L) {
     plua_count_work(L, 1);
     lua_pushboolean(L, true);
     lua_insert(L, 1);
-    int status = lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 0, 0, finish_protected_call);
-    return finish_protected_call(L, status, 0);
+    lua_KContext call = begin_protected_call(L, 0);
+    int status = lua_pcallk(L, lua_gettop(L) - 2, LUA_MULTRET, 0, call, finish_protected_call);
+    return finish_protected_call(L, status, call);
 }
 
 /* An error raised by a hook meets the message handler while hooks are still off: a handler in Lua could spin for ever. */
@@ -63,8 +78,9 @@ static int limited_xpcall(lua_State *L) {
     lua_pushboolean(L, true);
     lua_pushvalue(L, 1);
     lua_rotate(L, 3, 2); /* function, handler, true, function, arguments... */
-    int status = lua_pcallk(L, argument_count, LUA_MULTRET, 2, 2, finish_protected_call);
-    return finish_protected_call(L, status, 2);
+    lua_KContext call = begin_protected_call(L, 2);
+    int status = lua_pcallk(L, argument_count, LUA_MULTRET, 2, call, finish_protected_call);
+    return finish_protected_call(L, status, call);
 }
 
 /* MARK: - Metatables */

@@ -113,8 +113,11 @@ static int run(lua_State *L, plua_context *context, lua_State *coroutine, int ar
     /* An asynchronous call passes through all that wait for the coroutine, or is refused before it begins. */
     if (has_driver) context->has_driver = lua_isyieldable(L);
     context->running = coroutine;
+    int nested_calls = context->nested_calls;
+    context->nested_calls = 0; /* until what has yielded sets its own */
     plua_arm_if_cancelled(coroutine);
     int status = lua_resume(coroutine, L, argument_count, result_count);
+    context->nested_calls = nested_calls;
     context->running = L;
     context->has_driver = has_driver;
     return status;
@@ -184,12 +187,12 @@ static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) 
                                           "string.gsub or another library function");
     }
     lua_pushlightuserdata(L, (void *)&plua_async_marker);
-    return lua_yieldk(L, 1, 0, next);
+    return lua_yieldk(L, 1, plua_context_of(L)->nested_calls, next);
 }
 
 /* MARK: - coroutine.resume */
 
-static int resume_continued(lua_State *L, int status, lua_KContext unused);
+static int resume_continued(lua_State *L, int status, lua_KContext nested_calls);
 
 /* The stack is: coroutine, results... or has the error value on top. */
 static int finish_resume(lua_State *L, lua_State *coroutine, int outcome) {
@@ -204,8 +207,9 @@ static int finish_resume(lua_State *L, lua_State *coroutine, int outcome) {
     return outcome + 1;
 }
 
-static int resume_continued(lua_State *L, int status, lua_KContext unused) {
-    (void)status, (void)unused;
+static int resume_continued(lua_State *L, int status, lua_KContext nested_calls) {
+    (void)status;
+    plua_context_of(L)->nested_calls = (int)nested_calls;
     lua_State *coroutine = lua_tothread(L, 1);
     return finish_resume(L, coroutine, carry_outcome_over(L, coroutine, lua_gettop(L) - 1));
 }
@@ -217,7 +221,7 @@ static int coroutine_resume(lua_State *L) {
 
 /* MARK: - coroutine.wrap */
 
-static int wrap_continued(lua_State *L, int status, lua_KContext unused);
+static int wrap_continued(lua_State *L, int status, lua_KContext nested_calls);
 
 /* Puts the position of the caller before a message, as Lua's own library does. The new string is another value, so
 ** what is kept of the failure is kept again for it. */
@@ -255,8 +259,9 @@ static int finish_wrap(lua_State *L, lua_State *coroutine, int outcome) {
     return outcome;
 }
 
-static int wrap_continued(lua_State *L, int status, lua_KContext unused) {
-    (void)status, (void)unused;
+static int wrap_continued(lua_State *L, int status, lua_KContext nested_calls) {
+    (void)status;
+    plua_context_of(L)->nested_calls = (int)nested_calls;
     lua_State *coroutine = lua_tothread(L, lua_upvalueindex(1));
     return finish_wrap(L, coroutine, carry_outcome_over(L, coroutine, lua_gettop(L)));
 }
@@ -288,10 +293,17 @@ static bool push_thread(lua_State *L) {
     return is_main || L == plua_context_of(L)->driven;
 }
 
+/* Resumed: the results are what resume was given. */
+static int yielded(lua_State *L, int status, lua_KContext nested_calls) {
+    (void)status;
+    plua_context_of(L)->nested_calls = (int)nested_calls;
+    return lua_gettop(L);
+}
+
 static int coroutine_yield(lua_State *L) {
     bool is_main = push_thread(L);
     lua_pop(L, 1);
-    if (!is_main && lua_isyieldable(L)) return lua_yield(L, lua_gettop(L));
+    if (!is_main && lua_isyieldable(L)) return lua_yieldk(L, lua_gettop(L), plua_context_of(L)->nested_calls, yielded);
     if (is_main) return luaL_error(L, "attempt to yield from outside a coroutine");
     return plua_raise(L, "yield", "cannot yield inside a database block, a metamethod, or a callback of "
                                       "table.sort, string.gsub or another library function");

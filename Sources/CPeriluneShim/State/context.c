@@ -40,10 +40,25 @@ static bool is_over_while_growing(plua_context *context) {
     return atomic_load_explicit(&context->cancel_reason, memory_order_relaxed) != PLUA_CANCEL_NONE;
 }
 
-static bool is_refused(plua_context *context, size_t old_size, size_t new_size) {
+/*
+** A long string that does not fit is refused at once, so that one `..` does not double what a script has. Lua collects its garbage then,
+** which is safe as a string is made, and asks again.
+*/
+static bool is_too_long(plua_context *context, int type, size_t size) {
+    enum { least = 1 << 20 };
+    if (type != LUA_TSTRING || size < least || context->limit == 0) return false;
+    if (context->used + context->external + size <= context->limit) return false;
+    if (context->refused_size == size) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
+    context->refused_size = context->refused_size == size ? 0 : size;
+    return true;
+}
+
+/* `type` is Lua's of a new object, or 0. */
+static bool is_refused(plua_context *context, int type, size_t old_size, size_t new_size) {
     if (!context->may_refuse || new_size <= old_size) return false;
     if (is_chosen_to_fail(context)) return true;
     if (is_stack(new_size) && is_over_while_growing(context)) return true;
+    if (is_too_long(context, type, new_size)) return true;
     if (context->hard_cap == 0 || context->used - old_size + new_size <= context->hard_cap) return false;
     plua_cancel_run(context, PLUA_CANCEL_MEMORY);
     return true;
@@ -58,7 +73,7 @@ static void *allocate(void *user_data, void *block, size_t size, size_t new_size
         context->used -= old_size;
         return NULL;
     }
-    if (is_refused(context, old_size, new_size)) return NULL;
+    if (is_refused(context, block ? 0 : (int)size, old_size, new_size)) return NULL;
     void *result = plua_pool_resize(pool, block, old_size, new_size);
     if (result == NULL) {
         if (new_size <= old_size) return block; /* Lua relies on shrinking never to fail */

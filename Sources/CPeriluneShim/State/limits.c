@@ -63,7 +63,8 @@ int plua_poll(plua_context *context) {
 }
 
 int plua_raise_cancellation(lua_State *L) {
-    arm(L); /* a script that catches the error gets no further */
+    /* A script that catches the error gets no further. To set a hook, Lua goes over the whole stack: not for each that catches it. */
+    if (lua_gethook(L) != count_hook || lua_gethookcount(L) != 1) arm(L);
     lua_pushlightuserdata(L, (void *)&cancellation_marker);
     return lua_error(L);
 }

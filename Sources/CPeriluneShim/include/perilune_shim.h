@@ -87,6 +87,8 @@ typedef struct plua_context {
     size_t garbage_count, garbage_capacity;
 
     size_t external;    /* what a library on top of this one has allocated for the run, in bytes; counts as the script's */
+    size_t refused_size; /* of the string that was refused last: Lua asks once more */
+    int nested_calls;   /* limited pcalls and xpcalls that are going on, one in the other */
     size_t output_left; /* bytes that print may write yet; see plua_limit_output */
 } plua_context;
 
