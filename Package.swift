@@ -172,7 +172,7 @@ let package = Package(
         .testTarget(
             name: "PeriluneTestSupportTests", dependencies: ["PeriluneTestSupport"], swiftSettings: swiftSettings),
         .testTarget(
-            name: "PeriluneCLITests", dependencies: ["PeriluneCLI"], swiftSettings: swiftSettings),
+            name: "PeriluneCLITests", dependencies: ["PeriluneCLI", "PeriluneTestTools"], swiftSettings: swiftSettings),
     ],
     swiftLanguageModes: [.v6]
 )

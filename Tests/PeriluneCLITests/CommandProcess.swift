@@ -1,4 +1,5 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 /// What came of running a program.
@@ -84,11 +85,12 @@ struct CommandProcess {
         // `env` changes the folder and resets the signals; it keeps the process id.
         let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE", program] + arguments
         var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm"]
+        variables.merge(Sanitizer.environment) { $1 }
         variables.merge(environment) { $1 }
         id = try Self.spawn(command, variables.map { "\($0)=\($1)" }, &actions)
         // A program that hangs must not stop the tests.
         watchdog = DispatchWorkItem { [id] in _ = kill(id, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: watchdog)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Sanitizer.patience), execute: watchdog)
     }
 
     /// Makes a named pipe and opens it for reading. One without a name could be inherited by the programs of other tests.

@@ -1,4 +1,5 @@
 import Foundation
+import PeriluneTestTools
 import Testing
 
 /// `perilune` that runs in a terminal of its own, of which this is the other end.
@@ -26,6 +27,7 @@ final class TerminalProcess {
         defer { posix_spawnattr_destroy(&attributes) }
         posix_spawnattr_setflags(&attributes, 0x80 /* POSIX_SPAWN_SETSID */)
         var variables = ["PATH": "/usr/bin:/bin", "TERM": "xterm", "XDG_CACHE_HOME": folder.path + "/cache"]
+        variables.merge(Sanitizer.environment) { $1 }
         variables.merge(environment) { $1 }
         let command = ["/usr/bin/env", "-C", folder.path, "--default-signal=INT,PIPE,USR1", TestFolder.binary] + arguments
         let words = command.map { strdup($0) } + [nil]
@@ -35,7 +37,7 @@ final class TerminalProcess {
         try #require(posix_spawn(&id, command[0], &actions, &attributes, words, settings) == 0)
         self.id = id
         watchdog = DispatchWorkItem { [id] in _ = kill(id, SIGKILL) }
-        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(60), execute: watchdog)
+        DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(Sanitizer.patience), execute: watchdog)
     }
 
     deinit {

@@ -12,6 +12,14 @@ public enum Sanitizer: String, Sendable {
     /// That with which the tests are built; `nil`: none.
     public static let current: Sanitizer? =
         if dlsym(nil, "__tsan_init") != nil { .thread } else if dlsym(nil, "__asan_init") != nil { .address } else { nil }
+
+    /// What the sanitizer of a program that a test starts is told by its environment: what that of the tests is told.
+    public static let environment: [String: String] = ["TSAN_OPTIONS", "ASAN_OPTIONS"].reduce(into: [:]) { result, name in
+        if let value = getenv(name) { result[name] = String(cString: value) }
+    }
+
+    /// After how many seconds a program that a test has started hangs, however busy the machine is.
+    public static let patience = current == nil ? 300 : 1800
 }
 
 extension Trait where Self == ConditionTrait {

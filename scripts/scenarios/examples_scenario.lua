@@ -50,7 +50,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
     expect(t.run("scripts/examples/wines.lua").output):matches("%S")
   end)
 
-  group("the music shop", { timeout = "30s" }, function()
+  group("the music shop", { timeout = "10m" }, function()
     scenario("report.lua fills a shop that is not there, and writes nothing to one that is", function(t)
       local first = t.run("scripts/examples/music_shop/report.lua")
       expect(first.output):contains("125 artists, 295 albums, 3,000 tracks")
