@@ -101,6 +101,11 @@ public actor ScriptHost {
         }
     }
 
+    /// Gives the runs to come another limit of time, in a host that has one.
+    package func limitTime(to time: Duration) {
+        state.limitTime(to: time)
+    }
+
     /// Ends the script that runs, from anywhere; what it has begun is rolled back. It throws an error with code `cancelled`.
     public nonisolated func cancel() {
         cancellation.cancel()

@@ -199,7 +199,7 @@ import Testing
 
     @Test func `a worker that does not come back is given up, and another one goes on`() async throws {
         let project = try ScenarioProject("""
-            scenario("stuck", { timeout = "1s" }, function(t) os.execute("sleep 20") end)
+            scenario("stuck", { timeout = "3s" }, function(t) os.execute("sleep 20") end)
             scenario("after", function(t) end)
             """)
         let run = try await project.run { $0.grace = .milliseconds(300) }

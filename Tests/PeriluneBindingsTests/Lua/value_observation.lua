@@ -238,14 +238,15 @@ test("observations that feed each other are stopped, and it is told", function()
 end)
 
 test("a callback may wait; what comes meanwhile is one value afterwards", function()
-  local got = {}
+  local got, may_end = {}, false
   db:observe(names, function(value)
     got[#got + 1] = value
-    perilune.sleep(0.02)
+    wait_until(function() return may_end end)
   end)
   settle()
   insert("a") insert("b") settle() insert("c")
   equal(got, { "" })
+  may_end = true
   wait_until(function() return #got == 2 end)
   equal(got, { "", "a b c" })
 end)

@@ -208,18 +208,24 @@ import Testing
         try await queue.write { try $0.execute(sql: "CREATE TABLE item (amount)") }
         let errors = Mutex<[LuaError.Code]>([])
         let host = try await makeHost(over: queue) {
-            $0.limits = LuaLimits(time: .milliseconds(100))
+            $0.limits = LuaLimits(time: .seconds(600))
             $0.callbackErrors = .handle { error in errors.withLock { $0.append(error.code) } }
         }
         try await host.run(source: """
             db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM item") end, function(count)
               last = count
-              if count == 0 then while true do end end
+              if count == 1 then while true do end end
             end)
-            function is_done() return last == 1 end
+            function has(count) return last == count end
+            function is_ready() return has(0) end
+            function is_done() return has(2) end
             """)
+        try await wait(for: "is_ready", in: host)
+        await host.limitTime(to: .milliseconds(100))
+        try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
         #expect(await eventually { !errors.withLock(\.isEmpty) })
         #expect(errors.withLock { $0 } == [.timeout])
+        await host.limitTime(to: .seconds(600))
         try await queue.write { try $0.execute(sql: "INSERT INTO item VALUES (1)") }
         try await wait(for: "is_done", in: host)
     }
