@@ -30,6 +30,8 @@ public final class ScriptModule {
         package let make: @Sendable (LuaState, _ fullName: String) throws -> LuaFunction
         /// Makes the function for previews, which records its calls.
         let makeRecorded: @Sendable (LuaState, _ fullName: String, @escaping EffectHandler) throws -> LuaFunction
+        /// Throws for arguments that the function would refuse.
+        package let checkArguments: @Sendable (_ values: [LuaValue], _ fullName: String) throws -> Void
     }
 
     let name: String
@@ -115,13 +117,17 @@ public final class ScriptModule {
                 record(fullName, try arguments.values.map { try state.shortText(of: $0) })
                 return [try state.answer(of: fullName, preview.map { preview in { try preview(values) } })]
             }
+        } checking: { values, fullName in
+            var arguments = DecodedArguments(name: fullName, values: values)
+            for _ in values { _ = try arguments.next(Argument.self) }
         }
     }
 
-    private func add<each Argument>(
+    private func add<each Argument: Decodable & Sendable>(
         _ name: String, _ documentation: String, _ parameters: [String], _ type: (repeat (each Argument).Type),
         _ result: Any.Type?, _ effect: Effect, _ make: @escaping @Sendable (LuaState, String) throws -> LuaFunction,
-        recorded: @escaping @Sendable (LuaState, String, @escaping EffectHandler) throws -> LuaFunction
+        recorded: @escaping @Sendable (LuaState, String, @escaping EffectHandler) throws -> LuaFunction,
+        checking check: (@Sendable ([LuaValue], String) throws -> Void)? = nil
     ) {
         var described: [(name: String, type: String)] = []
         for type in repeat each type {
@@ -132,6 +138,16 @@ public final class ScriptModule {
             Function(
                 name: name, documentation: documentation, parameters: described,
                 result: result.map { TypeNames.name(of: $0) }, effect: effect, make: make,
-                makeRecorded: recorded))
+                makeRecorded: recorded, checkArguments: check ?? Self.check(of: (repeat (each Argument).self))))
+    }
+
+    /// Decodes arguments, and drops them.
+    private static func check<each Argument: Decodable & Sendable>(
+        of types: (repeat (each Argument).Type)
+    ) -> @Sendable ([LuaValue], String) throws -> Void {
+        { values, fullName in
+            var arguments = DecodedArguments(name: fullName, values: values)
+            repeat _ = try arguments.next((each Argument).self)
+        }
     }
 }

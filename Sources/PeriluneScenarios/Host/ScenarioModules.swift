@@ -4,7 +4,8 @@ internal import PeriluneBindings
 internal import PeriluneLua
 
 /// What scenarios, and the scripts that they run, get by `require` from Swift: what the program has registered, and what the
-/// scenario has stubs for. Functions with effects outside are not called; their calls are recorded.
+/// scenario has stubs for. Functions with effects outside are not called; their calls are recorded, if they have the arguments that the
+/// function takes.
 struct ScenarioModules {
     let registered: [RegisteredModule]
     let effects: EffectStubs
@@ -27,7 +28,7 @@ struct ScenarioModules {
         for function in module?.functions ?? [] {
             let isEffect = function.effect == .external || stubbed?.contains(function.name) == true
             let value = try isEffect
-                ? makeEffect(name, function.name, in: state) : function.make(state, "\(name).\(function.name)")
+                ? makeEffect(name, function.name, in: state, checking: function.checkArguments) : function.make(state, "\(name).\(function.name)")
             try table.rawSet(.string(LuaString(function.name)), .function(value))
         }
         let known = Set(module?.functions.map(\.name) ?? [])
@@ -49,9 +50,14 @@ struct ScenarioModules {
         try table.setMetatable(metatable)
     }
 
-    private func makeEffect(_ module: String, _ name: String, in state: LuaState) throws -> LuaFunction {
-        let effects = effects
-        return try state.makeFunction("\(module).\(name)") { [unowned outer] arguments in
+    /// - Parameter check: Throws for wrong arguments; `nil` where nothing is known of the function.
+    private func makeEffect(
+        _ module: String, _ name: String, in state: LuaState,
+        checking check: (@Sendable ([LuaValue], String) throws -> Void)? = nil
+    ) throws -> LuaFunction {
+        let (effects, fullName) = (effects, "\(module).\(name)")
+        return try state.makeFunction(fullName) { [unowned outer] arguments in
+            try check?(arguments.values, fullName)
             let (inner, place) = (try arguments.state, arguments.callerPlace)
             let isSame = inner === outer
             let values = isSame ? arguments.values : try LuaTransfer(from: inner, to: outer).copy(arguments.values)

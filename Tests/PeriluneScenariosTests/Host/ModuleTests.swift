@@ -53,6 +53,13 @@ import Testing
                   check(t.run("script.lua").value == -200)
                 end)
                 scenario("waits", function(t) check(tax.later(1) == 2) end)
+                scenario("arguments that it would refuse", function(t)
+                  t.effects.mail:stub("send", true)
+                  local is_ok, err = pcall(require("mail").send, {})
+                  check(not is_ok and err.kind == "argument")
+                  expect(err.message):contains("mail.send: argument 1: expected a string, got a table")
+                  check(#t.effects.mail:calls("send") == 0)
+                end)
                 """,
             "script.lua": "print(require('mail').send('ada')) return require('tax').of(200)",
         ])
@@ -72,6 +79,7 @@ import Testing
         #expect(try run.outcome("scripts and scenarios") == .passed)
         #expect(try run.result("unexpected").failures.map(\.message) == ["unexpected call of mail.send"])
         #expect(try run.outcome("waits") == .passed)
+        #expect(try run.result("arguments that it would refuse").failures.map(\.message) == [])
         #expect(sent.withLock { $0 } == 0)
         let stubbed = try run.result("in place of a function")
         #expect(stubbed.failures.map(\.message) == ["unexpected call of mail.send"])
