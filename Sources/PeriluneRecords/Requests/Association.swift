@@ -24,6 +24,8 @@ package final class Association: Sendable {
         var identities: [AssociationIdentity] = []
         /// For each pair the collation that the column of this table is compared by, where that is not its own.
         var collations: [String?]
+        /// The associations on the way that end here, each of which means the first of several rows.
+        var firsts: [Association] = []
 
         var table: TableSchema { request.table }
         /// Whether it leads to one row at most.
@@ -55,7 +57,7 @@ package final class Association: Sendable {
         let hop = hops[hops.count - 1]
         try request.checkIsClear(to: hop.identities, origin, after: former)
         let last = Hop(
-            columns: hop.columns, request: request, identities: hop.identities, collations: hop.collations)
+            columns: hop.columns, request: request, identities: hop.identities, collations: hop.collations, firsts: hop.firsts)
         return Association(
             name: name, isPlural: isPlural, origin: origin, hops: hops.dropLast() + [last], tag: tag, number: number,
             singularName: singularName)
@@ -112,6 +114,9 @@ package final class Association: Sendable {
         }
         for association in [first, second] { try association.checkIsJoinable(for: "`\(name)` through `\(association.name)`") }
         var hops = first.hops + second.hops
+        for (association, end) in [(first, first.hops.count - 1), (second, hops.count - 1)] where association.choosesFirst {
+            hops[end].firsts.append(association)
+        }
         hops[hops.count - 1].identities.append(AssociationIdentity(number: number, name: name))
         return Association(
             name: name, isPlural: isPlural ?? (first.isPlural || second.isPlural), origin: first.origin, hops: hops,
@@ -138,6 +143,7 @@ package final class Association: Sendable {
         hops.count == other.hops.count
             && zip(hops, other.hops).allSatisfy { a, b in
                 a.table.isSameTable(as: b.table) && a.columns.elementsEqual(b.columns) { $0 == $1 }
+                    && a.firsts.map(\.number) == b.firsts.map(\.number)
             }
     }
 }

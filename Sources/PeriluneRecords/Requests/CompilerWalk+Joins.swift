@@ -103,6 +103,7 @@ extension CompilerWalk {
             try source(hop.number)
             tokens.add(.on)
             try link(hop, to: index == 0 ? parent : node.hops[index - 1].number)
+            try chooseFirsts(on: node, endingAt: index)
             if index == node.hops.count - 1 { try chooseFirst(of: node, parent) }
             for child in hop.children { try join(child, to: hop.number) }
         }
@@ -127,12 +128,14 @@ extension CompilerWalk {
             if index > 0 {
                 tokens.add(.on)
                 try link(hop, to: node.hops[index - 1].number)
+                try chooseFirsts(on: node, endingAt: index)
             }
             for child in hop.children { try join(child, to: hop.number) }
         }
         tokens.add(.close)
         tokens.add(.on)
         try link(node.hops[0], to: parent)
+        try chooseFirsts(on: node, endingAt: 0)
         try chooseFirst(of: node, parent)
     }
 
@@ -141,16 +144,35 @@ extension CompilerWalk {
         let association = node.join.association
         guard association.choosesFirst else { return }
         tokens.add(.and)
+        try chooseFirst(of: association, node.hops.map(\.number), anchor: .outer, parent)
+    }
+
+    /// The same for associations on the way that mean one row each.
+    private mutating func chooseFirsts(on node: JoinNode, endingAt end: Int) throws {
+        for association in node.join.association.hops[end].firsts {
+            tokens.add(.and)
+            try chooseFirst(of: association, node.hops[...end].suffix(association.hops.count).map(\.number))
+        }
+    }
+
+    /// - Parameter numbers: The sources of the association's rows, which are compared with those of the first row.
+    mutating func chooseFirst(of association: Association, _ numbers: [Int]) throws {
+        try chooseFirst(of: association, numbers, anchor: .sibling, numbers[0])
+    }
+
+    private mutating func chooseFirst(
+        of association: Association, _ numbers: [Int], anchor: Reach.Anchor, _ own: Int
+    ) throws {
         let columns = association.columnsOfChoice
         if columns.count > 1 { tokens.add(.open) }
-        list(columns) { walk, column in walk.column(column.position, of: node.hops[column.hop].number) }
+        list(columns) { walk, column in walk.column(column.position, of: numbers[column.hop]) }
         if columns.count > 1 { tokens.add(.close) }
-        tokens.add(.equals)
+        tokens.add(association.hasNullableChoice ? .is : .equals)
         tokens.add(.open)
-        let before = setOwn(parent)
+        let before = setOwn(own)
         let isInside = isInside
         self.isInside = true
-        try select(association.reached(.outer).withoutColumns, .columnsOfChoice)
+        try select(association.reached(anchor).withoutColumns, .columnsOfChoice)
         self.isInside = isInside
         setOwn(before)
         tokens.add(.close)
@@ -215,6 +237,13 @@ extension CompilerWalk {
         let pairs = hop.columns
         switch reach.anchor {
         case .outer: try equality(hop, number, outerOwn)
+        case .sibling:
+            for index in pairs.indices {
+                if index > 0 { tokens.add(.and) }
+                keyColumn(index, of: hop, number)
+                tokens.add(.equals)
+                column(pairs[index].to, of: outerOwn)
+            }
         case .values(let values):
             for index in pairs.indices {
                 if index > 0 { tokens.add(.and) }

@@ -181,6 +181,12 @@ extension CompilerWalk {
                 next(&self)
                 try anchor(reach, frame.reach[0])
             }
+            for (end, hop) in reach.association.hops.enumerated() {
+                for association in hop.firsts {
+                    next(&self)
+                    try chooseFirst(of: association, Array(frame.reach[...end].suffix(association.hops.count)))
+                }
+            }
             if let filter = request.filter {
                 next(&self)
                 try checkIsClear(filter, of: frame.own)

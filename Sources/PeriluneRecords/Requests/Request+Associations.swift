@@ -48,19 +48,21 @@ struct Reach: Sendable {
         case numberedKeys([[Value]])
         /// With any row, because all are there; the key comes with each row.
         case all
+        /// With the row that a row of the request around belongs to, which is one of them itself.
+        case sibling
     }
 
     var carriesKey: Bool {
         switch anchor {
         case .open, .keys, .openNumbered, .numberedKeys, .all: true
-        case .outer, .values: false
+        case .outer, .values, .sibling: false
         }
     }
 
     var numbersKeys: Bool {
         switch anchor {
         case .openNumbered, .numberedKeys: true
-        case .open, .keys, .all, .outer, .values: false
+        case .open, .keys, .all, .outer, .values, .sibling: false
         }
     }
 }
@@ -256,7 +258,7 @@ extension Association {
         let pairs = try zip(hops, other.hops).map { a, b in
             Hop(
                 columns: a.columns, request: a.request === b.request ? a.request : try a.request.merging(b.request),
-                identities: a.identities, collations: a.collations)
+                identities: a.identities, collations: a.collations, firsts: a.firsts)
         }
         return Association(
             name: name, isPlural: isPlural, origin: origin, hops: pairs, tag: other.tag, number: number,

@@ -35,7 +35,7 @@ struct Tokens {
         case `case`, when, then, `else`, end, cast, collate, filterWhere, countRows
         case with, withRecursive, union, unionAll, intersect, except, values
         case jsonList, jsonExtract, fromJSON, rowNumber, rowNumberName, above, upTo, noRows, one
-        case update, set, equals, deleteFrom, returning, selectStarFrom, distinctArgument
+        case update, set, equals, deleteFrom, returning, selectStarFrom, distinctArgument, `is`
         case selectKeyNumber, orTextKeys, areNoTexts, asKeys, keyNumber, keyValue
         case joinLast, numberKeyValue, asNumber, ofItsOwn
         case updateAbort, updateFail, updateIgnore, updateReplace, updateRollback
@@ -160,6 +160,7 @@ extension Tokens.Word {
         case .updateRollback: "UPDATE OR ROLLBACK "
         case .set: " SET "
         case .equals: " = "
+        case .is: " IS "
         case .deleteFrom: "DELETE FROM "
         case .returning: " RETURNING "
         case .selectStarFrom: "SELECT * FROM "

@@ -83,3 +83,58 @@ test("inside of one another, and under lists", function()
   rows = Author:including_all(Author.books:including_required(B.author:including_optional(Author.last))):order("id"):fetch_all()
   equal({ #rows[1].books, rows[1].books[2].author.last.id }, { 3, 1 })
 end)
+
+test("has_one of a view or a common table, whose rows have no key, means one row too", function()
+  db:execute "CREATE VIEW work AS SELECT year, author_id, publisher_id FROM book"
+  local Work = perilune.record "work"
+  Author.work = Author:has_one(Work, { columns = "author_id" }):order("year")
+  for _, rows in ipairs{ Author:including_optional(Author.work):order("id"):fetch_all(), Author:including_all(Author.work):order("id"):fetch_all() } do
+    equal(#rows, 3)
+    equal({ rows[1].work.year, rows[1].work.publisher_id, rows[2].work.year, rows[2].work.publisher_id, rows[3].work },
+      { 1900, nil, 1800, nil, nil })
+  end
+  equal(Author:joining_required(Author.work):fetch_count(), 2)
+  equal(Author:find(1):work():fetch_count(), 1)
+  equal(Author:annotated_with(Author.work:count():as("n")):find(1).n, 1)
+  local last = perilune.common_table("last", Book:select("author_id", "year"))
+  local newest = Author:has_one(last, { columns = "author_id" }):order(perilune.column("year"):desc())
+  equal(Author:with(last):joining_required(newest):order("id"):pluck("id"), { 1, 2 })
+  equal(Author:with(last):joining_optional(newest):fetch_count(), 3)
+end)
+
+test("a way through has_one leads through the first row only", function()
+  db:execute[[
+    CREATE TABLE page (id INTEGER PRIMARY KEY, n INTEGER, book_id INTEGER REFERENCES book);
+    INSERT INTO page VALUES (1, 2, 1), (2, 1, 1), (3, 1, 2), (4, 1, 3), (5, 1, 5), (6, 2, 5), (7, 1, 4)]]
+  local Page = perilune.record "page"
+  Book.pages, Book.first_page, Page.book = Book:has_many(Page), Book:has_one(Page):order("n"), Page:belongs_to(Book)
+  Author.pages = Author:has_many(Page, { through = Author.first, using = Book.pages })
+  Author.first_pages = Author:has_many(Page, { through = Author.books, using = Book.first_page })
+  Author.opening = Author:has_one(Page, { through = Author.first, using = Book.first_page })
+  local expected = {
+    pages = { { 3 }, { 5, 6 }, {} }, first_pages = { { 2, 3, 4 }, { 5, 7 }, {} }, opening = { { 3 }, { 5 }, {} },
+  }
+  for name, lists in pairs(expected) do
+    local association = Author[name]
+    local counts = Author:annotated_with(association:count():as("n")):order("id"):fetch_all()
+    local all = Author:including_all(association:order("id")):order("id"):fetch_all()
+    local joined = Author:joining_required(association):order("id"):pluck("id")
+    local count = 0
+    for id, list in ipairs(lists) do
+      equal(Author[name](Author:find(id)):order("id"):pluck("id"), list)
+      equal(counts[id].n, #list)
+      local found = all[id][name]
+      if name == "opening" then found = { found } end
+      local ids = {}
+      for index, page in ipairs(found) do ids[index] = page.id end
+      equal(ids, list)
+      count = count + #list
+    end
+    equal(#joined, count)
+    equal(Author:joining_optional(association):fetch_count(), count + 1)
+    equal(#Author:having(association:is_empty()):fetch_all(), 1)
+  end
+  -- The first row of the way is chosen before conditions on the rows that it leads to.
+  equal(Author:joining_required(Author.pages:filter{ n = 2 }):pluck("id"), { 2 })
+  equal(Author:including_optional(Author.opening:including_required(Page.book)):order("id"):fetch_all()[1].opening.book.id, 2)
+end)
