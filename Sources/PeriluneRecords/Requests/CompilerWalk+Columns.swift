@@ -18,7 +18,16 @@ extension CompilerWalk {
         if case .nearest = place, isPlainlyOwn(table) { return column(position, of: own) }
         let meaning = ColumnMeaning(walk: self, table: table, position: position, place: place)
         let number = try meaning.find()
+        try checkIsInGroup(number, position, of: table)
         column(try current(position, of: table, in: number), of: number)
+    }
+
+    private func checkIsInGroup(_ number: Int, _ position: Int, of table: TableSchema) throws {
+        guard let group, number < group.end, !group.members.contains(number) else { return }
+        let column = position >= 0 ? table.columns[position].name : table.rowIDName ?? "rowid"
+        throw RequestError.argument(
+            "`\(group.name)` is optional, and a condition inside of it means the column `\(column)` of a `\(table.name)` outside: put the "
+                + "condition on `\(group.name)` itself, or make that required")
     }
 
     /// A position in a table as it looked when the expression was made, in the table as it is.

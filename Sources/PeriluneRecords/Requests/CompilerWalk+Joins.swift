@@ -121,6 +121,8 @@ extension CompilerWalk {
     }
 
     private mutating func joinGroup(_ node: JoinNode, to parent: Int) throws {
+        let outer = group
+        group = JoinGroup(name: node.join.association.name, members: numbers(of: node), end: sources.count)
         tokens.add(.open)
         for (index, hop) in node.hops.enumerated() {
             if index > 0 { tokens.add(.join) }
@@ -133,10 +135,18 @@ extension CompilerWalk {
             for child in hop.children { try join(child, to: hop.number) }
         }
         tokens.add(.close)
+        group = outer
         tokens.add(.on)
         try link(node.hops[0], to: parent)
         try chooseFirsts(on: node, endingAt: 0)
         try chooseFirst(of: node, parent)
+    }
+
+    private func numbers(of node: JoinNode) -> Set<Int> {
+        node.hops.reduce(into: []) { numbers, hop in
+            numbers.insert(hop.number)
+            for child in hop.children { numbers.formUnion(self.numbers(of: child)) }
+        }
     }
 
     /// Where an association means one row, but the keys allow several: the condition that it is the first of them.

@@ -32,6 +32,17 @@ struct CompilerWalk {
     var layout: RowLayout?
     /// Whether the SELECT that comes is not the outermost one.
     var isInside = false
+    /// The joins in parentheses that are being written: SQL lets their conditions mean no tables outside.
+    var group: JoinGroup?
+
+    struct JoinGroup {
+        /// The association that is joined as a whole.
+        let name: String
+        /// Its sources.
+        let members: Set<Int>
+        /// Sources that are placed later belong to a SELECT inside.
+        let end: Int
+    }
 
     struct PlacedSource {
         let source: RequestSource

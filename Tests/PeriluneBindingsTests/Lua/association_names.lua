@@ -71,3 +71,12 @@ test("columns that are selected of other tables are not taken for the key of the
     :order("id"):fetch_all()
   equal({ rows[1].publisher, #rows[1].books, rows[1].books[1].id }, { 7, 1, 1 })
 end)
+
+test("a condition inside of an optional association cannot mean what lies outside, and says so", function()
+  local a = Book.author:aliased("a")
+  local request = Book:including_optional(a:including_required(Author.publisher:filter(Book.c.id:gt(1))))
+  local err = fails("argument", request.fetch_all, request)
+  matches(err, "`author` is optional, and a condition inside of it means the column `id` of a `book` outside")
+  equal(#Book:including_required(a:including_required(Author.publisher:filter(Book.c.id:gt(1)))):fetch_all(), 1)
+  equal(#Book:including_optional(a:filter(Book.c.id:gt(1)):including_required(Author.publisher)):fetch_all(), 3)
+end)
