@@ -21,6 +21,9 @@ static const module modules[] = {
     {"perilune.associations.association", (const char[]){
 #embed "../../lib/perilune/associations/association.lua"
         , 0}},
+    {"perilune.associations.conditions", (const char[]){
+#embed "../../lib/perilune/associations/conditions.lua"
+        , 0}},
     {"perilune.associations.fetching", (const char[]){
 #embed "../../lib/perilune/associations/fetching.lua"
         , 0}},
@@ -92,6 +95,9 @@ static const module modules[] = {
         , 0}},
     {"perilune.expressions.swift_bridge", (const char[]){
 #embed "../../lib/perilune/expressions/swift_bridge.lua"
+        , 0}},
+    {"perilune.expressions.windows", (const char[]){
+#embed "../../lib/perilune/expressions/windows.lua"
         , 0}},
     {"perilune.migrations.folder", (const char[]){
 #embed "../../lib/perilune/migrations/folder.lua"
@@ -209,6 +215,18 @@ static const module modules[] = {
         , 0}},
     {"perilune.requests.fetching", (const char[]){
 #embed "../../lib/perilune/requests/fetching.lua"
+        , 0}},
+    {"perilune.requests.inserting", (const char[]){
+#embed "../../lib/perilune/requests/inserting.lua"
+        , 0}},
+    {"perilune.requests.joins", (const char[]){
+#embed "../../lib/perilune/requests/joins.lua"
+        , 0}},
+    {"perilune.requests.keyset_pages", (const char[]){
+#embed "../../lib/perilune/requests/keyset_pages.lua"
+        , 0}},
+    {"perilune.requests.named_expressions", (const char[]){
+#embed "../../lib/perilune/requests/named_expressions.lua"
         , 0}},
     {"perilune.requests.nodes", (const char[]){
 #embed "../../lib/perilune/requests/nodes.lua"

@@ -39,8 +39,15 @@ on_first_call(databases.methods, "perilune.events.value_observation", { "observe
 on_first_call(databases.methods, "perilune.events.transaction_observers", { "observe_transactions", "after_next_transaction" })
 on_first_call(perilune, "perilune.schema.full_text_pattern", { "fts5_pattern" })
 on_first_call(perilune, "perilune.migrations.migrator", { "migrator" })
-on_first_call(perilune, "perilune.expressions.expression", { "sql", "column", "value", "parameter", "count", "case", "exists" })
+on_first_call(perilune, "perilune.expressions.expression", {
+  "sql", "column", "value", "parameter", "count", "case", "exists", "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile",
+})
 on_first_call(perilune, { "perilune.record_classes", "perilune.request_methods", "perilune.requests.common_table" }, { "common_table" })
+perilune.excluded = setmetatable({}, { __index = function(_, name)
+  require "perilune.record_classes"
+  require "perilune.request_methods"
+  return perilune.excluded[name]
+end })
 perilune.fn = setmetatable({}, { __index = function(_, name)
   require "perilune.expressions.expression"
   return perilune.fn[name]

@@ -22,7 +22,7 @@ enum DatabaseCallbacks {
             observe: { TransactionRelay.add($1!, to: DatabaseCallbacks.connection($0!)) },
             stop_observing: { TransactionRelay.remove($1!, from: DatabaseCallbacks.connection($0!)) },
             attach_error: { DatabaseCallbacks.attachError($0!, code: $1, message: $2, sql: $3) },
-            did_connect: { UnicodeCollation.install(on: $0!) },
+            did_connect: { UnicodeCollation.install(on: $0!); OrderedAggregate.install(on: $0!) },
             release: { Unmanaged<AnyObject>.fromOpaque($0!).release() },
             sql: SQLCallbacks.all)
         try state.withUnsafeStack { L, _ in

@@ -24,6 +24,13 @@ extension RequestBinding {
             let name = try call.string(2)
             return try request.annotation(named: name) ?? request.column(name)
         }
+        // `excluded.column`, in the assignments of an upsert: request, name
+        try define("excluded", in: table) { call in
+            let table = try call.derivable(1).request.table
+            let name = try call.string(2)
+            guard let column = table.column(named: name), column >= 0 else { throw RequestError.unknownColumn(name, in: table) }
+            return .excluded(column, of: table)
+        }
         // The order may name a column of the result.
         try define("order_column", in: table) { call in try call.derivable(1).request.orderColumn(call.string(2)) }
     }
@@ -57,9 +64,19 @@ extension RequestBinding {
     }
 
     func defineFunctions(in table: LuaTable) throws {
-        // name, arguments, is it distinct
+        // name, arguments, is it distinct, does it get a window
         try define("call", in: table) { call in
-            try .function(call.string(1), call.expressions(2), isDistinct: call.boolean(3))
+            try .function(call.string(1), call.expressions(2), isDistinct: call.boolean(3), getsWindow: call.boolean(4))
+        }
+        // aggregate or function of a window, partitions, orders, frame as SQL
+        try define("over", in: table) { call in
+            let orders = try call.list(3).flatMap { try call.binding.orderings.value(of: $0) }
+            return try call.expression(1).over(
+                Window(partitions: call.expressions(2), orders: orders, frame: call.optionalString(4)))
+        }
+        // aggregate, orders
+        try define("ordered", in: table) { call in
+            try call.expression(1).ordered(by: call.list(2).flatMap { try call.binding.orderings.value(of: $0) })
         }
         try define("count_rows", in: table) { _ in try .countOfRows() }
         try define("filtering", in: table) { call in try call.expression(1).filteringAggregate(call.expression(2)) }

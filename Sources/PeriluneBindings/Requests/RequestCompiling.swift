@@ -36,6 +36,34 @@ extension RequestBinding {
             let compiled = try call.derivable(1).request.compiledDelete(returning: call.returning(3), by: compiler)
             return .table(try PlanTable(call, compiler).make(compiled))
         }
+        // table as a request, database, columns, request with the rows, policy, target or nil, columns to update, values, condition,
+        // returning, names
+        try defineValue("compile_insert", in: table) { call in
+            let request = try call.derivable(1).request
+            func position(_ name: String) throws -> Int {
+                guard let position = request.table.column(named: name) else {
+                    throw RequestError.unknownColumn(name, in: request.table)
+                }
+                return position
+            }
+            let values = try call.expressions(8)
+            let assignments = try call.strings(7).enumerated().map { Assignment(try position($1), values[$0]) }
+            let upsert = try call.optionalStrings(6).map {
+                Upsert(target: try $0.map(position), assignments: assignments, condition: try call.optionalExpression(9))
+            }
+            let compiler = try call.compiler(2)
+            let rows = try call.request(4)
+            let columns = try call.optionalStrings(3) ?? rows.outputNames.enumerated().map { index, name in
+                guard let name else {
+                    throw BindingError("argument", "insert_from: column \(index + 1) of the request needs a name: expression:as(\"name\")")
+                }
+                return name
+            }
+            let compiled = try request.compiledInsert(
+                columns.map(position), from: rows, onConflict: call.optionalString(5).flatMap(ConflictPolicy.init),
+                upsert: upsert, returning: call.returning(10), by: compiler)
+            return .table(try PlanTable(call, compiler).make(compiled))
+        }
         // request or association, database
         try defineValue("check_meaning", in: table) { call in
             if case .request(let request) = try call.derivable(1) { try request.checkMeaning(by: call.compiler(2)) }

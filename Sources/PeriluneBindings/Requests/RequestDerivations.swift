@@ -40,6 +40,13 @@ extension RequestBinding {
             try call.identity(2).map { request.reached(by: $0, fromItself: call.boolean(4)) } ?? request
         }
         try derive("aliased", in: table) { request, call in try request.aliased(call.string(2)) }
+        // request, the other one
+        try derive("or_filter", in: table) { request, call in try request.or(call.request(2)) }
+        // request, kind, the other one, condition
+        try derive("join", in: table) { request, call in
+            guard let kind = TableJoinKind(rawValue: try call.string(2)) else { throw BindingError("argument", "no such join") }
+            return try request.joined(kind, to: call.request(3), on: call.optionalExpression(4))
+        }
     }
 
     func defineSelections(in table: LuaTable) throws {

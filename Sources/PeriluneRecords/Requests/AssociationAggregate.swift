@@ -1,11 +1,11 @@
 /// A number that is computed from the rows associated with each row: how many there are, the greatest of an expression.
 package final class AssociationAggregate: Sendable {
     package enum Function: String, Sendable {
-        case count, isEmpty, minimum, maximum, sum, average, total
+        case count, isEmpty, exists, minimum, maximum, sum, average, total
 
         var sql: String {
             switch self {
-            case .count, .isEmpty: "COUNT"
+            case .count, .isEmpty, .exists: "COUNT"
             case .minimum: "MIN"
             case .maximum: "MAX"
             case .sum: "SUM"
@@ -26,12 +26,22 @@ package final class AssociationAggregate: Sendable {
         self.expression = expression
     }
 
+    /// That there are no rows, for that there are some, and the other way round.
+    var negated: AssociationAggregate? {
+        switch function {
+        case .isEmpty: AssociationAggregate(.exists, of: association, nil)
+        case .exists: AssociationAggregate(.isEmpty, of: association, nil)
+        default: nil
+        }
+    }
+
     /// `book_count`, `has_no_book`, `max_book_year`, `book_price_sum`.
     var defaultName: String? {
         let name = association.singularName
         switch function {
         case .count where expression == nil: return "\(name)_count"
         case .isEmpty: return "has_no_\(name)"
+        case .exists: return "has_\(name)"
         default: break
         }
         guard let column = expression?.columnName else { return nil }
@@ -41,7 +51,7 @@ package final class AssociationAggregate: Sendable {
         case .average: return "average_\(name)_\(column)"
         case .sum: return "\(name)_\(column)_sum"
         case .total: return "\(name)_\(column)_total"
-        case .count, .isEmpty: return nil
+        case .count, .isEmpty, .exists: return nil
         }
     }
 }
@@ -51,10 +61,10 @@ extension Association {
     ///
     /// - Parameter expression: What `minimum`, `maximum`, `sum`, `average` and `total` are of, in the associated rows.
     package func aggregate(_ function: AssociationAggregate.Function, _ expression: Expression? = nil) throws -> Expression {
-        if function != .count, function != .isEmpty, expression == nil {
+        if function != .count, function != .isEmpty, function != .exists, expression == nil {
             throw RequestError.argument("`\(name)`: \(function.rawValue) needs a column or an expression")
         }
-        if let expression, expression.traits.contains(.aggregate) || expression.traits.contains(.row) {
+        if let expression, !expression.traits.isDisjoint(with: [.aggregate, .row, .window]) {
             throw RequestError.argument("`\(name)`: an aggregate cannot take an aggregate or several columns")
         }
         if !request.parts.values.groups.isEmpty || request.parts.values.having != nil {
@@ -65,7 +75,7 @@ extension Association {
         }
         let aggregate = AssociationAggregate(function, of: self, expression)
         return try Expression.make(
-            .aggregate(aggregate), function == .isEmpty ? .boolean : [], cost: 12, overAll: expression.map { [$0] } ?? [],
+            .aggregate(aggregate), function == .isEmpty || function == .exists ? .boolean : [], cost: 12, overAll: expression.map { [$0] } ?? [],
             requests: [request])
     }
 }

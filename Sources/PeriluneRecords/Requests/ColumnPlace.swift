@@ -59,7 +59,7 @@ extension Expression {
         case .inRequest(let part, let request, _): ([part], [request])
         case .keys(let list): (list.columns, [])
         case .exists(let request, _), .request(let request): ([], [request])
-        case .function(let call): (call.arguments + (call.filter.map { [$0] } ?? []), [])
+        case .function(let call): (call.parts, [])
         case .choice(let choice):
             (
                 [choice.base, choice.otherwise].compactMap { $0 } + choice.branches.flatMap { [$0.condition, $0.result] }, []

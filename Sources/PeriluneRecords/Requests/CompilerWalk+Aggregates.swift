@@ -7,7 +7,9 @@ extension CompilerWalk {
             parts.joins = parts.joins.map { Join(association: $0.association, isRequired: $0.isRequired, role: .joined) }
         }
         try requireOrigin(of: association)
-        if aggregate.function == .isEmpty { return try exists(request, true, least) }
+        if aggregate.function == .isEmpty || aggregate.function == .exists {
+            return try exists(request, aggregate.function == .isEmpty, least)
+        }
         tokens.add(.open)
         if request.hasLimit || request.parts.values.isDistinct {
             try aggregateOfRows(aggregate, request)

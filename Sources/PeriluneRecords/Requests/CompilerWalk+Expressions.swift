@@ -122,11 +122,17 @@ extension CompilerWalk {
     // MARK: - Functions
 
     private mutating func function(_ call: FunctionCall) throws {
+        if !call.orders.isEmpty { return try orderedAggregate(call) }
         tokens.add(.function, call.name.utf8)
         if call.isOfRows { tokens.add(.star) }
         if call.isDistinct { tokens.add(.distinctArgument) }
         try list(call.arguments) { walk, argument in try walk.expression(argument) }
         tokens.add(.close)
+        try filter(of: call)
+        if let window = call.window { try self.window(window) }
+    }
+
+    mutating func filter(of call: FunctionCall) throws {
         guard let filter = call.filter else { return }
         tokens.add(.filterWhere)
         try expression(filter)

@@ -42,6 +42,20 @@ extension CompilerWalk {
             if reach.numbersKeys { joinKeys(reach, frame.reach[0]) }
         }
         for node in frame.joins { try join(node, to: frame.own) }
+        for (join, number) in zip(request.parts.values.tableJoins, frame.tableJoins) { try self.join(join, number) }
+    }
+
+    private mutating func join(_ join: TableJoin, _ number: Int) throws {
+        tokens.add(join.kind.word)
+        try source(number)
+        guard let condition = join.condition else { return }
+        tokens.add(.on)
+        do {
+            try expression(condition)
+        } catch let error as RequestError where error.kind == "not_joined" {
+            // It cannot mean what is joined later.
+            throw RequestError(error.kind, error.message, fields: error.fields.merging(["place": "join"]) { $1 })
+        }
     }
 
     private mutating func source(_ number: Int) throws {

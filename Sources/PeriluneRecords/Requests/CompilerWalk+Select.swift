@@ -53,6 +53,8 @@ extension CompilerWalk {
     struct Frame {
         let own: Int
         var joins: [JoinNode] = []
+        /// Of the tables that are joined on any condition.
+        var tableJoins: [Int] = []
         /// Of the tables between those of an association, from the origin on; the last one is `own`.
         var reach: [Int] = []
         var reachJoins: [[JoinNode]] = []
@@ -64,6 +66,7 @@ extension CompilerWalk {
         setOwn(number)
         if request.parts.isNone { return frame }
         frame.joins = try placeJoins(request.parts.values.joins, of: number)
+        frame.tableJoins = try request.parts.values.tableJoins.map { try place($0.source) }
         if let reach = request.parts.values.reach { try place(reach, number, &frame) }
         return frame
     }
@@ -118,9 +121,13 @@ extension CompilerWalk {
         let parts = request.parts.values
         let isSimple =
             request.parts.isNone
-            || (parts.joins.isEmpty && parts.prefetches.isEmpty && parts.reach == nil)
+            || (parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.prefetches.isEmpty && parts.reach == nil)
         if isSimple, parts.selection == nil {
-            tokens.add(.star)
+            if request.source.hidesColumns {
+                try list(request.table.visibleColumns) { walk, position in walk.column(position, of: frame.own) }
+            } else {
+                tokens.add(.star)
+            }
             for column in parts.annotations {
                 tokens.add(.comma)
                 try selected(column)

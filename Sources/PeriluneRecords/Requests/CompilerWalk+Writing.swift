@@ -28,7 +28,7 @@ extension Request {
         by compiler: RequestCompiler
     ) throws -> CompiledRequest {
         try checkAssignments(assignments)
-        let valuesFirst = try hasKey && assignments.contains { $0.value.mayRead(table) }
+        let valuesFirst = hasKey && assignments.contains { $0.value.needsRow(of: self) }
         return try compileWriting(returning, compiler, "update_all") { walk, target in
             switch policy {
             case nil: walk.tokens.add(.update)
@@ -96,7 +96,7 @@ extension Request {
             let number = try walk.place(source, isTarget: true)
             walk.setOwn(number)
             try write(&walk, number)
-            if let result { try walk.returning(result, number) }
+            if let result { try walk.returning(result) }
             walk.leaveScope()
         }
         return CompiledRequest(plan: plan, values: walk.values, prefetches: [], schema: compiler.schema)
@@ -124,14 +124,14 @@ extension Request {
     }
 
     /// The written rows as a request, whose columns are given back.
-    private func returned(_ returning: Returning) throws -> Request? {
+    func returned(_ returning: Returning) throws -> Request? {
         let plain = Request(source: source)
         switch returning {
         case .nothing: return nil
         case .allColumns: return plain
         case .columns(let columns):
-            if columns.contains(where: { $0.expression.traits.contains(.aggregate) }) {
-                throw RequestError.argument("returning: an aggregate is not a value of a written row")
+            if columns.contains(where: { !$0.expression.traits.isDisjoint(with: [.aggregate, .window]) }) {
+                throw RequestError.argument("returning: an aggregate or a value over a window is not a value of a written row")
             }
             return try plain.select(columns)
         }
@@ -141,7 +141,7 @@ extension Request {
     /// table that is written, the keys must be collected first.
     fileprivate var isFoundByFilter: Bool {
         let parts = parts.values
-        return !hasLimit && parts.joins.isEmpty && parts.groups.isEmpty && parts.having == nil && parts.reach == nil
+        return !hasLimit && parts.joins.isEmpty && parts.tableJoins.isEmpty && parts.groups.isEmpty && parts.having == nil && parts.reach == nil
             && parts.commonTables.isEmpty && !(filter?.mayRead(table) ?? false && hasKey)
     }
 
@@ -197,7 +197,7 @@ extension CompilerWalk {
         }
     }
 
-    fileprivate mutating func returning(_ request: Request, _ number: Int) throws {
+    mutating func returning(_ request: Request) throws {
         tokens.add(.returning)
         guard let selection = request.parts.values.selection else { return tokens.add(.star) }
         try list(selection) { walk, column in try walk.selected(column) }

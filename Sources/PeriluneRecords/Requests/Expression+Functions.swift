@@ -7,13 +7,27 @@ package final class FunctionCall: Sendable {
     let isDistinct: Bool
     /// `FILTER (WHERE ...)`: which rows an aggregate takes.
     let filter: Expression?
+    /// The order in which an aggregate takes its rows.
+    let orders: [Ordering]
+    /// `OVER (...)`
+    let window: Window?
 
-    init(_ name: String, _ arguments: [Expression], isOfRows: Bool = false, isDistinct: Bool = false, filter: Expression? = nil) {
+    init(
+        _ name: String, _ arguments: [Expression], isOfRows: Bool = false, isDistinct: Bool = false, filter: Expression? = nil,
+        orders: [Ordering] = [], window: Window? = nil
+    ) {
         self.name = name
         self.arguments = arguments
         self.isOfRows = isOfRows
         self.isDistinct = isDistinct
         self.filter = filter
+        self.orders = orders
+        self.window = window
+    }
+
+    /// All expressions that it is made of.
+    var parts: [Expression] {
+        arguments + (filter.map { [$0] } ?? []) + orders.map(\.expression) + (window?.parts ?? [])
     }
 
     /// Aggregates of SQLite; `min` and `max` are aggregates of one argument, and functions of several.
@@ -45,14 +59,19 @@ package final class Choice: Sendable {
 extension Expression {
     /// Any function of SQLite, of the host or of the script: `lower`, `json_extract`, `strftime`, `my_function`.
     ///
-    /// - Parameter isAggregate: For aggregates that SQLite does not have itself.
+    /// - Parameters:
+    ///   - isAggregate: For aggregates that SQLite does not have itself.
+    ///   - getsWindow: Whether a window is given to it next, which functions such as `rank` need.
     package static func function(
         _ name: String, _ arguments: [Expression], isDistinct: Bool = false, filter: Expression? = nil,
-        isAggregate: Bool? = nil
+        isAggregate: Bool? = nil, getsWindow: Bool = false
     ) throws -> Expression {
         try checkFunctionName(name)
         guard arguments.count <= 127 else { throw RequestError.argument("a function has at most 127 arguments") }
         let call = FunctionCall(name, arguments, isDistinct: isDistinct, filter: filter)
+        guard getsWindow || !call.needsWindow else {
+            throw RequestError.argument("\(name) is a function over a window of rows: write ...:over{ order_by = ... } behind it")
+        }
         return try make(call, isAggregate: isAggregate ?? call.isAggregate)
     }
 
@@ -73,12 +92,13 @@ extension Expression {
         }
         let filter = try call.filter.map { try $0.and(condition) } ?? condition
         return try .make(
-            FunctionCall(call.name, call.arguments, isOfRows: call.isOfRows, isDistinct: call.isDistinct, filter: filter),
+            FunctionCall(
+                call.name, call.arguments, isOfRows: call.isOfRows, isDistinct: call.isDistinct, filter: filter, orders: call.orders),
             isAggregate: true)
     }
 
-    private static func make(_ call: FunctionCall, isAggregate: Bool) throws -> Expression {
-        if !isAggregate, call.isDistinct || call.filter != nil {
+    static func make(_ call: FunctionCall, isAggregate: Bool) throws -> Expression {
+        if !isAggregate, call.window == nil, call.isDistinct || call.filter != nil {
             throw RequestError.argument("only an aggregate can be distinct or filtered: \(call.name)")
         }
         if call.isDistinct, call.arguments.count != 1 {
@@ -88,12 +108,15 @@ extension Expression {
         if isAggregate, call.arguments.contains(where: { $0.traits.contains(.aggregate) }) {
             throw RequestError.argument("an aggregate cannot stand inside another one: \(call.name)")
         }
-        let parts = call.arguments + (call.filter.map { [$0] } ?? [])
+        let parts = call.parts
+        if isAggregate, parts.contains(where: { $0.traits.contains(.window) }) {
+            throw RequestError.argument("an aggregate cannot be one of values over a window: \(call.name)")
+        }
         if parts.contains(where: { $0.traits.contains(.row) }) {
             throw RequestError.argument("several columns can only be compared")
         }
         let isBoolean = FunctionCall.booleanFunctions.contains(call.name.foldedName)
-        let traits: Traits = isBoolean ? .boolean : isAggregate ? .aggregate : []
+        let traits: Traits = isBoolean ? .boolean : isAggregate ? .aggregate : call.window != nil ? .window : []
         return try make(.function(call), traits, cost: 5, overAll: parts)
     }
 

@@ -151,6 +151,7 @@ extension Expression {
         case .inExpressions(let a, let list, let flag): return copy(.inExpressions(a, list, isNegated: !flag))
         case .inRequest(let a, let request, let flag): return copy(.inRequest(a, request, isNegated: !flag))
         case .exists(let request, let flag): return copy(.exists(request, isNegated: !flag))
+        case .aggregate(let aggregate): return aggregate.negated.map { copy(.aggregate($0)) }
         default: return nil
         }
     }

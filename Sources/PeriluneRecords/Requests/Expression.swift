@@ -58,8 +58,10 @@ package final class Expression: @unchecked Sendable {
         static let row = Traits(rawValue: 16)
         /// A sub-request stands in it.
         static let request = Traits(rawValue: 32)
+        /// A value over a window of rows stands in it, outside of sub-requests.
+        static let window = Traits(rawValue: 64)
         /// What is in these holds for the expressions around it, too.
-        static let inherited: Traits = [.aggregate, .excluded, .resultColumn, .request]
+        static let inherited: Traits = [.aggregate, .excluded, .resultColumn, .request, .window]
     }
 
     /// An expression without others in it.

@@ -34,11 +34,11 @@ extension Request {
 
     /// Raises where a column may mean several sources. What is missing so far is no mistake yet.
     package func checkMeaning(by compiler: RequestCompiler) throws {
-        guard !parts.values.joins.isEmpty || expressions.contains(where: { $0.traits.contains(.request) }) else { return }
+        guard !parts.values.joins.isEmpty || !parts.values.tableJoins.isEmpty || expressions.contains(where: { $0.traits.contains(.request) }) else { return }
         var walk = CompilerWalk(compiler)
         do {
             try walk.select(self)
-        } catch let error as RequestError where error.kind != "ambiguous" {}
+        } catch let error as RequestError where error.kind != "ambiguous" && error.fields["place"] != "join" {}
     }
 
     // MARK: - Counting
@@ -85,7 +85,7 @@ extension Request {
     private func compileAggregate(
         _ name: String, _ expression: Expression, _ isDistinct: Bool, _ compiler: RequestCompiler
     ) throws -> CompiledRequest {
-        if expression.traits.contains(.aggregate) || expression.traits.contains(.row) {
+        if !expression.traits.isDisjoint(with: [.aggregate, .row, .window]) {
             throw RequestError.argument("\(name.lowercased()): expected a column or an expression of single rows")
         }
         if !parts.values.groups.isEmpty || parts.values.having != nil {

@@ -76,6 +76,7 @@ extension Request {
             if expression.isValue { throw RequestError.argument("cannot group by a value; use a column or an expression") }
             if expression.traits.contains(.row) { throw RequestError.argument("list the columns to group by one by one") }
             if expression.traits.contains(.aggregate) { throw RequestError.argument("rows cannot be grouped by an aggregate") }
+            if expression.traits.contains(.window) { throw RequestError.argument("rows cannot be grouped by a value over a window") }
         }
         return with { $0.groups = expressions }
     }
@@ -84,6 +85,7 @@ extension Request {
     /// of `filter`: aggregates of associations are.
     package func having(_ condition: Expression) throws -> Request {
         try condition.checkCondition("having")
+        if condition.traits.contains(.window) { return try filterByWindow(condition) }
         if parts.values.groups.isEmpty, !condition.traits.contains(.aggregate) { return try filter(condition) }
         let having = try parts.values.having.map { try $0.and(condition) } ?? condition
         return with { $0.having = having }
@@ -134,15 +136,18 @@ extension Request {
         list += ((parts.selection ?? []) + parts.annotations).map(\.expression)
         if let filter { list.append(filter) }
         if let having = parts.having { list.append(having) }
+        list += parts.tableJoins.compactMap(\.condition)
         return list
     }
 
     private var inner: [Request] {
         var list = parts.values.joins.map(\.association.request)
-        switch source.body {
-        case .compound(let compound): list += [compound.first] + compound.others.map(\.request)
-        case .request(let request): list.append(request)
-        case .table, .commonTable: break
+        for source in [source] + parts.values.tableJoins.map(\.source) {
+            switch source.body {
+            case .compound(let compound): list += [compound.first] + compound.others.map(\.request)
+            case .request(let request): list.append(request)
+            case .table, .commonTable: break
+            }
         }
         return list
     }

@@ -60,6 +60,7 @@ package final class Request: @unchecked Sendable {
     /// Those rows only for which a condition holds, of those that the request has so far.
     package func filter(_ condition: Expression) throws -> Request {
         try condition.checkCondition("filter")
+        if condition.traits.contains(.window) { return try filterByWindow(condition) }
         if condition.traits.contains(.aggregate) {
             throw RequestError.argument("filter cannot test an aggregate; use having(...) instead")
         }

@@ -74,6 +74,7 @@ package struct RequestCompiler {
     }
 
     func compileRows(_ request: Request, isFirst: Bool) throws -> CompiledRequest {
+        try request.checkHasOwnRows()
         let (plan, walk) = try compile({ Description(request, $1) }, { try $0.select(request, isFirst: isFirst) })
         let prefetches = try walk.layout.map { try self.prefetches(of: $0.root, isFirst) } ?? []
         return CompiledRequest(plan: plan, values: walk.values, prefetches: prefetches, schema: schema)

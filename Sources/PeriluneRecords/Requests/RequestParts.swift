@@ -13,6 +13,8 @@ final class RequestParts: Sendable {
         var groups: [Expression] = []
         var having: Expression?
         var joins: [Join] = []
+        /// Joins on any condition.
+        var tableJoins: [TableJoin] = []
         var prefetches: [Prefetch] = []
         var commonTables: [CommonTable] = []
         /// For the rows of an association.
@@ -23,6 +25,7 @@ final class RequestParts: Sendable {
             annotations = annotations.map { $0.map(change) }
             groups = groups.map(change)
             having = having.map(change)
+            tableJoins = tableJoins.map { TableJoin($0.kind, $0.source, $0.condition.map(change)) }
         }
     }
 

@@ -32,6 +32,11 @@ package final class RequestSource: Sendable {
         rowIDColumn = .column(TableSchema.rowID, of: table, alias: alias)
     }
 
+    /// Whether it has columns beside those of its table: `*` would bring them.
+    var hidesColumns: Bool {
+        if case .request(let request) = body { request.output.count > table.visibleColumns.count } else { false }
+    }
+
     func aliased(_ alias: String) -> RequestSource { RequestSource(table, alias: alias, body: body, reached: reached, schema: schema) }
 
     func reached(by identity: AssociationIdentity, fromItself: Bool) -> RequestSource {

@@ -6,22 +6,41 @@ extension Expression {
         let parts = parts
         return parts.requests.contains { $0.mayRead(table) } || parts.expressions.contains { $0.mayRead(table) }
     }
+
+    /// Whether its value needs more than the written row as it is found by itself: rows of the table that is written, a window, or
+    /// columns of what the request joins.
+    func needsRow(of request: Request) -> Bool {
+        mayRead(request.table) || traits.contains(.window)
+            || contains { part in
+                guard case .column(let table, _, let place) = part.kind else { return false }
+                switch place {
+                case .nearest: return !table.isSameTable(as: request.table)
+                case .alias(let alias): return alias.foldedName != request.source.alias?.foldedName
+                case .association: return true
+                }
+            }
+    }
 }
 
 extension Request {
     func mayRead(_ table: TableSchema) -> Bool {
-        switch source.body {
-        case .table: if self.table.kind != .table || self.table.isSameTable(as: table) { return true }
-        case .commonTable: break
-        case .compound(let compound):
-            if ([compound.first] + compound.others.map(\.request)).contains(where: { $0.mayRead(table) }) { return true }
-        case .request(let request): if request.mayRead(table) { return true }
-        }
         let parts = parts.values
+        if source.mayRead(table) || parts.tableJoins.contains(where: { $0.source.mayRead(table) }) { return true }
         let associations = parts.joins.map(\.association) + (parts.reach.map { [$0.association] } ?? [])
         return expressions.contains { $0.mayRead(table) }
             || associations.contains { association in association.hops.contains { $0.request.mayRead(table) } }
             || parts.commonTables.contains { $0.mayRead(table) }
+    }
+}
+
+extension Source {
+    fileprivate func mayRead(_ table: TableSchema) -> Bool {
+        switch body {
+        case .table: self.table.kind != .table || self.table.isSameTable(as: table)
+        case .commonTable: false
+        case .compound(let compound): ([compound.first] + compound.others.map(\.request)).contains { $0.mayRead(table) }
+        case .request(let request): request.mayRead(table)
+        }
     }
 }
 

@@ -30,7 +30,7 @@ struct Tokens {
     /// Words of SQL that are always written alike.
     enum Word: UInt8 {
         case select = 1, distinct, star, from, `where`, groupBy, having, orderBy, limit, offset, `as`, comma, open, close
-        case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, on, descending, nullsFirst, nullsLast
+        case and, or, not, minus, tilde, isNull, isNotNull, join, leftJoin, rightJoin, fullJoin, on, descending, nullsFirst, nullsLast
         case `in`, notIn, exists, notExists, between, notBetween, like, notLike, glob, notGlob, escape
         case `case`, when, then, `else`, end, cast, collate, filterWhere, countRows
         case with, withRecursive, union, unionAll, intersect, except, values
@@ -39,6 +39,8 @@ struct Tokens {
         case selectKeyNumber, orTextKeys, areNoTexts, asKeys, keyNumber, keyValue
         case joinLast, numberKeyValue, asNumber, ofItsOwn
         case updateAbort, updateFail, updateIgnore, updateReplace, updateRollback
+        case insertInto, insertAbort, insertFail, insertIgnore, insertReplace, insertRollback, onConflict, doNothing, doUpdate
+        case over, partitionBy, windowOrderBy, aggregateOrderBy
     }
 
     /// What is followed by something.
@@ -99,6 +101,8 @@ extension Tokens.Word {
         case .isNotNull: " IS NOT NULL"
         case .join: " JOIN "
         case .leftJoin: " LEFT JOIN "
+        case .rightJoin: " RIGHT JOIN "
+        case .fullJoin: " FULL JOIN "
         case .on: " ON "
         case .descending: " DESC"
         case .nullsFirst: " NULLS FIRST"
@@ -158,6 +162,19 @@ extension Tokens.Word {
         case .updateIgnore: "UPDATE OR IGNORE "
         case .updateReplace: "UPDATE OR REPLACE "
         case .updateRollback: "UPDATE OR ROLLBACK "
+        case .insertInto: "INSERT INTO "
+        case .insertAbort: "INSERT OR ABORT INTO "
+        case .insertFail: "INSERT OR FAIL INTO "
+        case .insertIgnore: "INSERT OR IGNORE INTO "
+        case .insertReplace: "INSERT OR REPLACE INTO "
+        case .insertRollback: "INSERT OR ROLLBACK INTO "
+        case .onConflict: " ON CONFLICT "
+        case .doNothing: "DO NOTHING"
+        case .doUpdate: "DO UPDATE SET "
+        case .over: " OVER ("
+        case .partitionBy: "PARTITION BY "
+        case .windowOrderBy: "ORDER BY "
+        case .aggregateOrderBy: " ORDER BY "
         case .set: " SET "
         case .equals: " = "
         case .is: " IS "

@@ -249,6 +249,9 @@ function members:count() return expression.unary(carrier(self), "aggregate", "co
 --- Whether no rows belong to a row.
 function members:is_empty() return expression.unary(carrier(self), "aggregate", "isEmpty") end
 
+--- Whether any rows belong to a row.
+function members:exists() return expression.unary(carrier(self), "aggregate", "exists") end
+
 for name, function_name in pairs{
   min = "minimum", max = "maximum", sum = "sum", average = "average", total = "total",
 } do
@@ -288,7 +291,7 @@ function members:as(name)
 end
 
 arity.limit(members, "association:", {
-  count = 0, is_empty = 0, min = 1, max = 1, sum = 1, average = 1, total = 1, unscoped = 0, as = 1,
+  count = 0, is_empty = 0, exists = 0, min = 1, max = 1, sum = 1, average = 1, total = 1, unscoped = 0, as = 1,
 }, { count = "use association:filter(...):count()" })
 
 -- What scripts see ------------------------------------------------------------------------------------------------------------

@@ -8,4 +8,5 @@
 
 require "perilune.expressions.methods"
 require "perilune.expressions.functions"
+require "perilune.expressions.windows"
 return require "perilune.expressions.constructors"

@@ -96,17 +96,9 @@ function methods:where(condition)
   return join(shape_with_shape(self.shape, "filter", condition.shape), self, condition)
 end
 
---- The value of a function over a window, which is written in SQL: `:over("PARTITION BY country ORDER BY name")`.
-function methods:over(window)
-  if window ~= nil and type(window) ~= "string" then
-    raise("argument", "expression:over: argument 1: expected SQL text, got " .. errors.describe(window))
-  end
-  return unary(self, "over", window or "")
-end
-
 require("perilune.runtime.arity").limit(methods, "column:", {
   json = 1, highlight = 2, snippet = 4, count = 0, sum = 0, total = 0, average = 0, min = 0, max = 0, json_group_array = 0, count_distinct = 0,
-  sum_distinct = 0, group_concat = 1, where = 1, over = 1,
+  sum_distinct = 0, group_concat = 1, where = 1,
 }, { count = "use column:count():where(condition) to count some rows" })
 
 return methods

@@ -34,6 +34,8 @@ local function carrier(request)
   return setmetatable(result, expression.metatable)
 end
 
+subquery.carrier = carrier
+
 --- The value that a request of one column gives.
 function subquery.scalar(request, place)
   if not request.node.selects then

@@ -111,8 +111,62 @@ function builders.filter(shape, context)
   return sql.filtering(table.unpack(build_all(shape.operands, context)))
 end
 
+--- An expression that a class gives a name.
+builders["named expression"] = function(shape, context) return build(shape.operands[1], context) end
+
+--- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }.
+local function read_order(shape)
+  local list = {}
+  for index, term in ipairs(shape.op == "terms" and shape.operands or { shape }) do
+    local is_descending, nulls_first = false, nil
+    while true do
+      if term.op == "asc" then is_descending = false
+      elseif term.op == "desc" then is_descending = true
+      elseif term.op == "nulls first" then nulls_first = true
+      elseif term.op == "nulls last" then nulls_first = false
+      else break end
+      term = term.operands[1]
+    end
+    list[index] = { term, is_descending, nulls_first }
+  end
+  return list
+end
+
+--- Terms of an order whose shapes are in a list from a position on.
+local function order_terms(shapes, first, context)
+  local terms = {}
+  for index, term in ipairs(read_order{ op = "terms", operands = table.move(shapes, first, #shapes, 1, {}) }) do
+    local shape, is_descending, nulls_first = table.unpack(term, 1, 3)
+    if shape.op == "sql" and not is_descending and nulls_first == nil then
+      terms[index] = sql_requests.order_text(shape.detail, build_all(shape.operands, context))
+    else terms[index] = sql_requests.ordering(build(shape, context), is_descending, nulls_first) end
+  end
+  return terms
+end
+
+--- A function that is given a window.
+local function build_function(shape, context)
+  if shape.op ~= "call" then return build(shape, context) end
+  return sql.call(shape.detail, build_all(shape.operands, context), false, true)
+end
+
+--- A window that is written in SQL.
 function builders.over(shape, context)
-  return sql.fragment("? OVER (" .. shape.detail .. ")", build_all(shape.operands, context))
+  return sql.fragment("? OVER (" .. shape.detail .. ")", { build_function(shape.operands[1], context) })
+end
+
+function builders.window(shape, context)
+  local partition_count, frame = shape.detail:match("^(%d+) (.*)$")
+  local operands, partitions = shape.operands, {}
+  local made = build_function(operands[1], context)
+  for index = 1, math.tointeger(partition_count) do partitions[index] = build(operands[index + 1], context) end
+  local orders = order_terms(operands, #partitions + 2, context)
+  return sql.over(made, partitions, orders, frame ~= "" and frame or nil)
+end
+
+function builders.ordered(shape, context)
+  local aggregate = build(shape.operands[1], context)
+  return sql.ordered(aggregate, order_terms(shape.operands, 2, context))
 end
 
 function builders.case(shape, context)
@@ -141,24 +195,6 @@ end
 
 builders["as"] = function()
   errors.raise("argument", "`:as(name)` can only name a whole selected column")
-end
-
---- The terms of an order: a list of { shape, whether it is descending, whether NULLs come first or nil }.
-local function read_order(shape)
-  local list = {}
-  for index, term in ipairs(shape.op == "terms" and shape.operands or { shape }) do
-    local is_descending, nulls_first = false, nil
-    while true do
-      if term.op == "asc" then is_descending = false
-      elseif term.op == "desc" then is_descending = true
-      elseif term.op == "nulls first" then nulls_first = true
-      elseif term.op == "nulls last" then nulls_first = false
-      else break end
-      term = term.operands[1]
-    end
-    list[index] = { term, is_descending, nulls_first }
-  end
-  return list
 end
 
 --- An expression as SQL without parameters, its columns without their table.

@@ -41,6 +41,12 @@ function sql_expressions.name(name) end
 ---@return perilune.sql_expression
 function sql_expressions.column_of_request(request, name) end
 
+--- `excluded.column`, in the assignments of an upsert.
+---@param request perilune.sql_request the table
+---@param name string
+---@return perilune.sql_expression
+function sql_expressions.excluded(request, name) end
+
 ---@param request perilune.sql_request
 ---@param name string a column of its table, or of its result
 ---@return perilune.sql_expression
@@ -89,8 +95,23 @@ function sql_expressions.cast(operand, type_name) end
 ---@param name string of an SQL function
 ---@param arguments perilune.sql_expression[]
 ---@param is_distinct? boolean
+---@param gets_window? boolean whether `over` comes next
 ---@return perilune.sql_expression
-function sql_expressions.call(name, arguments, is_distinct) end
+function sql_expressions.call(name, arguments, is_distinct, gets_window) end
+
+--- The value of a function over a window.
+---@param made perilune.sql_expression an aggregate, or a function such as rank
+---@param partitions perilune.sql_expression[]
+---@param orders perilune.sql_order[]
+---@param frame? string SQL
+---@return perilune.sql_expression
+function sql_expressions.over(made, partitions, orders, frame) end
+
+--- The aggregate, which takes its rows in an order.
+---@param aggregate perilune.sql_expression
+---@param orders perilune.sql_order[]
+---@return perilune.sql_expression
+function sql_expressions.ordered(aggregate, orders) end
 
 --- COUNT(*)
 ---@return perilune.sql_expression

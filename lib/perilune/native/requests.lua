@@ -71,6 +71,19 @@ function sql.reached_by(request, number, name, leads_back) end
 ---@return perilune.sql_request
 function sql.aliased(request, name) end
 
+--- The rows of either.
+---@param request perilune.sql_request
+---@param other perilune.sql_request
+---@return perilune.sql_request
+function sql.or_filter(request, other) end
+
+---@param request perilune.sql_request
+---@param kind "inner"|"left"|"right"|"full"|"cross"
+---@param other perilune.sql_request
+---@param condition? perilune.sql_expression
+---@return perilune.sql_request
+function sql.join(request, kind, other, condition) end
+
 ---@param request perilune.sql_request
 ---@param expressions perilune.sql_expression[]
 ---@param names (string|false)[]
@@ -155,6 +168,20 @@ function sql.compile(request, db, form, expression) end
 ---@param names? (string|false)[] of the returned expressions
 ---@return perilune.plan
 function sql.compile_update(request, db, columns, values, policy, returning, names) end
+
+---@param request perilune.sql_request of the table
+---@param db perilune.database
+---@param columns string[]
+---@param rows perilune.sql_request
+---@param policy? string
+---@param target? string[] the unique key of an upsert; empty: any
+---@param updated string[] columns that the upsert changes
+---@param values perilune.sql_expression[]
+---@param condition? perilune.sql_expression
+---@param returning? true|perilune.sql_expression[]
+---@param names? (string|false)[]
+---@return perilune.plan
+function sql.compile_insert(request, db, columns, rows, policy, target, updated, values, condition, returning, names) end
 
 ---@param request perilune.sql_request
 ---@param db perilune.database

@@ -10,11 +10,15 @@ local record_class = require "perilune.records.class"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
+local named_expressions = require "perilune.requests.named_expressions"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local building = require "perilune.expressions.swift_bridge"
 local request_building = require "perilune.requests.swift_bridge"
 local verbs = request.verbs
+
+--- What other statements that change rows have in common with these.
+local changing = {}
 
 local policies = { abort = true, fail = true, ignore = true, replace = true, rollback = true }
 
@@ -26,16 +30,20 @@ local function shift(method, most, first, ...)
   return has_database and first or nil, rest[1], rest[2]
 end
 
+--- Raises unless what is done in a conflict is one of SQLite's policies, or not said.
+function changing.check_policy(method, policy)
+  if policy ~= nil and not policies[policy] then
+    raise("argument", method .. ": on_conflict is one of abort, fail, ignore, replace, rollback; got " .. errors.describe(policy))
+  end
+end
+
 local function read_options(method, options)
   if options == nil then return {} end
   if type(options) ~= "table" or getmetatable(options) ~= nil then
     raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))
   end
   checks.option_names(method, options, { returning = true, on_conflict = method == "update_all" or nil })
-  if options.on_conflict ~= nil and not policies[options.on_conflict] then
-    raise("argument", method .. ": on_conflict must be one of abort, fail, ignore, replace, rollback; got "
-      .. errors.describe(options.on_conflict))
-  end
+  changing.check_policy(method, options.on_conflict)
   return options
 end
 
@@ -71,7 +79,7 @@ local function read_assignments(self, assignments)
   if #names == 0 then raise("argument", "update_all: expected at least one column to change") end
   table.sort(names)
   for index, name in ipairs(names) do
-    local column = self.node.root.source:column(name)
+    local column = named_expressions.check_column(self.node.root.source:column(name), "update_all")
     names[index] = column.shape.detail
     values[index] = value_of(self, column, assignments[name])
     shapes[index] = values[index].shape
@@ -140,6 +148,8 @@ local function run(self, db, returning)
   return attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan))
 end
 
+changing.run, changing.read_returning = run, read_returning
+
 --- What a verb would run: the request that stands for the change, the database, and what is to be returned.
 local changes = {}
 
@@ -187,4 +197,4 @@ function verbs:statement(verb, ...)
   return require("perilune.records.statements").make(plan.sql, table.pack(request_plans.values(change, plan)))
 end
 
-return verbs
+return changing

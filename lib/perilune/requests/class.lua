@@ -5,6 +5,9 @@ local request = require "perilune.requests.request"
 require "perilune.requests.fetching"
 require "perilune.requests.changes"
 require "perilune.requests.prepared"
+require "perilune.requests.joins"
+require "perilune.requests.keyset_pages"
+local inserting = require "perilune.requests.inserting"
 
 local class_request = sources.class_request
 
@@ -33,6 +36,8 @@ function methods.unscoped(class)
   return sources.unscoped_request(class)
 end
 
+methods.insert_from = inserting.insert_from
+
 require("perilune.runtime.arity").limit(methods, "", { all = 0, unscoped = 0 })
 
 --- A named request as a method of the class, and of those that extend it, which may have another one of that name.
@@ -52,6 +57,7 @@ function request_class.member(class, name)
   if method then return method end
   if name == "c" then return sources.of_class(class):columns_table() end
   if name == "requests" then return sources.of_class(class).requests end
+  if name == "expressions" then return sources.of_class(class).expressions end
   return named_request(class, name)
 end
 

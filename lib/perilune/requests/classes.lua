@@ -41,6 +41,26 @@ function classes.base(class)
   return base and base.class
 end
 
+--- The association that a class, or one that it extends, keeps under a name; or nil.
+function classes.association(class, name)
+  for ancestor in record.ancestors(record.info(class)) do
+    local found = ancestor.associations[name]
+    if found then return found end
+  end
+end
+
+--- The names of the associations of a class, in order.
+function classes.association_names(class)
+  local names, known = {}, {}
+  for ancestor in record.ancestors(record.info(class)) do
+    for name in pairs(ancestor.associations) do
+      if not known[name] then names[#names + 1], known[name] = name, true end
+    end
+  end
+  table.sort(names)
+  return names
+end
+
 local describe_value = errors.describe
 
 --- A value for messages: records, classes, requests and associations by name.

@@ -64,18 +64,58 @@ local function column_of(self, name)
   return node.root.source:column(name, node.alias)
 end
 
+--- The condition of a field that is no column: an association by its name, or a path to a column, with all others that have the same
+-- beginning. Nothing if there is no such association.
+local function of_association(self, name, condition, done)
+  local of = require("perilune.requests.request").association_condition
+  if self.node.is_result or not of then return nil end
+  local first = name:match("^([^.]+)%.")
+  if not first then return of(self, name, condition[name], nil, name) end
+  local found = {}
+  for other, value in next, condition do
+    local rest = type(other) == "string" and other:sub(1, #first + 1) == first .. "." and other:sub(#first + 2)
+    if rest and rest ~= "" then found[rest], done[other] = value, true end
+  end
+  return next(found) ~= nil and of(self, first, nil, found, name) or nil
+end
+
+--- A column that has not been found yet: another connection may have added it. The names of associations are near ones, too.
+local function column_or_raise(self, name)
+  local source = self.node.root.source
+  local is_there, column = pcall(source.column, source, name, self.node.alias)
+  if is_there then return column end
+  local names = source.class and column.kind == "unknown_column" and classes.association_names(source.class) or {}
+  if #names == 0 then error(column, 0) end
+  local first = name:match("^([^.]+)%.")
+  if first then errors.raise_unknown("association", first, names) end
+  for _, other in ipairs(require("perilune.requests.named_expressions").names(source)) do names[#names + 1] = other end
+  local schema = source:schema()
+  for _, info in ipairs(schema and schema.columns or {}) do names[#names + 1] = info.name end
+  errors.raise_unknown_column(name, source.table, names)
+end
+
+--- The condition of a field.
+-- @tparam table done other fields that are part of it
+local function of_field(self, name, condition, done)
+  local source = self.node.root.source
+  local is_column = self.node.is_result or source:column_named(name, self.node.alias)
+  local found = not is_column and of_association(self, name, condition, done)
+  if found then return found end
+  return compare(is_column and column_of(self, name) or column_or_raise(self, name), condition[name], name)
+end
+
 --- `{ column = value, ... }`: all of them.
 local function of_table(self, method, condition)
-  local first, value = next(condition)
+  local first = next(condition)
   if first == nil then
     raise("argument", method .. "{}: an empty table is not a condition; omit it, or use all()")
   elseif next(condition, first) == nil then
     check_key(first, method)
-    return compare(column_of(self, first), value, first)
+    return of_field(self, first, condition, {})
   end
-  local result
+  local result, done = nil, {}
   for _, name in ipairs(sorted_names(condition, method)) do
-    result = all_of(result, compare(column_of(self, name), condition[name], name))
+    if not done[name] then result = all_of(result, of_field(self, name, condition, done)) end
   end
   return result
 end

@@ -110,6 +110,7 @@ local function multiplies(node)
   while node.parent do
     if node.op == "distinct" or node.op == "group" then return false end
     local is_joined = node.op:find(" required$") or node.op:find(" optional$")
+    if node.op:find("^table join ") then return true end
     if is_joined and (node.other.root.kind == "has_many" or multiplies(node.other)) then return true end
     node = node.parent
   end

@@ -36,8 +36,8 @@ local function member(info, name)
   return found
 end
 
---- What each class has of its own: its columns and its named requests.
-local own_members = { c = true, requests = true }
+--- What each class has of its own: its columns, its named requests and expressions.
+local own_members = { c = true, requests = true, expressions = true }
 
 --- What the classes that it extends have under a name, or every class has.
 local function inherited(info, name)
@@ -102,10 +102,11 @@ function record_classes.scope(class)
   end)
 end
 
---- The columns and the named requests of a class keep their places.
+--- The columns, the named requests and expressions of a class keep their places.
 record.definers[#record.definers + 1] = function(_, name, value)
-  if not marks.is_association(value) and (name == "c" or name == "requests") then
-    raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests")
+  if not marks.is_association(value) and own_members[name] then
+    raise("readonly", "`" .. name .. "` of a record class cannot be set; named requests are functions in Class.requests, named "
+      .. "expressions are in Class.expressions")
   end
   return false
 end

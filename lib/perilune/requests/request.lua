@@ -26,6 +26,8 @@ local request = {
   class_methods = {},
   --- Fetches requests that include associations: `fetch_associated(request, db, plan)`. The room of associations sets it.
   fetch_associated = nil,
+  --- The condition of a field that is no column: `association_condition(request, name, value, path, place)`. The same room sets it.
+  association_condition = nil,
 }
 
 --- The methods of all requests; associations have those of `derivations` too.
@@ -229,7 +231,7 @@ function derivations:order(first, ...)
     local ordered = node.by_order[first]
     if ordered then return derive(self, ordered) end
     local column = not node.is_result and node.root.source:column_named(first, node.alias)
-    if column then
+    if column and column.shape.count == 0 then
       ordered = node_with_shape(node, "order", column.shape)
       node.by_order[first] = ordered
       return derive(self, ordered)

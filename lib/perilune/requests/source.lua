@@ -6,6 +6,7 @@ local classes = require "perilune.requests.classes"
 local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
+local named_expressions = require "perilune.requests.named_expressions"
 local request = require "perilune.requests.request"
 local sql_names = require "perilune.runtime.names"
 local verbs, derivations = request.verbs, request.derivations
@@ -58,7 +59,7 @@ end
 
 --- The expression of a column if the table has one of that name, in any case.
 -- @param ?place see columns_of
-function Source:column_named(name, place)
+function Source:table_column(name, place)
   local columns = self:columns_of(place)
   local column = columns[name]
   if column then return column end
@@ -68,6 +69,11 @@ function Source:column_named(name, place)
   column = columns[spelling] or new_column(self, spelling, place)
   columns[name], columns[spelling] = column, column
   return column
+end
+
+--- The same, or an expression that the class has given that name.
+function Source:column_named(name, place)
+  return self:columns_of(place)[name] or self:table_column(name, place) or named_expressions.find(self, name, place)
 end
 
 --- The expression of a column; raises, naming the nearest, if there is none. Where no database at hand has the table, any name
@@ -85,6 +91,7 @@ function Source:column(name, place)
   local schema, names = self:schema(), {}
   if not schema then return new_column(self, name, place) end
   for index, info in ipairs(schema.columns) do names[index] = info.name end
+  for _, other in ipairs(named_expressions.names(self)) do names[#names + 1] = other end
   errors.raise_unknown_column(name, self.table, names)
 end
 
@@ -188,6 +195,10 @@ local function request_metatable(source, alias)
     __call = function()
       raise("argument", "cannot call a request; to iterate over its rows use `for row in request:rows() do`")
     end,
+    __bor = function(left, right)
+      if not marks.is_request(left) then left, right = right, left end
+      return verbs.or_filter(left, right)
+    end,
     __pairs = function()
       raise("argument", "cannot iterate over a request itself; use `for row in request:rows() do`, or request:fetch_all()")
     end,
@@ -238,6 +249,8 @@ function sources.of_class(class)
   }, Source)
   by_class[class] = source
   source.requests = requests_table(class)
+  local base = classes.base(class)
+  source.expressions = named_expressions.new(source, base and sources.of_class(base))
   source.all_requests = function()
     local all, named = {}, class
     while named do

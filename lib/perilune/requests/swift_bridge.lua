@@ -75,8 +75,9 @@ steps["then order"] = function(node, built, context) return order(node, built, c
 local function named(shape, context)
   local expressions, names = {}, {}
   for index, term in ipairs(shape.operands) do
-    names[index] = term.op == "as" and term.detail or false
-    expressions[index] = build(term.op == "as" and term.operands[1] or term, context)
+    local is_named = term.op == "as" or term.op == "named expression"
+    names[index] = is_named and term.detail or false
+    expressions[index] = build(is_named and term.operands[1] or term, context)
   end
   return expressions, names
 end

@@ -1,0 +1,137 @@
+/// `OVER (...)`: the rows that a function sees with each row.
+package struct Window: Sendable {
+    let partitions: [Expression]
+    let orders: [Ordering]
+    /// The frame as SQL: `ROWS BETWEEN 2 PRECEDING AND CURRENT ROW`. `nil`: up to the current row and its peers, or, without an order, all.
+    let frame: String?
+
+    package init(partitions: [Expression] = [], orders: [Ordering] = [], frame: String? = nil) {
+        self.partitions = partitions
+        self.orders = orders
+        self.frame = frame
+    }
+
+    var parts: [Expression] { partitions + orders.map(\.expression) }
+}
+
+extension FunctionCall {
+    /// Functions that have a value only over a window.
+    static let windowFunctions: Set<String> = [
+        "row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead", "first_value", "last_value", "nth_value",
+    ]
+
+    /// Functions of SQLite that see one row.
+    private static let rowFunctions: Set<String> = [
+        "abs", "coalesce", "date", "datetime", "glob", "hex", "ifnull", "iif", "instr", "json_extract", "julianday", "length", "like",
+        "lower", "ltrim", "nullif", "printf", "quote", "random", "replace", "round", "rtrim", "strftime", "substr", "time", "trim",
+        "typeof", "unicode", "unixepoch", "upper",
+    ]
+
+    var needsWindow: Bool { Self.windowFunctions.contains(name.foldedName) && window == nil }
+
+    fileprivate var isOfRow: Bool {
+        let name = name.foldedName
+        return Self.rowFunctions.contains(name) || (name == "min" || name == "max") && arguments.count != 1
+    }
+}
+
+extension Expression {
+    /// The value that a function has over a window of rows: an aggregate, or a function such as `rank`.
+    package func over(_ window: Window) throws -> Expression {
+        guard case .function(let call) = kind, call.window == nil else {
+            throw RequestError.argument("only an aggregate or a function such as rank has a value over a window of rows")
+        }
+        let name = call.name
+        if call.isOfRow { throw RequestError.argument("\(name) is a function of one row: it has no window") }
+        if call.isDistinct { throw RequestError.argument("SQLite has no distinct aggregates over a window: \(name)") }
+        if !call.orders.isEmpty {
+            throw RequestError.argument("\(name): over a window the order is that of the window: over{ order_by = ... }")
+        }
+        if call.filter != nil, FunctionCall.windowFunctions.contains(name.foldedName) {
+            throw RequestError.argument("only an aggregate takes some rows and leaves others: \(name)")
+        }
+        if (call.parts + window.parts).contains(where: { $0.traits.contains(.window) }) {
+            throw RequestError.argument("a value over a window cannot be part of another one: \(name)")
+        }
+        for part in window.parts where part.isValue {
+            throw RequestError.argument("\(name): a value makes neither an order nor partitions; give a column or an expression")
+        }
+        return try .make(
+            FunctionCall(name, call.arguments, isOfRows: call.isOfRows, filter: call.filter, window: window), isAggregate: false)
+    }
+
+    /// The same aggregate, which takes its rows in an order.
+    package func ordered(by orders: [Ordering]) throws -> Expression {
+        guard case .function(let call) = kind, traits.contains(.aggregate) else {
+            throw RequestError.argument("only an aggregate takes its rows in an order")
+        }
+        guard OrderedAggregate.names.contains(call.name.foldedName) else {
+            throw RequestError.argument("the order makes no difference to \(call.name); it does to group_concat and json_group_array")
+        }
+        if call.isDistinct { throw RequestError.argument("a distinct aggregate takes its rows in no order of its own: \(call.name)") }
+        return try .make(
+            FunctionCall(call.name, call.arguments, filter: call.filter, orders: call.orders + orders), isAggregate: true)
+    }
+}
+
+// MARK: - Writing
+
+extension CompilerWalk {
+    mutating func window(_ window: Window) throws {
+        tokens.add(.over)
+        var isFirst = true
+        func space(_ walk: inout CompilerWalk) {
+            if !isFirst { walk.tokens.add(.text, CollectionOfOne(0x20)) }
+            isFirst = false
+        }
+        if !window.partitions.isEmpty {
+            space(&self)
+            tokens.add(.partitionBy)
+            try list(window.partitions) { walk, part in try walk.expression(part) }
+        }
+        if !window.orders.isEmpty {
+            space(&self)
+            var isFirstTerm = true
+            try order(window.orders, &isFirstTerm, begin: .windowOrderBy)
+        }
+        if let frame = window.frame {
+            space(&self)
+            tokens.add(.text, frame.utf8)
+        }
+        tokens.add(.close)
+    }
+
+    /// SQLite knows an order inside of aggregates from 3.44 on; before, Perilune's own aggregate stands in.
+    mutating func orderedAggregate(_ call: FunctionCall) throws {
+        guard !OrderedAggregate.isBuiltIn else {
+            tokens.add(.function, call.name.utf8)
+            try list(call.arguments) { walk, argument in try walk.expression(argument) }
+            var isFirst = true
+            try order(call.orders, &isFirst, begin: .aggregateOrderBy)
+            tokens.add(.close)
+            return try filter(of: call)
+        }
+        let isJSON = call.name.foldedName == "json_group_array"
+        if isJSON { tokens.add(.text, "json('[' || ifnull(".utf8) }
+        tokens.add(.name, OrderedAggregate.functionName.utf8)
+        tokens.add(.open)
+        tokens.add(.text, try "'\(OrderedAggregate.directions(of: call.orders))'".utf8)
+        tokens.add(.comma)
+        if isJSON {
+            tokens.add(.text, "json_quote(".utf8)
+            try expression(call.arguments[0])
+            tokens.add(.text, "), ','".utf8)
+        } else {
+            try expression(call.arguments[0])
+            tokens.add(.comma)
+            if call.arguments.count > 1 { try expression(call.arguments[1]) } else { tokens.add(.text, "','".utf8) }
+        }
+        for order in call.orders {
+            tokens.add(.comma)
+            try expression(order.expression)
+        }
+        tokens.add(.close)
+        try filter(of: call)
+        if isJSON { tokens.add(.text, ", '') || ']')".utf8) }
+    }
+}

@@ -1,0 +1,52 @@
+/// Filtering by values over a window, which SQL has no clause for: the values are computed for the rows that there are so far, in a
+/// sub-request.
+extension Request {
+    private static let holds = "perilune_holds"
+
+    func filterByWindow(_ condition: Expression) throws -> Request {
+        let parts = parts.values
+        if case .table = source.body, parts.groups.isEmpty, parts.having == nil, parts.selection == nil || !parts.isDistinct,
+            let key = try? keyColumns()
+        {
+            return try filterByKeys(of: condition, key)
+        }
+        return try filterNested(condition)
+    }
+
+    /// The rows whose keys are among those for which the condition holds.
+    private func filterByKeys(of condition: Expression, _ key: [Expression]) throws -> Request {
+        let parts = parts.values
+        let multiplies = parts.joins.contains { join in join.association.isPlural }
+        if multiplies || !parts.tableJoins.isEmpty {
+            throw RequestError.argument(
+                "filter: a condition over a window is one of rows of `\(table.name)`, which come several times where others are joined "
+                    + "to them: filter before the join, or make a common table of the joined rows")
+        }
+        let rows = Request(source: source, filter: filter, parts: self.parts).withoutColumns.with { $0.annotations = [] }
+        var columns = try key.enumerated().map { try SelectedColumn($1, name: "perilune_key_\($0)") }
+        columns.append(try SelectedColumn(condition, name: Self.holds))
+        let values = try rows.select(columns)
+        let table = try values.resultTable(named: table.name)
+        let found = Request(source: Source(table, body: .request(values), schema: nil))
+        let kept = try found.filter(found.column(Self.holds)).select(key.indices.map { try SelectedColumn(found.source.column($0)) })
+        let own = key.count == 1 ? key[0] : try Expression.row(key)
+        return Request(
+            source: source, filter: try own.isIn(kept), orders: orders, limit: limit, offset: offset, parts: self.parts)
+    }
+
+    /// The rows themselves as a table: for groups, and for what has no key.
+    private func filterNested(_ condition: Expression) throws -> Request {
+        if hasLimit { throw RequestError.argument("filter: a condition over a window comes before the limit") }
+        if !parts.values.prefetches.isEmpty || parts.values.joins.contains(where: \.hasInclusion) {
+            throw RequestError.argument("filter: a condition over a window of groups, or of rows without a key, comes before including_...")
+        }
+        if !orders.isEmpty, !isWhole {
+            throw RequestError.argument("filter: a condition over a window of groups comes before the order, which names columns of the result")
+        }
+        let inner = try Request(source: source, filter: filter, parts: parts).annotated(
+            with: [SelectedColumn(condition, name: Self.holds)])
+        let table = isWhole ? table : try resultTable(named: table.name)
+        let source = Source(table, alias: isWhole ? source.alias : nil, body: .request(inner), schema: isWhole ? source.schema : nil)
+        return Request(source: source, filter: Expression(.resultColumn(Self.holds), .boolean), orders: orders)
+    }
+}

@@ -1,0 +1,82 @@
+/// A table, or the rows of a request, that is joined on any condition.
+struct TableJoin: Sendable {
+    let kind: TableJoinKind
+    let source: Source
+    /// `nil` for a cross join.
+    let condition: Expression?
+
+    init(_ kind: TableJoinKind, _ source: Source, _ condition: Expression?) {
+        self.kind = kind
+        self.source = source
+        self.condition = condition
+    }
+}
+
+package enum TableJoinKind: String, Sendable {
+    case inner, left, right, full, cross
+
+    var word: Tokens.Word {
+        switch self {
+        case .inner: .join
+        case .left: .leftJoin
+        case .right: .rightJoin
+        case .full: .fullJoin
+        case .cross: .joinLast
+        }
+    }
+
+    /// Whether there are rows that the request itself has no row for.
+    fileprivate var addsRows: Bool { self == .right || self == .full }
+}
+
+extension Request {
+    /// Each row beside each of another request for which the condition holds.
+    ///
+    /// - Parameter other: Whole rows of a table, a view or a common table. What it is derived to have comes before the join.
+    package func joined(_ kind: TableJoinKind, to other: Request, on condition: Expression?) throws -> Request {
+        try other.checkIsPlain("a join")
+        guard other.isWhole else {
+            throw RequestError.argument(
+                "a join: expected a request of whole rows; make a common table of one that selects columns: "
+                    + "perilune.common_table(name, request)")
+        }
+        if source.alias == nil, other.source.alias == nil, table.isSameTable(as: other.table) {
+            throw RequestError(
+                "ambiguous", "`\(table.name)` is joined to itself: give one of them an alias, Class:aliased(\"other\")",
+                fields: ["table": table.name])
+        }
+        try condition?.checkCondition("the condition of a join")
+        if let condition, !condition.traits.isDisjoint(with: [.aggregate, .window]) {
+            throw RequestError.argument("the condition of a join is about single rows: it has no aggregates, and no windows")
+        }
+        let source = other.joinedSource
+        return with { parts in
+            parts.tableJoins.append(TableJoin(kind, source, condition))
+            for table in other.parts.values.commonTables where !parts.commonTables.contains(where: { $0 === table }) {
+                parts.commonTables.append(table)
+            }
+        }
+    }
+
+    /// Its source, where it has all rows of it; else the request as one.
+    private var joinedSource: Source {
+        let isAll = filter == nil && orders.isEmpty && limit == nil && offset == 0
+        if isAll, parts.hasOnlyCommonTables { return source }
+        return Source(table, alias: source.alias, body: .request(self), schema: source.schema)
+    }
+
+    /// Raises where whole rows are wanted, but some rows of the result have none.
+    func checkHasOwnRows() throws {
+        let parts = parts.values
+        guard parts.selection == nil, let join = parts.tableJoins.first(where: { $0.kind.addsRows }) else { return }
+        throw RequestError.argument(
+            "a \(join.kind.rawValue) join gives rows without a row of `\(table.name)`: select the columns that are wanted")
+    }
+}
+
+extension RequestParts {
+    fileprivate var hasOnlyCommonTables: Bool {
+        values.selection == nil && values.annotations.isEmpty && !values.isDistinct && values.groups.isEmpty && values.having == nil
+            && values.joins.isEmpty && values.tableJoins.isEmpty && values.prefetches.isEmpty && values.reach == nil
+    }
+}

@@ -1,0 +1,110 @@
+--- Pages that begin behind a row.
+
+db:execute[[
+  CREATE TABLE book (id INTEGER PRIMARY KEY, title TEXT NOT NULL, year INTEGER, price REAL, added DATE, raw BLOB);
+  CREATE TABLE seat (hall TEXT NOT NULL, number INTEGER NOT NULL, price INTEGER NOT NULL, PRIMARY KEY (hall, number)) WITHOUT ROWID;
+  CREATE INDEX book_year ON book (year)]]
+
+local Book, Seat = perilune.record("book"), perilune.record("seat")
+
+local function fill(count)
+  local years = { 1800, 1850, 1900, false }
+  for id = 1, count do
+    Book{ id = id, title = "t" .. id % 3, year = years[id * 7 % 4 + 1] or nil, price = id % 2 == 0 and id / 4 or nil,
+      added = ("2026-01-%02d"):format(id % 5 + 1), raw = string.char(id % 4, 0, 255) }:insert()
+  end
+end
+
+local function ids(list)
+  local result = {}
+  for index, record in ipairs(list) do result[index] = record.id end
+  return table.concat(result, " ")
+end
+
+--- The ids of all pages, forwards, and then backwards from the last.
+local function walk(request, size)
+  local parts, cursor, last = {}, nil, nil
+  repeat
+    if #parts > 30 then error("the pages have no end: " .. tostring(request) .. ": " .. table.concat(parts, " ")) end
+    last = request:page_after(cursor, size)
+    if #last.records > 0 then parts[#parts + 1] = ids(last.records) end
+    cursor = last.next
+  until not cursor
+  local back = {}
+  cursor = nil
+  repeat
+    if #back > 30 then error("the pages have no beginning: " .. tostring(request) .. ": " .. table.concat(back, " ")) end
+    local page = request:page_before(cursor, size)
+    if #page.records > 0 then table.insert(back, 1, ids(page.records)) end
+    cursor = page.previous
+  until not cursor
+  return table.concat(parts, " "), table.concat(back, " ")
+end
+
+test("pages follow each other over any order, both ways", function()
+  fill(23)
+  local c = Book.c
+  for _, request in ipairs{
+    Book:all(), Book:order("id"), Book:order(c.id:desc()), Book:order("year"), Book:order(c.year:desc()), Book:order(c.year:asc():nulls_last()),
+    Book:order(c.year:desc():nulls_first(), "title"), Book:order("title", c.year:desc(), c.id:desc()), Book:order("price"),
+    Book:order("added", c.price:desc():nulls_last()), Book:order("raw", "title"), Book:order(c.year + c.id, c.title:collating("nocase")),
+    Book:order("title"):reversed(), Book:filter(c.id:gt(5)):order("year"):then_order(c.title:desc()), Book:order(c.id % 3),
+    Book:order("title", "id"), Book:order(c.title:desc(), c.id:desc()), Book:aliased("b"):order("year"),
+  } do
+    local terms_first = ids((request.node.op == "table" and request:order("id") or request):then_order("id"):fetch_all())
+    for _, size in ipairs{ 1, 4, 23, 50 } do
+      local forwards, backwards = walk(request, size)
+      if request.node.op ~= "reversed" then equal(forwards, terms_first) end
+      equal(backwards, forwards)
+    end
+  end
+end)
+
+test("a page has its records, and cursors where there are more", function()
+  fill(5)
+  local first = Book:order("id"):page_after(nil, 2)
+  equal({ ids(first.records), first.previous, first.size }, { "1 2", nil, 2 })
+  local second = Book:order("id"):page_after(first.next, 2)
+  equal({ ids(second.records), second.previous ~= nil }, { "3 4", true })
+  local third = Book:order("id"):page_after(second.next, 2)
+  equal({ ids(third.records), third.next }, { "5", nil })
+  equal(ids(Book:order("id"):page_before(third.previous, 2).records), "3 4")
+  equal(ids(Book:order("id"):page_before(second.previous, 2).records), "1 2")
+  equal(Book:order("id"):page_before(second.previous, 2).previous, nil)
+  equal(#Book:none():page_after(nil, 3).records, 0)
+  equal(first.next:match("^[%w_-]+$"), first.next)
+end)
+
+test("rows that come and go before a cursor change nothing", function()
+  fill(10)
+  local first = Book:order("id"):page_after(nil, 4)
+  Book:filter_keys{ 1, 2, 4 }:delete_all()
+  Book{ id = 0, title = "new" }:insert()
+  equal(ids(Book:order("id"):page_after(first.next, 3).records), "5 6 7")
+end)
+
+test("keys of several columns, and classes with included rows", function()
+  Seat:insert_all{ { hall = "a", number = 1, price = 3 }, { hall = "a", number = 2, price = 1 }, { hall = "b", number = 1, price = 2 } }
+  local page = Seat:order("hall"):page_after(nil, 1)
+  equal(page.records[1].number, 1)
+  page = Seat:order("hall"):page_after(page.next, 1)
+  equal({ page.records[1].hall, page.records[1].number }, { "a", 2 })
+  equal(Seat:order("price"):page_after(Seat:order("price"):page_after(nil, 2).next, 2).records[1].price, 3)
+end)
+
+test("what is no cursor is refused", function()
+  fill(5)
+  local by_id, by_title = Book:order("id"), Book:order("title")
+  local cursor = by_id:page_after(nil, 2).next
+  matches(fails("argument", function() by_title:page_after(cursor, 2) end), "another order")
+  matches(fails("argument", function() by_id:page_after("x", 2) end), "no cursor")
+  matches(fails("argument", function() by_id:page_after("", 2) end), "no cursor")
+  matches(fails("argument", function() by_id:page_after("!!!!", 2) end), "no cursor")
+  matches(fails("argument", function() by_id:page_after(5, 2) end), "no cursor")
+  matches(fails("argument", function() by_id:page_after(cursor .. "AAAA", 2) end), "no cursor")
+  matches(fails("argument", function() by_id:page_after(cursor:sub(1, 8), 2) end), "no cursor")
+  matches(fails("argument", function() by_id:page_after(nil, 0) end), "at least 1")
+  matches(fails("argument", function() by_id:limit(3):page_after(nil, 2) end), "limit")
+  matches(fails("argument", function() by_id:select("id"):page_after(nil, 2) end), "select")
+  matches(fails("argument", function() Book:order("year, id"):page_after(nil, 2) end), "SQL text")
+end)

@@ -1,0 +1,191 @@
+--- Values over windows of rows, aggregates with FILTER, ORDER BY and DISTINCT, and filtering by a value over a window.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL, country TEXT);
+  CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER NOT NULL REFERENCES author, title TEXT NOT NULL COLLATE NOCASE, year INTEGER,
+    pages INTEGER);
+  CREATE TABLE seat (hall TEXT, number INTEGER, price INTEGER, PRIMARY KEY (hall, number)) WITHOUT ROWID;
+  CREATE VIEW thick AS SELECT title, pages FROM book WHERE pages > 300;
+  INSERT INTO author VALUES (1, 'Melville', 'US'), (2, 'Camus', 'France'), (3, 'Nobody', NULL);
+  INSERT INTO book VALUES (1, 1, 'Typee', 1846, 326), (2, 1, 'Moby-Dick', 1851, 635), (3, 1, 'omoo', 1847, NULL), (4, 2, 'The Plague', 1947, 308),
+    (5, 2, 'The Fall', 1956, 147);
+  INSERT INTO seat VALUES ('a', 1, 10), ('a', 2, 30), ('b', 1, 20), ('b', 2, 5)]]
+
+local Author, Book, Seat = perilune.record("author"), perilune.record("book"), perilune.record("seat")
+local Thick = perilune.record("thick")
+Author.books = Author:has_many(Book)
+Book.author = Book:belongs_to(Author)
+local c = Book.c
+
+--- What an expression is for each book, in the order of their ids.
+local function values(expression)
+  return Book:order("id"):select(expression:as("value")):fetch_optional_values()
+end
+
+local null = perilune.null
+local by_author = { partition_by = "author_id", order_by = "year" }
+
+test("functions of a window number, rank and share out the rows", function()
+  equal(values(perilune.row_number():over(by_author)), { 1, 3, 2, 1, 2 })
+  equal(values(perilune.row_number():over{ order_by = c.id:desc() }), { 5, 4, 3, 2, 1 })
+  equal(values(perilune.rank():over{ order_by = "author_id" }), { 1, 1, 1, 4, 4 })
+  equal(values(perilune.dense_rank():over{ order_by = c.author_id }), { 1, 1, 1, 2, 2 })
+  equal(values(perilune.percent_rank():over{ order_by = "author_id" }), { 0.0, 0.0, 0.0, 0.75, 0.75 })
+  equal(values(perilune.cume_dist():over{ order_by = "author_id" }), { 0.6, 0.6, 0.6, 1.0, 1.0 })
+  equal(values(perilune.ntile(2):over{ order_by = "id" }), { 1, 1, 1, 2, 2 })
+end)
+
+test("rows before and behind, and those of a frame", function()
+  equal(values(c.title:lag():over(by_author)), { null, "omoo", "Typee", null, "The Plague" })
+  equal(values(c.title:lead(2, "none"):over(by_author)), { "Moby-Dick", "none", "none", "none", "none" })
+  equal(values(c.title:first_value():over(by_author)), { "Typee", "Typee", "Typee", "The Plague", "The Plague" })
+  equal(values(c.id:last_value():over{ partition_by = "author_id", order_by = "year", frame = { rows = { 0, "unbounded" } } }),
+    { 2, 2, 2, 5, 5 })
+  equal(values(c.id:nth_value(2):over{ partition_by = c.author_id, order_by = { "year" }, frame = { rows = { "unbounded", "unbounded" } } }),
+    { 3, 3, 3, 5, 5 })
+end)
+
+test("aggregates over windows: running totals, moving averages, of some rows", function()
+  equal(values(c.pages:sum():over(by_author)), { 326, 961, 326, 308, 455 })
+  equal(values(c.id:sum():over{}), { 15, 15, 15, 15, 15 })
+  equal(values(c.id:sum():over()), { 15, 15, 15, 15, 15 })
+  equal(values(c.id:average():over{ order_by = "id", frame = { rows = { -1, 1 } } }), { 1.5, 2.0, 3.0, 4.0, 4.5 })
+  equal(values(c.id:sum():over{ order_by = "year", frame = { range = { -10, 0 } } }), { 1, 6, 4, 4, 9 })
+  equal(values(c.id:sum():over{ order_by = "author_id", frame = { groups = { 0, 0 }, exclude = "current_row" } }), { 5, 4, 3, 5, 4 })
+  equal(values(perilune.count():over{ partition_by = "author_id" }), { 3, 3, 3, 2, 2 })
+  equal(values(c.id:count():where(c.pages:gt(310)):over{ order_by = "id" }), { 1, 2, 2, 2, 2 })
+  equal(values(c.id:sum():over("PARTITION BY author_id ORDER BY id")), { 1, 3, 6, 4, 9 })
+end)
+
+test("a value over a window is an expression like others", function()
+  equal(values(c.pages * 100 // c.pages:sum():over{ partition_by = "author_id" }), { 33, 66, null, 67, 32 })
+  local rows = Book:annotated_with(perilune.rank():over{ order_by = c.pages:desc():nulls_last() }:as("place")):order("place"):fetch_all()
+  equal({ rows[1].title, rows[1].place, rows[5].place }, { "Moby-Dick", 1, 5 })
+  equal(Book:order(perilune.row_number():over{ order_by = c.title }):select("id"):fetch_values(), { 2, 3, 5, 4, 1 })
+  equal(Book:joining_required(Book.author):order("id")
+    :select(perilune.count():over{ partition_by = Book.author.c.country }:as("n")):fetch_values(), { 3, 3, 3, 2, 2 })
+end)
+
+test("windows see groups where there are any", function()
+  local place = perilune.rank():over{ order_by = perilune.count():desc() }
+  local rows = Book:select("author_id", perilune.count():as("n"), place:as("place")):group("author_id"):order("place"):fetch_all()
+  equal({ rows[1].author_id, rows[1].n, rows[1].place, rows[2].place }, { 1, 3, 1, 2 })
+end)
+
+test("it is printed as SQL", function()
+  equal(tostring(Book:select(c.pages:sum():over{ partition_by = { "author_id", c.year }, order_by = c.id:desc(),
+    frame = { rows = { "unbounded", -2 }, exclude = "ties" } }:as("n"))),
+    'SELECT SUM("book"."pages") OVER (PARTITION BY "book"."author_id", "book"."year" ORDER BY "book"."id" DESC '
+    .. 'ROWS BETWEEN UNBOUNDED PRECEDING AND 2 PRECEDING EXCLUDE TIES) AS "n" FROM "book"')
+end)
+
+-- Filtering -------------------------------------------------------------------------------------------------------------------
+
+test("rows are filtered by a value over a window: the top two of each author", function()
+  local place = perilune.row_number():over{ partition_by = "author_id", order_by = c.year:desc() }
+  local top = Book:filter(place:le(2))
+  equal(top:order("id"):select("id"):fetch_values(), { 2, 3, 4, 5 })
+  equal(top:filter(c.pages:gt(310)):select("id"):fetch_values(), { 2 })
+  equal(top:fetch_count(), 4)
+  equal(#top:fetch_all(), 4)
+  equal(top:fetch_all()[1].title ~= nil, true)
+  -- What was filtered before counts; what is filtered behind does not.
+  equal(Book:filter(c.year:lt(1950)):filter(place:le(1)):order("id"):select("id"):fetch_values(), { 2, 4 })
+  equal(Book:filter(place:le(1)):filter(c.year:lt(1950)):order("id"):select("id"):fetch_values(), { 2 })
+  equal(Book:filter(place:le(1) & c.year:lt(1950)):order("id"):select("id"):fetch_values(), { 2 })
+end)
+
+test("such a request is derived, changed and included like any other", function()
+  local last = Book:filter(perilune.row_number():over{ partition_by = "author_id", order_by = c.year:desc() }:eq(1))
+  equal(last:including_required(Book.author):order("id"):fetch_all()[1].author.name, "Melville")
+  equal(Book:joining_required(Book.author:filter{ country = "France" })
+    :filter(perilune.row_number():over{ order_by = "year" }:eq(1)):select("id"):fetch_values(), { 4 })
+  local newest = Author.books:filter(perilune.row_number():over{ partition_by = "author_id", order_by = c.year:desc() }:eq(1))
+  local authors = Author:including_all(newest):order("id"):fetch_all()
+  equal({ #authors[1].books, authors[1].books[1].title, #authors[3].books }, { 1, "Moby-Dick", 0 })
+  equal(last:update_all{ pages = 1 }.changed_rows, 2)
+  equal(Book:filter{ pages = 1 }:order("id"):select("id"):fetch_values(), { 2, 5 })
+  equal(last:delete_all().changed_rows, 2)
+  equal(Book:fetch_count(), 3)
+end)
+
+test("keys of several columns, aliases, rows without a key", function()
+  local best = Seat:filter(perilune.row_number():over{ partition_by = "hall", order_by = Seat.c.price:desc() }:eq(1))
+  equal(best:order("hall"):pluck("price"), { 30, 20 })
+  local b = Book:aliased("b")
+  equal(b:filter(perilune.row_number():over{ partition_by = b.c.author_id, order_by = b.c.year }:eq(1)):order("id"):pluck("id"), { 1, 4 })
+  local thickest = Thick:filter(perilune.row_number():over{ order_by = Thick.c.pages:desc() }:le(2)):order("title"):fetch_all()
+  equal({ #thickest, thickest[1].title, thickest[2].title, rawget(thickest[1], "perilune_holds") }, { 2, "Moby-Dick", "Typee" })
+end)
+
+test("groups are filtered by a window over them", function()
+  local place = perilune.row_number():over{ order_by = c.pages:sum():desc() }
+  local rows = Book:select("author_id", c.pages:sum():as("pages")):group("author_id"):having(place:eq(1)):fetch_all()
+  equal({ #rows, rows[1].author_id, rows[1].pages }, { 1, 1, 961 })
+end)
+
+test("rows are changed by values over windows", function()
+  Book:update_all{ pages = perilune.row_number():over(by_author) }
+  equal(Book:order("id"):pluck("pages"), { 1, 3, 2, 1, 2 })
+end)
+
+-- Aggregates --------------------------------------------------------------------------------------------------------------------
+
+test("aggregates take their rows in an order", function()
+  equal(Book:select(c.title:group_concat(", "):order("year"):as("v")):fetch_value(), "Typee, omoo, Moby-Dick, The Plague, The Fall")
+  equal(Book:select(c.title:group_concat():order(c.year:desc()):as("v")):fetch_value(), "The Fall,The Plague,Moby-Dick,omoo,Typee")
+  -- The collation of the column, and NULLs.
+  equal(Book:select(c.id:group_concat(""):order(c.title):as("v")):fetch_value(), "23541")
+  equal(Book:select(c.id:group_concat(""):order(c.pages, "id"):as("v")):fetch_value(), "35412")
+  equal(Book:select(c.id:group_concat(""):order(c.pages:desc():nulls_first(), "id"):as("v")):fetch_value(), "32145")
+  equal(Book:select("author_id", c.title:group_concat("|"):order("title"):as("v")):group("author_id"):order("author_id")
+    :select(c.title:group_concat("|"):order("title"):as("v")):fetch_values(), { "Moby-Dick|omoo|Typee", "The Fall|The Plague" })
+  equal(perilune.json.decode(Book:select(c.title:json_group_array():order(c.year:desc()):as("v")):fetch_value())[1], "The Fall")
+  equal(Book:filter{ id = 99 }:select(c.title:json_group_array():order("id"):as("v")):fetch_value(), "[]")
+  equal(Book:filter{ id = 99 }:select(c.title:group_concat():order("id"):as("v")):fetch_value(), nil)
+end)
+
+test("aggregates of some rows, of each value once", function()
+  equal(Book:select(c.pages:sum():where(c.year:lt(1900)):as("v")):fetch_value(), 961)
+  equal(Book:select(c.title:group_concat(","):order("id"):where(c.author_id:eq(2)):as("v")):fetch_value(), "The Plague,The Fall")
+  equal(Book:select(c.author_id:count():distinct():as("v")):fetch_value(), 2)
+  equal(Book:select(c.author_id:sum():distinct():as("v")):fetch_value(), 3)
+  equal(Book:select((c.author_id + 1):sum():distinct():as("v")):fetch_value(), 5)
+end)
+
+-- Misuse --------------------------------------------------------------------------------------------------------------------------
+
+test("what makes no sense is refused where it is built", function()
+  matches(fails("argument", function() Book:select(perilune.rank():as("x")) end), "over{")
+  matches(fails("argument", function() Book:filter(perilune.row_number():eq(1)) end), "over{")
+  matches(fails("unknown_option", function() c.id:sum():over{ order = "id" } end), "order_by")
+  matches(fails("unknown_column", function() Book:select(c.id:sum():over{ order_by = "yaer" }:as("x")) end), "year")
+  matches(fails("argument", function() c.id:over{} end), "aggregate")
+  matches(fails("argument", function() Book:select(c.title:lower():over{}:as("x")) end), "one row")
+  matches(fails("argument", function() Book:select(c.id:count_distinct():over{}:as("x")) end), "distinct")
+  matches(fails("argument", function() c.id:sum():over{ frame = { rows = { 1, -1 } } } end), "end before")
+  matches(fails("argument", function() c.id:sum():over{ frame = { rows = { -1 } } } end), "two bounds")
+  matches(fails("argument", function() c.id:sum():over{ frame = { rows = { 0.5, 1 } } } end), "integer")
+  matches(fails("argument", function() c.id:sum():over{ frame = { rows = { 0, 1 }, range = { 0, 1 } } } end), "not both")
+  matches(fails("argument", function() c.id:sum():over{ frame = { exclude = "ties" } } end), "rows, range and groups")
+  matches(fails("argument", function() c.id:sum():over{ frame = { range = { -1, 0 } } } end), "order_by")
+  matches(fails("argument", function() c.id:sum():over{ frame = { groups = { -1, 0 } } } end), "order_by")
+  matches(fails("unknown_exclusion", function() c.id:sum():over{ frame = { rows = { 0, 0 }, exclude = "tie" } } end), "ties")
+  matches(fails("unknown_option", function() c.id:sum():over{ frame = { row = { 0, 0 } } } end), "rows")
+  matches(fails("argument", function() perilune.ntile(0) end), "at least 1")
+  matches(fails("argument", function() c.id:lag(-1) end), "at least 0")
+  matches(fails("argument", function() perilune.rank(1) end), "no arguments")
+  matches(fails("argument", function() c.id:sum():over({}, 1) end), "one argument")
+  matches(fails("argument", function() Book:select(c.id:sum():over{}:sum():as("x")) end), "window")
+  matches(fails("argument", function() Book:select(c.id:sum():over{ order_by = perilune.rank():over{} }:as("x")) end), "window")
+  matches(fails("argument", function() Book:group(c.id:sum():over{}) end), "window")
+  matches(fails("argument", function() Book:max(c.id:sum():over{}) end), "single rows")
+  matches(fails("argument", function() Book:select(c.id:sum():order("id"):as("x")) end), "no difference")
+  matches(fails("argument", function() Book:select(c.id:group_concat():order("id"):over{}:as("x")) end), "order_by")
+  matches(fails("argument", function() c.id:distinct() end), "aggregate")
+  matches(fails("argument", function() c.id:group_concat():order() end), "nothing")
+  matches(fails("argument", function()
+    Author:joining_required(Author.books):filter(perilune.row_number():over{ order_by = "id" }:eq(1))
+  end), "several times")
+  matches(fails("argument", function() Book:all():delete_all{ returning = c.id:sum():over{} } end), "window")
+end)

@@ -1,0 +1,190 @@
+--- Conditions on what belongs to a row, in tables of conditions: by a record, and along a path.
+--
+--     Book:filter{ author = melville }
+--     Book:filter{ author = { melville, camus }, ["author.country"] = "France" }
+--     Author:filter{ ["books.year"] = 1851, ["books.pages"] = 635 }        -- one book that is both
+
+local null = require("perilune.native.values").null
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local marks = require "perilune.runtime.marks"
+local record_class = require "perilune.records.class"
+local classes = require "perilune.requests.classes"
+local association_records = require "perilune.associations.records"
+local expression = require "perilune.expressions.expression"
+local request = require "perilune.requests.request"
+local identity_of = require("perilune.associations.association").identity
+local raise = errors.raise
+
+local function any_of(list)
+  local result
+  for _, condition in ipairs(list) do result = result and result | condition or condition end
+  return result
+end
+
+local function all_of(list)
+  local result
+  for _, condition in ipairs(list) do result = result and result & condition or condition end
+  return result
+end
+
+--- Whether an association is no more than columns that are equal.
+local function is_plain(association)
+  local node = association.node
+  if node.parent and node.op ~= "named" then return false end
+  local root = node.root
+  if root.options.through or root.means_first then return false end
+  return not root.target or root.is_unscoped or root.source.requests.default == nil
+end
+
+--- The columns of the row, and those of what belongs to it, that are equal.
+local function pairs_of(self, association)
+  local root = association.node.root
+  local owner_names, target_names = association_records.columns_of(root)
+  local owner_columns = {}
+  for index, name in ipairs(owner_names) do owner_columns[index] = self.node.root.source:column(name, self.node.alias) end
+  return owner_columns, target_names
+end
+
+local function check_record(association, value, place)
+  local root = association.node.root
+  local info = record_class.info_of(value)
+  for ancestor in record_class.ancestors(info) do
+    if ancestor.class == root.target then return end
+  end
+  if info and info.table == root.source.table then return end
+  raise("argument", ("%s: expected a record of `%s`, a list of them or a request, got %s"):format(place, root.source.table,
+    classes.name_beside(value, root.target)))
+end
+
+--- What the row of a record has in some columns.
+local function stored_values(record, names, place)
+  local values = {}
+  for index, name in ipairs(names) do
+    local value = association_records.stored_field(record, name)
+    if value == nil then raise("argument", place .. ": the record has no `" .. name .. "` yet; insert it first") end
+    values[index] = perilune.value(value)
+  end
+  return values
+end
+
+local function equal(columns, values)
+  local list = {}
+  for index, column in ipairs(columns) do list[index] = column:eq(values[index]) end
+  return all_of(list)
+end
+
+--- The columns that name the rows an association leads to, and their names.
+local function key_of(association)
+  local names = {}
+  local columns = association.node.root.source:key(association.node.alias or identity_of(association.node))
+  for index, column in ipairs(columns) do names[index] = column.shape.detail end
+  return columns, names
+end
+
+--- For an association that means the first of several rows, a condition on that one: the keys of the rows whose first one fulfils it.
+local function of_first(self, association, condition, place)
+  local root = association.node.root
+  local columns = self.node.root.source:key(self.node.alias)
+  if #columns > 1 then
+    raise("argument", ("%s: `%s` is the first of several: join it, and filter by its columns"):format(place, root.name))
+  end
+  return columns[1]:is_in(root.owner:unscoped():joining_required(association):filter(condition):select(columns[1].shape.detail))
+end
+
+--- That a row fulfils a condition on the columns of the association, and belongs to the row.
+local function of_condition(self, association, condition, place)
+  association_records.columns_of(association.node.root)
+  if association.node.root.means_first then return of_first(self, association, condition, place) end
+  return association:filter(condition):exists()
+end
+
+--- That one record belongs to the row.
+local function of_record(self, association, record, place)
+  check_record(association, record, place)
+  if is_plain(association) then
+    local columns, names = pairs_of(self, association)
+    return equal(columns, stored_values(record, names, place))
+  end
+  local columns, names = key_of(association)
+  return of_condition(self, association, equal(columns, stored_values(record, names, place)), place)
+end
+
+--- That a row of a request belongs to the row.
+local function of_request(self, association, rows, place)
+  if rows.node.root.source.table ~= association.node.root.source.table then
+    raise("argument", ("%s: expected a request of `%s`, got one of `%s`"):format(place, association.node.root.source.table,
+      rows.node.root.source.table))
+  elseif rows.node.selects then
+    raise("argument", place .. ": expected a request of whole rows, without select(...)")
+  end
+  if is_plain(association) then
+    local columns, names = pairs_of(self, association)
+    if #columns == 1 then return columns[1]:is_in(rows:select(names[1])) end
+  end
+  local columns, names = key_of(association)
+  if #columns > 1 then raise("argument", place .. ": rows with a key of several columns cannot be given as a request") end
+  return of_condition(self, association, columns[1]:is_in(rows:select(names[1])), place)
+end
+
+--- That nothing belongs to the row.
+local function of_null(self, association)
+  if is_plain(association) and association.node.root.kind == "belongs_to" then
+    local list = {}
+    for index, column in ipairs((pairs_of(self, association))) do list[index] = column:is_null() end
+    return any_of(list)
+  end
+  return association:is_empty()
+end
+
+local function of_list(self, association, list, place)
+  local conditions = {}
+  for index = 1, #list do conditions[index] = of_record(self, association, list[index], place .. "[" .. index .. "]") end
+  for key in next, list do
+    if math.type(key) ~= "integer" or key < 1 or key > #list then
+      raise("argument", place .. ": expected a record, a list of records or a request, got a table with the field "
+        .. errors.describe(key) .. "; for a column of it write { [\"" .. place .. "." .. tostring(key) .. "\"] = ... }")
+    end
+  end
+  -- In an empty list there is none.
+  return any_of(conditions) or expression.sql("0", { n = 0 }, place)
+end
+
+local function compare(self, association, value, place)
+  if value == null then return of_null(self, association) end
+  if marks.is_request(value) or classes.is_class(value) then return of_request(self, association, request.of(value), place) end
+  if type(value) == "table" and getmetatable(value) == nil then return of_list(self, association, value, place) end
+  return of_record(self, association, value, place)
+end
+
+--- Conditions of what belongs to the row, which one row must fulfil.
+local function of_path(association, found, place)
+  local root = association.node.root
+  association_records.columns_of(root)
+  if root.means_first then
+    raise("argument", ("%s: `%s` is the first of several: join it, and filter by its columns: joining_required(Class.%s):filter(Class.%s.c....)")
+      :format(place, root.name, root.name, root.name))
+  end
+  return association:filter(found):exists()
+end
+
+--- The association of a request's class by a name.
+local function association_of(self, name)
+  local class = self.node.root.source.class
+  return class and classes.association(class, name)
+end
+
+--- The condition of a field of a table that is no column: an association, or a path of associations to a column.
+-- @tparam table self the request
+-- @tparam string name the association
+-- @param value what it is compared with; nil for a path
+-- @tparam ?table found the conditions behind the path, by the rest of it
+-- @return the condition, or nil if there is no such association
+function request.association_condition(self, name, value, found, place)
+  local association = association_of(self, name)
+  if not association then return nil end
+  if found then return of_path(association, found, place) end
+  return compare(self, association, value, place)
+end
+
+return request

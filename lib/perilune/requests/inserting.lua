@@ -1,0 +1,213 @@
+--- Inserting the rows of a request by one statement: INSERT ... SELECT.
+--
+--     Archive:insert_from(Book:filter(Book.c.year:lt(1900)):select("id", "title"))
+--     Count:insert_from(counts, { target = "author_id", update = { books = perilune.excluded.books } })
+--
+-- Options: `columns`, those of the table that the columns of the request are for, in order; by default those of the same names.
+-- `on_conflict`, a policy. `target`, the columns of the unique key that counts, and `update`, what is done with the row that is in the
+-- way: "all" (the other columns are taken from the new row, the default), "none", or a table of columns, and of values by column; `where`, a
+-- condition for updating. `returning`: true for records, or columns for rows.
+
+local perilune = require "perilune"
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
+local checks = require "perilune.runtime.checks"
+local records = require "perilune.native.records"
+local sql_requests = require "perilune.native.requests"
+local classes = require "perilune.requests.classes"
+local sources = require "perilune.requests.source"
+local conditions = require "perilune.requests.conditions"
+local expression = require "perilune.expressions.expression"
+local subquery = require "perilune.expressions.subquery"
+local building = require "perilune.expressions.swift_bridge"
+local named_expressions = require "perilune.requests.named_expressions"
+local request = require "perilune.requests.request"
+local request_plans = require "perilune.requests.plans"
+local request_building = require "perilune.requests.swift_bridge"
+local changing = require "perilune.requests.changes"
+local sql_expressions = require "perilune.native.expressions"
+local raise = errors.raise
+
+local inserting = {}
+
+-- What was to be inserted -----------------------------------------------------------------------------------------------------
+
+--- `perilune.excluded.column`: in an upsert the value that was to be inserted.
+perilune.excluded = setmetatable({}, {
+  __name = "excluded row",
+  __index = function(columns, name)
+    if type(name) ~= "string" then raise("argument", "perilune.excluded: expected the name of a column, got " .. errors.describe(name)) end
+    local column = setmetatable({ shape = expression.new_shape("excluded", {}, name) }, expression.metatable)
+    rawset(columns, name, column)
+    return column
+  end,
+  __newindex = function() raise("readonly", "perilune.excluded cannot be changed") end,
+})
+
+function building.builders.excluded(shape, context)
+  return sql_expressions.excluded(context.request, shape.detail)
+end
+
+-- Options ---------------------------------------------------------------------------------------------------------------------
+
+local known_options = { columns = true, on_conflict = true, target = true, update = true, where = true, returning = true }
+
+local function read_names(source, option, value)
+  local list = type(value) == "string" and { value } or value
+  if type(list) ~= "table" or getmetatable(list) ~= nil or #list == 0 then
+    raise("argument", "insert_from: " .. option .. ": expected columns, got " .. errors.describe(value))
+  end
+  local names = {}
+  for index, name in ipairs(list) do
+    if type(name) ~= "string" then
+      raise("argument", "insert_from: " .. option .. ": expected the name of a column, got " .. errors.describe(name))
+    end
+    names[index] = named_expressions.check_column(source:column(name), "insert_from").shape.detail
+  end
+  return names
+end
+
+local function read_options(source, options)
+  if options == nil then return {} end
+  if type(options) ~= "table" or getmetatable(options) ~= nil then
+    raise("argument", "insert_from: expected a table of options, got " .. errors.describe(options))
+  end
+  checks.option_names("insert_from", options, known_options)
+  changing.check_policy("insert_from", options.on_conflict)
+  local is_upsert = options.target ~= nil or options.update ~= nil or options.where ~= nil
+  if is_upsert and options.on_conflict ~= nil then
+    raise("argument", "insert_from: `on_conflict` and `update` both say what is done with a row that is in the way; give one of them")
+  elseif options.where ~= nil and options.update == "none" then
+    raise("argument", "insert_from: `where` says nothing where nothing is updated")
+  end
+  return options, is_upsert
+end
+
+--- The columns that an upsert changes, by name, and the expressions that they get.
+local function read_updates(source, update, target, columns)
+  local fixed, names, values = {}, {}, {}
+  for _, name in ipairs(target) do fixed[name] = true end
+  local function add(name, value)
+    local column = named_expressions.check_column(source:column(name), "insert_from")
+    name = column.shape.detail
+    if fixed[name] then raise("argument", "insert_from: `" .. name .. "` says which row it is, and cannot be updated") end
+    names[#names + 1] = name
+    values[#values + 1] = value == nil and perilune.excluded[name]
+      or value == null and expression.of_value(value)
+      or expression.operand(expression.as_column(column.shape, value), "insert_from: `" .. name .. "`")
+  end
+  if update == nil or update == "all" then
+    for _, name in ipairs(columns) do
+      if not fixed[name] then add(name) end
+    end
+  elseif type(update) == "table" and getmetatable(update) == nil then
+    local by_name = {}
+    for key in next, update do
+      if math.type(key) ~= "integer" then by_name[#by_name + 1] = key end
+    end
+    table.sort(by_name)
+    for _, name in ipairs(update) do add(name) end
+    for _, name in ipairs(by_name) do add(name, update[name]) end
+  elseif update ~= "none" then
+    raise("argument", "insert_from: update: expected \"all\", \"none\", or a table of columns and values, got " .. errors.describe(update))
+  end
+  return names, values
+end
+
+-- The statement -----------------------------------------------------------------------------------------------------------------
+
+--- The names that the columns of a request have.
+local function names_of(rows)
+  local shape, names = rows.node.selects and rows.node, {}
+  while shape and shape.op ~= "select" do shape = shape.parent end
+  if not shape then return nil end
+  for index, term in ipairs(shape.shape.operands) do names[index] = (term.op == "as" or term.op == "column") and term.detail or nil end
+  return #names == #shape.shape.operands and names or nil
+end
+
+--- All that the statement consists of, as one expression. Its detail says what the parts are.
+local function statement(source, rows, options, is_upsert, returning)
+  local carrier = subquery.carrier(rows)
+  local columns = options.columns ~= nil and read_names(source, "columns", options.columns) or nil
+  local target, names, values = nil, {}, {}
+  if is_upsert then
+    target = options.target ~= nil and read_names(source, "target", options.target) or {}
+    if #target == 0 then
+      for index, column in ipairs(source:key()) do target[index] = column.shape.detail end
+    end
+    local given = columns or names_of(rows)
+    if not given and options.update ~= "none" and type(options.update) ~= "table" then
+      raise("argument", "insert_from: say which columns are updated: update = { \"name\", ... }")
+    end
+    names, values = read_updates(source, options.update, target, given or {})
+  end
+  local parts = { carrier, table.unpack(values) }
+  local condition = options.where ~= nil and conditions.read(sources.unscoped_request(source.class), "insert_from: where", options.where)
+  if condition then parts[#parts + 1] = condition end
+  if type(returning) == "table" then parts[#parts + 1] = returning end
+  local shapes = {}
+  for index, part in ipairs(parts) do shapes[index] = part.shape end
+  local detail = table.concat({
+    columns and table.concat(columns, "\1") or "", options.on_conflict or "", target and table.concat(target, "\1") or "\2",
+    table.concat(names, "\1"), condition and "where" or "", returning == true and "all" or returning and "some" or "",
+  }, "\0")
+  return expression.join_all(expression.shape_of_list("insert", shapes, detail), parts)
+end
+
+local function split(text, separator)
+  local parts = {}
+  if text == "" then return parts end
+  for part in (text .. separator):gmatch("(.-)" .. separator) do parts[#parts + 1] = part end
+  return parts
+end
+
+function request.final.insert(node, db, _, generation)
+  local table_of_class = request_building.built(node.parent, db, generation)
+  local context = { db = db, next = node.parent.count + 1, request = table_of_class }
+  local parts, operands = split(node.shape.detail, "\0"), node.shape.operands
+  local rows = building.build(operands[1], { db = db, next = context.next, request = nil })
+  context.next = context.next + operands[1].count
+  local updated, values = split(parts[4], "\1"), {}
+  for index = 1, #updated do values[index] = building.build(operands[index + 1], context) end
+  local position = #updated + 2
+  local condition
+  if parts[5] == "where" then
+    condition = building.build(operands[position], context)
+    position = position + 1
+  end
+  local target = parts[3] ~= "\2" and split(parts[3], "\1") or nil
+  local columns = parts[1] ~= "" and split(parts[1], "\1") or nil
+  local policy = parts[2] ~= "" and parts[2] or nil
+  if parts[6] ~= "some" then
+    return sql_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition, parts[6] == "all")
+  end
+  return sql_requests.compile_insert(table_of_class, db, columns, rows, policy, target, updated, values, condition,
+    request_building.named(operands[position], context))
+end
+
+--- Inserts the rows of a request into the table of the class by one statement. No hook of records is called.
+-- @tparam table class
+-- @tparam ?database db
+-- @param rows a request (or a class), whose columns are those of the table
+-- @tparam ?table options
+-- @return what was changed, as db:execute gives it; or the list of what was asked for by `returning`
+function inserting.insert_from(class, ...)
+  local db, given, options, surplus = ...
+  if not records.is_database(db) then db, given, options, surplus = nil, db, given, options end
+  if surplus ~= nil then arity.refuse("insert_from", db and 3 or 2, surplus) end
+  db = request_plans.database_for(db, "insert_from")
+  local rows = request.of(given)
+  if not rows then
+    raise("argument", "insert_from: expected a request, got " .. classes.name_of(given) .. "; insert_all inserts records")
+  end
+  local source = sources.of_class(class)
+  local is_upsert
+  options, is_upsert = read_options(source, options)
+  local own = sources.unscoped_request(class)
+  local returning = changing.read_returning(own, "insert_from", options.returning)
+  local change = request.derive_with(own, "insert", statement(source, rows, options, is_upsert, returning))
+  return changing.run(change, db, returning)
+end
+
+return inserting

@@ -1,0 +1,105 @@
+--- Requests with others beside them: joins on any condition, the rows of one request or another, and derivations that apply only
+-- where a value is given.
+--
+--     local other = Book:aliased("other")
+--     Book:join(other, Book.c.year:eq(other.c.year) & Book.c.id:lt(other.c.id)):select(Book.c.title, other.c.title:as("other_title"))
+--     Book:filter{ year = 1851 } | Book:filter(Book.c.pages:gt(600))
+--     Book:filter_given{ year = year, ["author.country"] = country }
+
+local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
+local sql = require "perilune.native.requests"
+local classes = require "perilune.requests.classes"
+local conditions = require "perilune.requests.conditions"
+local expression = require "perilune.expressions.expression"
+local subquery = require "perilune.expressions.subquery"
+local building = require "perilune.expressions.swift_bridge"
+local request = require "perilune.requests.request"
+local steps = require("perilune.requests.swift_bridge").steps
+local raise = errors.raise
+local verbs, derivations = request.verbs, request.derivations
+
+-- Joins -----------------------------------------------------------------------------------------------------------------------
+
+local function require_request(method, given)
+  local other = request.of(given)
+  if other then return other end
+  raise("argument", method .. ": argument 1: expected a record class or a request, got " .. classes.name_of(given))
+end
+
+local kinds = { join = "inner", left_join = "left", right_join = "right", full_join = "full", cross_join = "cross" }
+
+for method, kind in pairs(kinds) do
+  local op = "table join " .. kind
+
+  steps[op] = function(node, built, context)
+    local operands = node.shape.operands
+    local other = building.build(operands[1], context)
+    return sql.join(built, kind, other, operands[2] and building.build(operands[2], context) or nil)
+  end
+
+  --- Each row beside each of another request for which a condition holds. The conditions of the other request choose its rows before
+  -- they are joined; those of this one choose among the joined rows.
+  -- @param other a class, or a request of whole rows
+  -- @param condition what `filter` takes; a cross join has none
+  verbs[method] = function(self, other, condition, ...)
+    other = require_request(method, other)
+    if kind == "cross" then
+      if condition ~= nil then arity.refuse(method, 1, condition, "a join on a condition is join(other, condition)") end
+    elseif condition == nil then
+      raise("argument", method .. ": argument 2: expected a condition, got nil; for all pairs of rows write cross_join(other)")
+    end
+    local carrier = subquery.carrier(other)
+    local parts, shapes = { carrier }, { carrier.shape }
+    if condition ~= nil then
+      parts[2] = conditions.read(self, method, condition, ...)
+      shapes[2] = parts[2].shape
+    end
+    return request.derive_with(self, op, expression.join_all(expression.shape_of_list("terms", shapes), parts))
+  end
+end
+
+-- Either ----------------------------------------------------------------------------------------------------------------------
+
+steps["or filter"] = function(node, built, context)
+  return sql.or_filter(built, building.build(node.shape.operands[1], context))
+end
+
+--- The rows of the request, and those of another one of the same class: one condition, `a OR b`. `request | other` is the same.
+function verbs:or_filter(other)
+  local carrier = subquery.carrier(require_request("or_filter", other))
+  return request.derive_with(self, "or filter", expression.join_all(expression.shape_of_list("terms", { carrier.shape }), { carrier }))
+end
+
+arity.limit(verbs, "", { or_filter = 1 })
+
+-- Only if a value is given ------------------------------------------------------------------------------------------------------
+
+--- What a function derives from the request, if a value is given: neither nil nor false.
+-- @param value handed on to the function
+-- @tparam function derive gets the request and the value, and returns a request
+-- @tparam ?function otherwise the same if no value is given
+function derivations:when(value, derive, otherwise, surplus)
+  if surplus ~= nil then arity.refuse("when", 3, surplus) end
+  if type(derive) ~= "function" then
+    raise("argument", "when: argument 2: expected a function that gets the request and the value, got " .. errors.describe(derive))
+  elseif otherwise ~= nil and type(otherwise) ~= "function" then
+    raise("argument", "when: argument 3: expected a function that gets the request, got " .. errors.describe(otherwise))
+  end
+  local chosen = value and derive or otherwise
+  if not chosen then return self end
+  local derived = chosen(self, value)
+  if getmetatable(derived) == getmetatable(self) or request.of(derived) then return derived end
+  raise("argument", "when: the function must return what it has derived of the request, got " .. classes.name_of(derived))
+end
+
+--- As filter{...}; values that are nil are no conditions, and an empty table is none at all.
+function derivations:filter_given(condition, surplus)
+  if surplus ~= nil then arity.refuse("filter_given", 1, surplus) end
+  if type(condition) ~= "table" or getmetatable(condition) ~= nil then
+    raise("argument", "filter_given: expected { column = value, ... }, got " .. classes.name_of(condition))
+  end
+  return next(condition) == nil and self or self:filter(condition)
+end
+
+return verbs

@@ -1,0 +1,62 @@
+-- Several requests in one: joins on any condition, either of two, conditions on what belongs to a row.
+group("joins", { template = "shelf", tags = { "requests" } }, function()
+  scenario("by a record, or what belongs to a row", function(t)
+    local Author, Book = t.fix.models.Author, t.fix.models.Book
+    local melville = Author:find(1)
+    check(Book:filter { author = melville }:fetch_count() == 2)
+    check(Book:filter { author = { melville, Author:find(2) } }:fetch_count() == 3)
+    check(Book:filter { author = Author:from("France") }:fetch_one().title == "The Plague")
+    expect(Author:filter { books = perilune.null }:pluck("name")):equals { "Anonymous" }
+  end)
+
+  scenario("along a path: the conditions of one path are those of one row", function(t)
+    local Author, Book = t.fix.models.Author, t.fix.models.Book
+    check(Book:filter { ["author.country"] = "France" }:fetch_one().title == "The Plague")
+    check(Author:filter { ["books.year"] = 1851, ["books.pages"] = 635 }:fetch_count() == 1)
+    check(Author:filter { ["books.year"] = 1846, ["books.pages"] = 635 }:is_empty())
+    expect_error(function() Book:filter { ["autor.country"] = "France" } end, "did you mean `author`")
+    expect_error(function() Book:filter { ["author.contry"] = "France" } end, "did you mean `country`")
+  end)
+
+  scenario("a table beside itself, on any condition", function(t)
+    local Book = t.fix.models.Book
+    local later = Book:aliased("later")
+    local pairs_of_books = Book:join(later, Book.c.author_id:eq(later.c.author_id) & Book.c.year:lt(later.c.year))
+    expect(pairs_of_books:pluck(Book.c.title, later.c.title)):equals { { "Typee", "Moby-Dick" } }
+  end)
+
+  scenario("rows that have none beside them: left, right, full", function(t)
+    local Author, Book = t.fix.models.Author, t.fix.models.Book
+    local by_author = Book.c.author_id:eq(Author.c.id)
+    local old = Book:filter(Book.c.year:lt(1900))
+    check(Author:left_join(old, by_author):fetch_count() == 4)
+    local all = Book:right_join(Author, by_author)
+    expect(all:order(Author.c.id, Book.c.id):select(Author.c.name, Book.c.title):fetch_all()):rows [[
+      | name            | title      |
+      | Herman Melville | Typee      |
+      | Herman Melville | Moby-Dick  |
+      | Albert Camus    | The Plague |
+      | Anonymous       | ~          |
+    ]]
+    check(Book:cross_join(Author):fetch_count() == 9)
+    expect_error(function() all:fetch_all() end, "select")
+  end)
+
+  scenario("the rows of one request or of another", function(t)
+    local Book = t.fix.models.Book
+    local found = Book:before(1850) | Book:filter { title = "The Plague" }
+    expect(found:order("id"):pluck("title")):equals { "Typee", "The Plague" }
+    expect(tostring(found)):contains("OR")
+    expect_error(function() return Book:before(1850) | Book:limit(1) end, "union")
+  end)
+
+  scenario("conditions that apply only if a value is given", function(t)
+    local Book = t.fix.models.Book
+    local function search(year, order)
+      return Book:filter_given { year = year }:when(order, function(books, name) return books:order(name) end):pluck("title")
+    end
+    check(#search() == 3)
+    expect(search(1851)):equals { "Moby-Dick" }
+    expect(search(nil, "title")):equals { "Moby-Dick", "The Plague", "Typee" }
+  end)
+end)
