@@ -24,6 +24,9 @@ static const module modules[] = {
     {"perilune.associations.conditions", (const char[]){
 #embed "../../lib/perilune/associations/conditions.lua"
         , 0}},
+    {"perilune.associations.creating", (const char[]){
+#embed "../../lib/perilune/associations/creating.lua"
+        , 0}},
     {"perilune.associations.fetching", (const char[]){
 #embed "../../lib/perilune/associations/fetching.lua"
         , 0}},

@@ -4,6 +4,7 @@ local request = require "perilune.requests.request"
 require "perilune.associations.association"
 require "perilune.associations.links"
 require "perilune.associations.conditions"
+require "perilune.associations.creating"
 
 --- Calls a function with the records (or rows), first as they are now, then whenever a transaction has changed them; without a
 -- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.

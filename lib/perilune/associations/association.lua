@@ -18,6 +18,7 @@ local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local request = require "perilune.requests.request"
 local record = require "perilune.records.class"
+local records = require "perilune.native.records"
 local derivations = request.derivations
 
 local association = {}
@@ -30,7 +31,9 @@ association.roots = roots
 
 -- Options -------------------------------------------------------------------------------------------------------------------
 
-local known_options = { columns = true, referenced = true, name = true, through = true, using = true, singular = true }
+local known_options = {
+  columns = true, referenced = true, name = true, through = true, using = true, singular = true, counter_cache = true, touch = true,
+}
 
 local function column_list(method, option, value)
   if value == nil then return nil end
@@ -131,6 +134,9 @@ local function define(kind)
       name = options.name, singular = options.singular, through = options.through, using = options.using,
     })
     if root.name then require("perilune.associations.swift_bridge").check(root) end
+    if options.counter_cache ~= nil or options.touch ~= nil then
+      require("perilune.associations.parent_updates").install(root, kind, owner, options)
+    end
     return from_root(root)
   end
 end
@@ -416,6 +422,33 @@ function derivations:including_all(...)
     index = index + (depth and 2 or 1)
   end
   return self
+end
+
+--- Fetches what belongs to records at hand: `Author:preload(authors, Author.books, Author.country)`.
+-- @tparam table class
+-- @tparam ?database db
+-- @tparam table list records of the class, or of one that extends it
+-- @param ... associations; an integer behind one of a table to itself says how often it is followed
+-- @return the list
+function request.class_methods.preload(class, ...)
+  local db, list = nil, table.pack(...)
+  if list.n > 0 and records.is_database(list[1]) then db = table.remove(list, 1) list.n = list.n - 1 end
+  local found = table.remove(list, 1)
+  if not classes.is_class(class) then raise("argument", "preload: common tables have no records") end
+  if type(found) ~= "table" or getmetatable(found) ~= nil and record.info_of(found) then
+    raise("argument", "preload: argument 1: expected a list of records, got " .. classes.name_of(found))
+  end
+  for position, value in ipairs(found) do
+    if not class:is(value) then
+      raise("argument", ("preload: element %d of the list: expected a record of `%s`, got %s"):format(position, classes.table(class),
+        classes.name_beside(value, class)))
+    end
+  end
+  local included = class:unscoped():including_all(table.unpack(list, 1, list.n - 1))
+  if found[1] == nil then return found end
+  db = require("perilune.requests.plans").database_for(db, "preload")
+  require("perilune.associations.fetching").preload(included, found, db)
+  return found
 end
 
 return association

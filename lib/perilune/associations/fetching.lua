@@ -275,4 +275,32 @@ function association_fetching.fetch_all(self, db, plan)
   return (records.with_access(db, "read", function() return (fetch_plan(self, db, plan, class)) end))
 end
 
+-- Records at hand --------------------------------------------------------------------------------------------------------------
+
+--- A prefetch whose keys are read from records that have been fetched already.
+local function for_records(prefetch, segment)
+  local readers = {}
+  for index, column in ipairs(prefetch.parent_columns) do
+    local name = segment.names[column - segment.first + 1]
+    readers[index] = function(record)
+      return require("perilune.associations.records").stored_field(record, name)
+    end
+  end
+  return setmetatable({ parent_readers = readers }, { __index = prefetch })
+end
+
+--- Fetches what belongs to records at hand, by one statement for each association, into their fields.
+-- @param self a request that includes the associations
+function association_fetching.preload(self, list, db)
+  -- The plan for the first row never fetches all rows of a table because all others were fetched.
+  local plan, class = request_plans.plan_of(self, db, "first"), self.node.root.source.class
+  records.with_access(db, "read", function()
+    prepare(plan, class)
+    for _, prefetch in ipairs(plan.prefetches) do
+      for _, record in ipairs(list) do rawset(record, prefetch.name, nil) end
+      prefetch_into(self, db, for_records(prefetch, plan.segments[1]), list)
+    end
+  end)
+end
+
 return association_fetching

@@ -123,7 +123,10 @@ function association_records.request_of(self, record, db)
   local rows, source = request_for_node(self.node, self, association.identity(self.node)), root.source
   for index, name in ipairs(owner_columns) do
     local value = stored_field(record, name)
-    if value == nil then return rows:none() end
+    if value == nil then
+      rows = rows:none()
+      break
+    end
     local column = source:column(target_columns[index], self.node.alias)
     -- A column that is compared with a column of numbers is one of numbers, whatever it holds.
     if root.compares_texts_as_numbers and type(value) == "number" then value = perilune.value(value):cast("numeric") end
@@ -133,8 +136,10 @@ function association_records.request_of(self, record, db)
     rows = rows:filter((collation and column:collating(collation) or column):eq(value))
   end
   if root.means_first and not (rows.node.limit or rows.node.offset or self.node.is_distinct) then
-    return rows:then_order(table.unpack(source:key(self.node.alias))):limit(1)
+    rows = rows:then_order(table.unpack(source:key(self.node.alias))):limit(1)
   end
+  -- For what makes rows that belong to the record.
+  rawset(rows, "link", { root = root, record = record })
   return rows
 end
 

@@ -1,0 +1,96 @@
+--- What belongs to records at hand is fetched; records that belong to others are made; records are found or made.
+
+db:execute[[
+  CREATE TABLE author (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, country TEXT);
+  CREATE TABLE book (id INTEGER PRIMARY KEY, author_id INTEGER REFERENCES author, title TEXT NOT NULL, year INTEGER);
+  CREATE TABLE tag (id INTEGER PRIMARY KEY, name TEXT);
+  CREATE TABLE book_tag (book_id INTEGER REFERENCES book, tag_id INTEGER REFERENCES tag);
+  CREATE TABLE day (day DATE PRIMARY KEY);
+  CREATE TABLE visit (id INTEGER PRIMARY KEY, day DATE REFERENCES day);
+  INSERT INTO author VALUES (1, 'Melville', 'US'), (2, 'Camus', 'France'), (3, 'Nobody', NULL);
+  INSERT INTO book VALUES (1, 1, 'Typee', 1846), (2, 1, 'Moby-Dick', 1851), (3, 2, 'The Plague', 1947);
+  INSERT INTO tag VALUES (1, 'sea');
+  INSERT INTO day VALUES ('2026-01-02'), ('2026-01-03');
+  INSERT INTO visit VALUES (1, '2026-01-02'), (2, '2026-01-02')]]
+
+local Author, Book, Tag, BookTag = perilune.record("author"), perilune.record("book"), perilune.record("tag"), perilune.record("book_tag")
+local Day, Visit = perilune.record("day"), perilune.record("visit")
+Author.books = Author:has_many(Book)
+Book.author = Book:belongs_to(Author)
+Book.links = Book:has_many(BookTag)
+BookTag.tag = BookTag:belongs_to(Tag)
+Book.tags = Book:has_many(Tag, { through = Book.links, using = BookTag.tag })
+Day.visits = Day:has_many(Visit)
+
+test("what belongs to records at hand is fetched by one statement each", function()
+  local authors = Author:order("id"):fetch_all()
+  equal(Author:preload(authors, Author.books:order(Book.c.year:desc())) == authors, true)
+  equal({ #authors[1].books, authors[1].books[1].title, #authors[3].books }, { 2, "Moby-Dick", 0 })
+  Author:preload({ authors[2] }, Author.books:filter{ year = 1 })
+  equal({ #authors[1].books, #authors[2].books }, { 2, 0 })
+  local books = Book:order("id"):fetch_all()
+  Book:preload(books, Book.author, Book.tags)
+  equal({ books[3].author.name, #books[1].tags }, { "Camus", 0 })
+  Book:preload(books, Book.author:including_all(Author.books))
+  equal(#books[1].author.books, 2)
+  equal(#Author:preload({}, Author.books), 0)
+  -- Keys that are converted.
+  local days = Day:order("day"):fetch_all()
+  Day:preload(days, Day.visits)
+  equal({ #days[1].visits, #days[2].visits }, { 2, 0 })
+  equal(authors[1]:has_changes(), false)
+end)
+
+test("misuse of preload", function()
+  matches(fails("argument", function() Author:preload(Author:find(1), Author.books) end), "list of records")
+  matches(fails("argument", function() Author:preload({ Book:find(1) }, Author.books) end), "element 1")
+  matches(fails("argument", function() Author:preload({ Author:find(1) }) end), "no association")
+  matches(fails("argument", function() Author:preload({ Author:find(1) }, Book.author) end), "author")
+end)
+
+test("records are made that belong to another", function()
+  local melville = Author:find(1)
+  local omoo = melville:books():create{ title = "Omoo", year = 1847 }
+  equal({ omoo.author_id, Book:find(omoo.id).author_id }, { 1, 1 })
+  local draft = melville:books():build{ title = "Pierre" }
+  equal({ draft.author_id, draft.id, melville:books():fetch_count() }, { 1, nil, 3 })
+  local sea = Book:find(1):tags():create{ name = "whale" }
+  equal(Book:find(1):tags():pluck("name"), { "whale" })
+  equal(Tag:find(sea.id).name, "whale")
+  equal(Author:find(1):books():filter{ year = 1847 }:fetch_one().title, "Omoo")
+end)
+
+test("misuse of create and build", function()
+  local melville = Author:find(1)
+  matches(fails("argument", function() melville:books():create{ author_id = 2, title = "x" } end), "set already")
+  matches(fails("unknown_column", function() melville:books():create{ titel = "x" } end), "title")
+  matches(fails("argument", function() Author{ name = "x" }:books():create{ title = "x" } end), "insert it first")
+  matches(fails("argument", function() Book:create{ title = "x" } end), "Class:insert")
+  matches(fails("argument", function() Book:find(1):author():create{ name = "x" } end), "belongs to")
+  matches(fails("argument", function() melville:books():build("x") end), "table of columns")
+  matches(fails("argument", function() Book:find(1):tags():build{ name = "x" } end), "create")
+  matches(fails("argument", function() melville:books():create({ title = "x" }, 5) end), "one argument")
+  equal(Book:fetch_count(), 3)
+end)
+
+test("records are found, or made", function()
+  local found, is_new = Author:find_or_create({ name = "Camus" }, { country = "x" })
+  equal({ found.id, found.country, is_new }, { 2, "France", false })
+  found, is_new = Author:find_or_create({ name = "Kafka" }, { country = "Austria" })
+  equal({ found.country, is_new, Author:fetch_count() }, { "Austria", true, 4 })
+  found, is_new = Author:find_or_build{ name = "Woolf" }
+  equal({ found.name, found.id, is_new, Author:fetch_count() }, { "Woolf", nil, true, 4 })
+  local book = Author:find(2):books():find_or_create{ title = "The Fall" }
+  equal({ book.author_id, Author:find(2):books():fetch_count() }, { 2, 2 })
+  equal(Author:find(2):books():find_or_create{ title = "The Fall" }.id, book.id)
+  equal(Author:find_or_create(db, { name = "Camus" }).id, 2)
+end)
+
+test("a record that cannot be inserted leaves nothing", function()
+  fails(nil, function() Author:find_or_create({ id = 9, country = "x" }) end)
+  equal(Author:fetch_count(), 3)
+  matches(fails("argument", function() Author:find_or_create{} end), "empty")
+  matches(fails("argument", function() Author:find_or_create{ name = { "a", "b" } } end), "value")
+  matches(fails("argument", function() Author:find_or_create("x") end), "table of columns")
+  matches(fails("argument", function() Author:select("id"):find_or_create{ id = 1 } end), "select")
+end)

@@ -1,0 +1,153 @@
+--- Making records that belong to others, and those that may be there already.
+--
+--     melville:books():create{ title = "Omoo", year = 1847 }        -- inserted, with author_id
+--     melville:books():build{ title = "Omoo" }                      -- not inserted yet
+--     Author:find_or_create({ name = "Melville" }, { country = "US" })
+
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local arity = require "perilune.runtime.arity"
+local marks = require "perilune.runtime.marks"
+local records = require "perilune.native.records"
+local classes = require "perilune.requests.classes"
+local request = require "perilune.requests.request"
+local request_plans = require "perilune.requests.plans"
+local association_records = require "perilune.associations.records"
+local raise = errors.raise
+local verbs = request.verbs
+
+--- What a verb is called with: an optional database comes first.
+local function take_database(method, most, first, ...)
+  if first ~= nil and records.is_database(first) then
+    if select("#", ...) > most then arity.refuse(method, most + 1, (select(most + 1, ...))) end
+    return first, ...
+  end
+  if select("#", ...) >= most and select(most, ...) ~= nil then arity.refuse(method, most, (select(most, ...))) end
+  return nil, first, ...
+end
+
+local function check_fields(method, position, fields)
+  if fields == nil then return {} end
+  if type(fields) == "table" and getmetatable(fields) == nil then return fields end
+  raise("argument", ("%s: argument %d: expected a table of columns, got %s"):format(method, position, classes.name_of(fields)))
+end
+
+--- The class of the records of a request.
+local function class_of(self, method)
+  local class = self.node.root.source.class
+  if not class then raise("argument", method .. ": rows of a common table are no records") end
+  if self.node.selects then raise("argument", method .. ": rows of selected columns are no records; leave out select(...)") end
+  return class
+end
+
+--- The columns by which a record belongs to the one whose request this is, with what they store; nothing for other requests.
+local function columns_of_link(self, method)
+  local link = rawget(self, "link")
+  if not link or link.root.options.through then return {} end
+  local root, fields = link.root, {}
+  if root.kind == "belongs_to" then
+    raise("argument", ("%s: `%s` is what the record belongs to: insert it, and set the columns of the record"):format(method, root.name))
+  end
+  local owner_columns, target_columns = association_records.columns_of(root)
+  for index, name in ipairs(owner_columns) do
+    local value = association_records.stored_field(link.record, name)
+    if value == nil then
+      raise("argument", ("%s: a record without a `%s` has nothing that belongs to it; insert it first"):format(method, name))
+    end
+    fields[target_columns[index]] = value
+  end
+  return fields
+end
+
+--- A record with fields, which belongs to the one whose request this is.
+local function build(self, method, ...)
+  local class, link = class_of(self, method), columns_of_link(self, method)
+  local fields = {}
+  for index = 1, select("#", ...) do
+    for name, value in next, (select(index, ...)) do fields[name] = value end
+  end
+  for name in next, fields do
+    if link[name] ~= nil then
+      raise("argument", ("%s: `%s` says what the record belongs to, and is set already"):format(method, name))
+    end
+  end
+  local made = class(fields)
+  for name, value in pairs(link) do rawset(made, name, value) end
+  return made
+end
+
+local function insert(self, made, db)
+  made:insert(db)
+  local link = rawget(self, "link")
+  if link and link.root.options.through then self:add(db, made) end
+  return made
+end
+
+--- A record that belongs to the one whose request this is: `author:books():build{ title = "Omoo" }`. It is not inserted yet.
+function verbs:build(fields, surplus)
+  if surplus ~= nil then arity.refuse("build", 1, surplus) end
+  local link = rawget(self, "link")
+  if not link then raise("argument", "build: makes what belongs to a record: author:books():build{...}; for any other write Class{...}") end
+  if link.root.options.through then
+    raise("argument", "build: rows through a table in between are linked when they are inserted: write create{...}")
+  end
+  return build(self, "build", check_fields("build", 1, fields))
+end
+
+--- The same, inserted; through a table in between also linked.
+function verbs:create(...)
+  local db, fields = take_database("create", 1, ...)
+  if not rawget(self, "link") then
+    raise("argument", "create: makes what belongs to a record: author:books():create{...}; for any other write Class:insert{...}")
+  end
+  db = request_plans.database_for(db, "create")
+  local made = build(self, "create", check_fields("create", 1, fields))
+  return (records.with_access(db, "guard", function() return insert(self, made, db) end))
+end
+
+-- Those that may be there already -----------------------------------------------------------------------------------------------
+
+--- Raises for what cannot be a field of a new record.
+local function check_key(method, key)
+  key = check_fields(method, 1, key)
+  if next(key) == nil then raise("argument", method .. ": argument 1: expected { column = value, ... }, got an empty table") end
+  for name, value in next, key do
+    local is_list = type(value) == "table" and getmetatable(value) == nil and value ~= null
+    if marks.is_expression(value) or marks.is_request(value) or is_list then
+      raise("argument", ("%s: `%s`: expected a value, got %s"):format(method, tostring(name), classes.name_of(value)))
+    end
+  end
+  return key
+end
+
+--- The first record with these fields; where there is none, a new one with them and others. It is not inserted yet.
+-- @tparam ?database db
+-- @tparam table key columns with values
+-- @tparam ?table others further fields of a new record
+-- @return the record
+-- @return whether it is new
+function verbs:find_or_build(...)
+  local db, key, others = take_database("find_or_build", 2, ...)
+  key, others = check_key("find_or_build", key), check_fields("find_or_build", 2, others)
+  class_of(self, "find_or_build")
+  local found = self:filter(key):fetch_one(db)
+  if found then return found, false end
+  return build(self, "find_or_build", key, others), true
+end
+
+--- The same; a new record is inserted.
+function verbs:find_or_create(...)
+  local db, key, others = take_database("find_or_create", 2, ...)
+  key, others = check_key("find_or_create", key), check_fields("find_or_create", 2, others)
+  class_of(self, "find_or_create")
+  db = request_plans.database_for(db, "find_or_create")
+  local found, is_new
+  records.with_access(db, "guard", function()
+    found = self:filter(key):fetch_one(db)
+    if found then return end
+    found, is_new = insert(self, build(self, "find_or_create", key, others), db), true
+  end)
+  return found, is_new or false
+end
+
+return verbs
