@@ -114,6 +114,9 @@ static const module modules[] = {
     {"perilune.record_classes", (const char[]){
 #embed "../../lib/perilune/record_classes.lua"
         , 0}},
+    {"perilune.records.bulk_upsert", (const char[]){
+#embed "../../lib/perilune/records/bulk_upsert.lua"
+        , 0}},
     {"perilune.records.changes", (const char[]){
 #embed "../../lib/perilune/records/changes.lua"
         , 0}},

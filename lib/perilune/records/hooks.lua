@@ -174,6 +174,8 @@ local function has_hooks(info)
   return false
 end
 
+hooks.has_hooks = has_hooks
+
 --- Does a verb with its hooks. What fails is undone, in the database and in the record.
 -- @tparam string verb "insert", "update", "save", "upsert" or "delete"
 -- @return what the step of the verb returns

@@ -12,6 +12,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local raise = errors.raise
 local record = require "perilune.records.class"
+local bulk_upsert = require "perilune.records.bulk_upsert"
 local record_options = require "perilune.records.options"
 local steps = require "perilune.records.steps"
 local failures = require "perilune.records.failures"
@@ -280,8 +281,9 @@ local function each_element(list, f)
   end
 end
 
---- Inserts one record after the other, all or none of them. What the records were is put back if one fails.
-local function insert_each(class, db, list, options)
+--- Writes one record after the other, all or none of them. What the records were is put back if one fails.
+-- @tparam string verb "insert" or "upsert"
+local function insert_each(class, db, list, options, verb)
   record_options.check(record.info(class), options, db)
   local targets, memories, results = {}, {}, {}
   each_element(list, function(position)
@@ -292,7 +294,7 @@ local function insert_each(class, db, list, options)
       local target = targets[position]
       local info = record.info_of(target)
       memories[position] = steps.remember(target)
-      if writing.call("insert", info, target, handle, options) then
+      if writing.call(verb, info, target, handle, options) then
         results[#results + 1] = record_options.result(info, target, options, handle)
       end
     end)
@@ -329,12 +331,19 @@ function verbs.insert_all(class, ...)
   check_list(list)
   options = record_options.read("insert_all", options)
   record.description(class, db) -- which tells whether its writes have to be seen here
+  if bulk_upsert.is_wanted(options) then
+    if not has_overrides(info) and not require("perilune.records.hooks").has_hooks(info) then
+      return bulk_upsert.run(class, db, list, options)
+    end
+    local written = insert_each(class, db, list, options, "upsert")
+    return options.returning and written or #written
+  end
   if not options and not records.model_flags(info.model) then
     local is_done, result = pcall(records.raw_insert_all, class, db, list)
     if is_done then return result end
     if result ~= one_by_one then error(result, 0) end
   end
-  return insert_each(class, db, list, options)
+  return insert_each(class, db, list, options, "insert")
 end
 
 --- Deletes the row of a key; returns whether there was one. No hook of records is called, but a `delete` that the class defines.

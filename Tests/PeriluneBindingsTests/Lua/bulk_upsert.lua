@@ -1,0 +1,86 @@
+--- insert_all with target, update and returning: many rows at a time.
+
+db:execute[[
+  CREATE TABLE book (id INTEGER PRIMARY KEY, isbn TEXT NOT NULL UNIQUE, title TEXT, price INTEGER DEFAULT 7, added DATE, raw BLOB,
+    double INTEGER GENERATED ALWAYS AS (price * 2));
+  CREATE TABLE pair (a INTEGER, b INTEGER, n INTEGER, PRIMARY KEY (a, b)) WITHOUT ROWID;
+  INSERT INTO book (id, isbn, title, price) VALUES (1, 'x', 'old', 1)]]
+
+local Book, Pair = perilune.record("book"), perilune.record("pair")
+
+test("rows are inserted, and those in their way updated", function()
+  equal(Book:insert_all({ { isbn = "x", title = "new", price = 5 }, { isbn = "y", title = "other" } }, { target = "isbn" }), 2)
+  equal(Book:order("id"):pluck("id", "isbn", "title", "price"), { { 1, "x", "new", 5 }, { 2, "y", "other", 7 } })
+  equal(Book:insert_all({ { isbn = "x", title = "newer", price = 9 } }, { target = "isbn", update = { "price" } }), 1)
+  equal({ Book:find(1).title, Book:find(1).price }, { "new", 9 })
+  equal(Book:insert_all({ { isbn = "x", title = "z" }, { isbn = "w" } }, { target = "isbn", update = "none" }), 1)
+  equal(Book:find(1).title, "new")
+  Book:insert_all({ { isbn = "x", price = 1 } }, { target = "isbn", update = { price = 50 } })
+  equal(Book:find(1).price, 50)
+  Book:insert_all({ { isbn = "x", price = 60 } }, { target = "isbn", where = "excluded.price < 55" })
+  equal(Book:find(1).price, 50)
+  Book:insert_all({ { isbn = "x", price = 60 } }, { target = "isbn", set = { price = "price + excluded.price" } })
+  equal(Book:find(1).price, 110)
+end)
+
+test("by the primary key, of one and of several columns", function()
+  Book:insert_all({ { id = 1, isbn = "q" }, { id = 5, isbn = "r" } }, { update = "all" })
+  equal({ Book:find(1).isbn, Book:find(1).title, Book:find(5).isbn }, { "q", "old", "r" })
+  Pair:insert_all({ { a = 1, b = 1, n = 1 }, { a = 1, b = 2, n = 2 } })
+  Pair:insert_all({ { a = 1, b = 2, n = 20 }, { a = 2, b = 2, n = 3 }, { a = 2, b = 2, n = 4 } }, { update = "all" })
+  equal(Pair:order("a", "b"):pluck("n"), { 1, 20, 4 })
+end)
+
+test("what is given back", function()
+  local rows = Book:insert_all({ { isbn = "x", price = 3 }, { isbn = "y", price = 4 } }, { target = "isbn", returning = { "id", "double" } })
+  equal({ rows[1].id, rows[1].double, rows[2].id, rows[2].double }, { 1, 6, 2, 8 })
+  rows = Book:insert_all({ { isbn = "x" } }, { target = "isbn", update = "none", returning = "id" })
+  equal(#rows, 0)
+end)
+
+test("values are stored as the columns have them; rows with other columns are statements of their own", function()
+  local list = {
+    { isbn = "a", added = perilune.date("2026-05-06"), raw = "\0\255" }, Book{ isbn = "b", title = "record" }, { isbn = "c", title = perilune.null },
+    { isbn = "d", price = 2 },
+  }
+  equal(Book:insert_all(list, { target = "isbn" }), 4)
+  local a = Book:filter{ isbn = "a" }:fetch_one()
+  equal({ a.raw, a.price, tostring(a.added):sub(1, 10) }, { "\0\255", 7, "2026-05-06" })
+  equal(db:fetch_value("SELECT typeof(raw) FROM book WHERE isbn = 'a'"), "blob")
+  equal(Book:filter{ title = "record" }:fetch_count(), 1)
+end)
+
+test("thousands of rows, many at a time, all or none", function()
+  local list = {}
+  for index = 1, 5000 do list[index] = { isbn = "n" .. index, price = index } end
+  equal(Book:insert_all(list, { target = "isbn" }), 5000)
+  for index = 1, 5000 do list[index] = { isbn = "n" .. index, price = -index } end
+  equal(Book:insert_all(list, { target = "isbn" }), 5000)
+  equal({ Book:fetch_count(), Book:min("price"), Book:filter{ isbn = "n4999" }:fetch_one().price }, { 5001, -5000, -4999 })
+  list[4000] = { isbn = perilune.null, price = 1 }
+  fails(nil, function() Book:insert_all(list, { target = "isbn", update = { price = 0 } }) end)
+  equal(Book:min("price"), -5000)
+end)
+
+test("a class with hooks upserts record by record", function()
+  local Hooked = perilune.record("book")
+  local seen = {}
+  function Hooked:will_save() seen[#seen + 1] = self.isbn end
+  equal(Hooked:insert_all({ { isbn = "x", title = "hooked" }, { isbn = "y" } }, { target = "isbn" }), 2)
+  equal(seen, { "x", "y" })
+  equal({ Book:find(1).title, Book:fetch_count() }, { "hooked", 2 })
+  equal(Hooked:insert_all({ { isbn = "x" } }, { target = "isbn", returning = "id" }), { 1 })
+end)
+
+test("misuse", function()
+  matches(fails("unknown_option", function() Book:insert_all({}, { targt = "isbn" }) end), "target")
+  matches(fails("unknown_column", function() Book:insert_all({ { isbn = "a", titel = 1 } }, { target = "isbn" }) end), "title")
+  matches(fails("unknown_column", function() Book:insert_all({ { isbn = "a" } }, { target = "isnb" }) end), "isbn")
+  matches(fails("argument", function() Book:insert_all({ { isbn = "a", title = "b" } }, { target = "title" }) end), "unique key")
+  matches(fails("argument", function() Book:insert_all({ { isbn = "a" }, 5 }, { target = "isbn" }) end), "element 2")
+  matches(fails("argument", function() Book:insert_all({ { isbn = "a", double = 2 } }, { target = "isbn" }) end), "generated")
+  matches(fails("argument", function() Book:insert_all({ { title = "a" } }, { target = "isbn" }) end), "target")
+  matches(fails("argument", function() Book:insert_all({ { isbn = "a" } }, { update = "all" }) end), "key")
+  matches(fails("argument", function() Book:insert_all({ { isbn = "a" } }, { target = "isbn", on_conflict = "ignore" }) end), "give one")
+  equal(Book:fetch_count(), 1)
+end)

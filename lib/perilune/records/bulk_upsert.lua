@@ -1,0 +1,169 @@
+--- `insert_all` with `target` or `update`: rows are inserted many at a time, and those that are in their way updated.
+--
+--     Book:insert_all(list, { target = "isbn", update = { "price" } })
+--     Book:insert_all(list, { update = "none", returning = { "id", "isbn" } })
+--
+-- The options are those of `upsert`. A class with hooks upserts record by record; else one statement writes many rows, no record is
+-- changed, and no hook called.
+
+local null = require("perilune.native.values").null
+local databases = require "perilune.native.databases"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local record = require "perilune.records.class"
+local record_info = require "perilune.records.info"
+local record_options = require "perilune.records.options"
+local record_values = require "perilune.records.values"
+local failures = require "perilune.records.failures"
+local upsert_sql = require "perilune.records.upsert_sql"
+local sql_text = require "perilune.runtime.sql_text"
+local raise = errors.raise
+
+local bulk_upsert = {}
+
+--- So many values are bound at once. More rows in a statement save less than their text costs.
+local most_values = 640
+
+for _, option in ipairs{ "target", "target_where", "update", "except", "set", "where" } do
+  record_options.by_verb.insert_all[option] = function(value, parsed) parsed[option] = value end
+end
+
+--- Whether options ask for it.
+function bulk_upsert.is_wanted(options)
+  return options ~= nil and (options.target ~= nil or options.update ~= nil or options.set ~= nil)
+end
+
+-- Elements --------------------------------------------------------------------------------------------------------------------
+
+--- The stored value of a field of an element: of a record, or of a table of columns.
+local function value_of(info, element, column, is_record)
+  if is_record then return record_values.stored(info, element, column) end
+  local value = element[column]
+  if value == nil or value == null or not info.converters[column] then return value end
+  return record_values.store(info, nil, column, value)
+end
+
+local function check_element(class, info, element)
+  if records.class_of(element) then
+    local own = records.class_of(element)
+    if own ~= class and class:is(element) and require("perilune.records.hooks").has_hooks(record.info(own)) then
+      raise("argument", "the record is one of a class with hooks, which extends this one: write records of that class by themselves")
+    end
+    if class:is(element) then return true end
+    raise("argument", "expected a record of `" .. info.schema.name .. "`, got " .. errors.describe(element))
+  elseif type(element) ~= "table" or getmetatable(element) ~= nil then
+    raise("argument", "expected a record or a table of columns, got " .. errors.describe(element))
+  end
+  for name in next, element do
+    if not info.declared[name] then errors.raise_unknown_column(name, info.schema.name, info.columns) end
+    if info.generated[name] then raise("argument", ("`%s` is a generated column, which cannot be written"):format(name)) end
+  end
+  return false
+end
+
+--- The columns that an element has values for, and these values.
+local function read_element(class, info, element)
+  local is_record = check_element(class, info, element)
+  local names, values = {}, {}
+  for _, column in ipairs(info.columns) do
+    local value = not info.generated[column] and value_of(info, element, column, is_record)
+    if value ~= nil and value ~= false or value == false and not info.generated[column] then
+      names[#names + 1], values[#values + 1] = column, value
+    end
+  end
+  if #names == 0 then raise("argument", "there is no column to write") end
+  return names, values
+end
+
+-- Statements --------------------------------------------------------------------------------------------------------------------
+
+--- What is written for rows with the same columns.
+local function make_form(info, names, options, returned)
+  local clause, parameters = upsert_sql.make(info, names, options)
+  if not clause then
+    raise("argument", ("insert_all: a row has no value for the key, by which it would be found: give it one, or the option `target`"))
+  end
+  local bound = {}
+  for index, parameter in ipairs(parameters) do
+    local value = parameter.value
+    if parameter.column then value = record_values.store(info, nil, parameter.column, value) end
+    bound[index] = value == nil and null or value
+  end
+  -- In a table of that name, `excluded` would mean the row that is there.
+  local alias = info.schema.name:lower() == "excluded" and " AS perilune_target" or ""
+  return {
+    head = ("INSERT INTO %s%s (%s) VALUES "):format(sql_text.name(info.schema.name), alias, sql_text.names(names)),
+    row = "(" .. ("?, "):rep(#names - 1) .. "?)", tail = " " .. clause .. (returned and " RETURNING " .. sql_text.names(returned) or ""),
+    bound = bound, width = #names, most_rows = math.max(1, most_values // #names), texts = {},
+  }
+end
+
+local function text_of(form, count)
+  local text = form.texts[count]
+  if not text then
+    text = form.head .. (form.row .. ", "):rep(count - 1) .. form.row .. form.tail
+    form.texts[count] = text
+  end
+  return text
+end
+
+--- Rows of one form that are yet to be written.
+local function new_batch(form) return { form = form, count = 0, values = { n = 0 } } end
+
+--- Writes the rows of a batch; adds what they return to a list.
+-- @return how many were written
+local function write(db, batch, results)
+  local form, values = batch.form, batch.values
+  if batch.count == 0 then return 0 end
+  local n = batch.count * form.width
+  for index = 1, #form.bound do values[n + index] = form.bound[index] end
+  values.n = n + #form.bound
+  local text, count = text_of(form, batch.count), 0
+  if results then
+    local rows = db:fetch_all(text, values)
+    count = #rows
+    table.move(rows, 1, count, #results + 1, results)
+  else count = db:execute(text, values).changed_rows end
+  batch.count = 0
+  return count
+end
+
+--- Writes the elements of a list, those with the same columns in a row together.
+local function write_all(class, info, db, list, options, returned, results)
+  local forms, batch, count = {}, nil, 0
+  for position = 1, #list do
+    local is_done, names, values = pcall(read_element, class, info, list[position])
+    if not is_done then
+      failures.name_element(names, position)
+      error(names, 0)
+    end
+    local key = table.concat(names, "\0")
+    local form = forms[key] or make_form(info, names, options, returned)
+    forms[key] = form
+    if not batch or batch.form ~= form or batch.count == form.most_rows then
+      if batch then count = count + write(db, batch, results) end
+      if not batch or batch.form ~= form then batch = new_batch(form) end
+    end
+    table.move(values, 1, form.width, batch.count * form.width + 1, batch.values)
+    batch.count = batch.count + 1
+  end
+  return batch and count + write(db, batch, results) or 0
+end
+
+--- Inserts the elements of a list, and updates the rows that are in their way, all or none of them.
+-- @return how many rows were written; with the option `returning` the list of what was asked for of each
+function bulk_upsert.run(class, db, list, options)
+  local info = record_info.of_class(class, db)
+  if options.on_conflict then
+    raise("argument", "insert_all: `on_conflict` and `update` both say what is done with a row that is in the way; give one of them")
+  end
+  local returned = record_options.columns(record.info(class), options, db)
+  local results, count = returned and {} or nil, 0
+  local is_done, failure = pcall(databases.guarded, db, function(handle)
+    count = write_all(class, info, handle, list, options, returned, results)
+  end)
+  if not is_done then error(require("perilune.records.errors").explain_many(failure, info.schema.name), 0) end
+  return results or count
+end
+
+return bulk_upsert
