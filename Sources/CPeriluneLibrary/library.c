@@ -36,6 +36,9 @@ static const module modules[] = {
     {"perilune.associations.links", (const char[]){
 #embed "../../lib/perilune/associations/links.lua"
         , 0}},
+    {"perilune.associations.parent_updates", (const char[]){
+#embed "../../lib/perilune/associations/parent_updates.lua"
+        , 0}},
     {"perilune.associations.records", (const char[]){
 #embed "../../lib/perilune/associations/records.lua"
         , 0}},
@@ -113,6 +116,9 @@ static const module modules[] = {
         , 0}},
     {"perilune.record_classes", (const char[]){
 #embed "../../lib/perilune/record_classes.lua"
+        , 0}},
+    {"perilune.records.behaviours", (const char[]){
+#embed "../../lib/perilune/records/behaviours.lua"
         , 0}},
     {"perilune.records.bulk_upsert", (const char[]){
 #embed "../../lib/perilune/records/bulk_upsert.lua"

@@ -24,6 +24,8 @@ local record = {
   definers = {},
   --- Functions that are told of every new class: `creator(info)`.
   creators = {},
+  --- The same, when the class is complete.
+  finishers = {},
   --- Functions that are told of every new description: `describer(info, description)`.
   describers = {},
   --- By name: verbs of records that the Lua part must know of where a class defines its own.
@@ -380,7 +382,7 @@ local function make_class(table_name, options, base)
   if base then base.derived[info] = true end
   infos[class] = info
   for _, creator in ipairs(record.creators) do creator(info) end
-  return setmetatable(class, {
+  setmetatable(class, {
     info.model,
     __index = info.lookup,
     __newindex = define,
@@ -389,6 +391,8 @@ local function make_class(table_name, options, base)
     __name = "record class",
     __metatable = false,
   })
+  for _, finish in ipairs(record.finishers) do finish(info) end
+  return class
 end
 
 --- A class that has what this one has, with more fields or methods.
@@ -420,7 +424,7 @@ end
 --- Makes a class of records.
 -- @tparam string table_name the table or view; it need not exist yet
 -- @tparam ?table options types (of columns), primary_key (a name or a list; "rowid" for the row id), extra (fields that are no
---   columns), on_conflict (a policy), required (false: whether columns that must not be NULL are validated), track_changes (true)
+--   columns), on_conflict (a policy), the behaviours of behaviours.lua, required (false: whether columns that must not be NULL are validated), track_changes (true)
 function record.new_class(table_name, options)
   if type(table_name) == "table" then
     errors.raise("argument", "perilune.record: argument 1: expected the name of a table, got a table; "

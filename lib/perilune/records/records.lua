@@ -7,6 +7,7 @@ require "perilune.records.failures"
 require "perilune.records.columns"
 require "perilune.records.fetching"
 require "perilune.records.writing"
+require "perilune.records.behaviours"
 require "perilune.records.types"
 require "perilune.records.persistence"
 records.set_callbacks(require "perilune.records.native_callbacks")

@@ -1,5 +1,6 @@
 --- Changing and deleting all rows of a request by one statement.
 
+local perilune = require "perilune"
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
 local arity = require "perilune.runtime.arity"
@@ -11,6 +12,7 @@ local marks = require "perilune.runtime.marks"
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local named_expressions = require "perilune.requests.named_expressions"
+local classes = require "perilune.requests.classes"
 local request = require "perilune.requests.request"
 local request_plans = require "perilune.requests.plans"
 local building = require "perilune.expressions.swift_bridge"
@@ -42,7 +44,9 @@ local function read_options(method, options)
   if type(options) ~= "table" or getmetatable(options) ~= nil then
     raise("argument", method .. ": expected a table of options, got " .. errors.describe(options))
   end
-  checks.option_names(method, options, { returning = true, on_conflict = method == "update_all" or nil })
+  checks.option_names(method, options, {
+    returning = true, on_conflict = method == "update_all" or nil, forever = method == "delete_all" or nil,
+  })
   changing.check_policy(method, options.on_conflict)
   return options
 end
@@ -61,6 +65,22 @@ local function value_of(self, column, value)
   return expression.operand(expression.as_column(column.shape, value), "update_all: `" .. column.shape.detail .. "`")
 end
 
+--- What behaviours of the class say of changes of many rows: immutable columns stay, versions are counted up.
+local function add_behaviours(self, names, assignments)
+  local class = self.node.root.source.class
+  for _, name in ipairs(classes.behaviour(class, "immutable") or {}) do
+    if assignments[name] ~= nil then
+      raise("immutable", ("update_all: `%s` is immutable: it is written when the record is inserted, and never again"):format(name),
+        { table = self.node.root.source.table, column = name })
+    end
+  end
+  local version = classes.behaviour(class, "lock_version")
+  if version and assignments[version] == nil then
+    names[#names + 1] = version
+    assignments[version] = self.node.root.source:column(version, self.node.alias) + 1
+  end
+end
+
 --- All values as one expression, whose detail is the columns.
 local function read_assignments(self, assignments)
   if type(assignments) == "function" then
@@ -70,7 +90,10 @@ local function read_assignments(self, assignments)
     raise("argument", "update_all: expected { column = value, ... }, got " .. errors.describe(assignments))
   end
   local names, values, shapes = {}, {}, {}
-  for name in next, assignments do
+  local given = assignments
+  assignments = {}
+  for name, value in next, given do
+    assignments[name] = value
     if type(name) ~= "string" then
       raise("argument", "update_all: expected the name of a column, got " .. errors.describe(name))
     end
@@ -78,6 +101,7 @@ local function read_assignments(self, assignments)
   end
   if #names == 0 then raise("argument", "update_all: expected at least one column to change") end
   table.sort(names)
+  add_behaviours(self, names, assignments)
   for index, name in ipairs(names) do
     local column = named_expressions.check_column(self.node.root.source:column(name), "update_all")
     names[index] = column.shape.detail
@@ -167,6 +191,8 @@ function changes.delete_all(self, ...)
   local db, options = shift("delete_all", 1, ...)
   db = request_plans.database_for(db, "delete_all")
   options = read_options("delete_all", options)
+  local deleted_at = not options.forever and classes.behaviour(self.node.root.source.class, "soft_delete")
+  if deleted_at then return changes.update_all(self, db, { [deleted_at] = perilune.now() }, { returning = options.returning }) end
   local returning = read_returning(self, "delete_all", options.returning)
   return request.derive_with(self, "delete", statement("delete", nil, returning)), db, returning
 end
@@ -182,7 +208,8 @@ end
 
 --- Deletes all rows of the request.
 -- @tparam ?database db
--- @tparam ?table options `returning`: true for records, or columns for rows
+-- @tparam ?table options `returning`: true for records, or columns for rows; `forever`: whether the rows themselves go where the class
+--   has `soft_delete`
 function verbs:delete_all(...)
   return run(changes.delete_all(self, ...))
 end

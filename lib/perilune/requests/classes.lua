@@ -41,6 +41,11 @@ function classes.base(class)
   return base and base.class
 end
 
+--- What a class says by an option that is a behaviour; nil if it does not.
+function classes.behaviour(class, option)
+  return class and require("perilune.records.behaviours").option(class, option)
+end
+
 --- The association that a class, or one that it extends, keeps under a name; or nil.
 function classes.association(class, name)
   for ancestor in record.ancestors(record.info(class)) do

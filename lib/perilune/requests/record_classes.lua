@@ -102,6 +102,10 @@ function record_classes.scope(class)
   end)
 end
 
+record.finishers[#record.finishers + 1] = function(info)
+  if info.soft_delete then record_classes.scope(info.class) end
+end
+
 --- The columns, the named requests and expressions of a class keep their places.
 record.definers[#record.definers + 1] = function(_, name, value)
   if not marks.is_association(value) and own_members[name] then

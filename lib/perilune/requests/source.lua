@@ -4,6 +4,7 @@ local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"
 local classes = require "perilune.requests.classes"
 local marks = require "perilune.runtime.marks"
+local null = require("perilune.native.values").null
 local raise = errors.raise
 local expression = require "perilune.expressions.expression"
 local named_expressions = require "perilune.requests.named_expressions"
@@ -275,6 +276,8 @@ function sources.class_request(class)
   local source = by_class[class] or sources.of_class(class)
   if source.all then return source.all end
   local all = sources.unscoped_request(class)
+  local deleted_at = classes.behaviour(class, "soft_delete")
+  if deleted_at then all = all:filter{ [deleted_at] = null } end
   local scope = source.requests.default
   if scope then
     all = scope(all)

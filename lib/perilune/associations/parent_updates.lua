@@ -1,0 +1,92 @@
+--- What writing a record changes in the row that it belongs to: a count of its kind, and a time.
+--
+--     Book.author = Book:belongs_to(Author, { counter_cache = "book_count", touch = true })
+--
+-- `counter_cache` is the column with the number of rows that belong to the row; `touch`, the column that says when one of them was written
+-- last: a name, or true for `updated_at`. Both are changed in the transaction of the write. Changes of many rows (update_all, insert_all
+-- on conflicts, SQL) do not count: `Author:update_all{ book_count = Author.books:count() }` counts anew.
+
+local perilune = require "perilune"
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local behaviours = require "perilune.records.behaviours"
+local record_class = require "perilune.records.class"
+local association_records = require "perilune.associations.records"
+local raise = errors.raise
+
+local parent_updates = {}
+
+--- What a record has in the columns by which it belongs to another one: a list of values, nil if one is NULL.
+local function key_of(root, record, values)
+  local key, names = {}, (association_records.columns_of(root))
+  for index, name in ipairs(names) do
+    local value
+    if values then value = values[name] else value = association_records.stored_field(record, name) end
+    if value == nil then return nil end
+    key[index] = value
+  end
+  return key
+end
+
+--- The request for the row that a key means.
+local function parent(root, key)
+  local _, names = association_records.columns_of(root)
+  local rows = root.target:unscoped()
+  for index, name in ipairs(names) do rows = rows:filter(root.source:column(name):eq(perilune.value(key[index]))) end
+  return rows
+end
+
+local function is_same(left, right)
+  if not left or not right then return left == right end
+  for index, value in ipairs(left) do
+    if value ~= right[index] then return false end
+  end
+  return true
+end
+
+--- Changes the row that a key means.
+local function change(root, key, db, difference)
+  if not key then return end
+  local changes = {}
+  if root.counter_cache and difference ~= 0 then
+    changes[root.counter_cache] = root.source:column(root.counter_cache) + difference
+  end
+  if root.touch then changes[root.touch] = perilune.now() end
+  if next(changes) ~= nil then parent(root, key):update_all(db, changes) end
+end
+
+--- Reads the options of an association, and adds the hooks to the class that belongs to the other.
+function parent_updates.install(root, kind, owner, options)
+  if kind ~= "belongs_to" or not root.target then
+    raise("argument", kind .. ": `counter_cache` and `touch` are options of belongs_to")
+  end
+  local function column(option, usual)
+    local value = options[option]
+    if value == nil then return nil end
+    if value == true and usual then value = usual end
+    if type(value) ~= "string" or value == "" then
+      raise("argument", ("%s: `%s` is the name of a column%s, got %s"):format(kind, option, usual and ", or true" or "", errors.describe(value)))
+    end
+    return root.source:column(value).shape.detail
+  end
+  root.counter_cache, root.touch = column("counter_cache"), column("touch", "updated_at")
+  local info = record_class.info(owner)
+  local former = setmetatable({}, { __mode = "k" })
+  behaviours.add(info, "did_insert", function(record, db) change(root, key_of(root, record), db, 1) end)
+  behaviours.add(info, "did_delete", function(record, db, was_there)
+    if was_there then change(root, key_of(root, record), db, -1) end
+  end)
+  behaviours.add(info, "will_update", function(record)
+    local row = records.snapshot(record)
+    former[record] = row and key_of(root, record, row) or nil
+  end)
+  behaviours.add(info, "did_update", function(record, db)
+    local before, now = former[record], key_of(root, record)
+    former[record] = nil
+    if is_same(before, now) then return change(root, now, db, 0) end
+    change(root, before, db, -1)
+    change(root, now, db, 1)
+  end)
+end
+
+return parent_updates

@@ -1,0 +1,277 @@
+--- What classes do by one option: behaviours, which are hooks that come before those of the script.
+--
+--     perilune.record("book", {
+--       timestamps = true,                    -- created_at and updated_at
+--       lock_version = true,                  -- a record that is not what its row is any more is not written
+--       soft_delete = true,                   -- deleting sets deleted_at
+--       immutable = { "isbn" },               -- written when the record is inserted, and never again
+--       enums = { status = Status },          -- Book:draft(), book:is_draft()
+--     })
+--
+-- Each but `immutable` and `enums` takes the name of a column in place of `true`; `timestamps` takes { created = ..., updated = ... }.
+-- `update_all` of requests counts versions up and refuses immutable columns; no other behaviour knows of changes of many rows.
+
+local perilune = require "perilune"
+local null = require("perilune.native.values").null
+local errors = require "perilune.native.errors"
+local records = require "perilune.native.records"
+local checks = require "perilune.runtime.checks"
+local record = require "perilune.records.class"
+local raise = errors.raise
+
+local behaviours = {}
+
+-- Hooks -----------------------------------------------------------------------------------------------------------------------
+
+--- Functions that call several hooks, and so are defined as they are.
+local composed = setmetatable({}, { __mode = "k" })
+
+--- The behaviours of a class and of those that it extends for a hook.
+local function behaviours_for(info, hook)
+  local list = {}
+  for ancestor in record.ancestors(info) do
+    for _, f in ipairs(ancestor.behaviours and ancestor.behaviours[hook] or {}) do table.insert(list, f) end
+  end
+  return list
+end
+
+--- Defines a hook of a class that calls the behaviours first, then that of the script.
+local function install(info, hook)
+  local list, own = behaviours_for(info, hook), info.script_hooks and info.script_hooks[hook]
+  local function call(...)
+    for _, f in ipairs(list) do f(...) end
+    if own then return own(...) end
+  end
+  composed[call] = true
+  info.class[hook] = call
+end
+
+record.definers[#record.definers + 1] = function(info, name, value)
+  if not record.hooks[name] or composed[value] or #behaviours_for(info, name) == 0 then return false end
+  info.script_hooks = info.script_hooks or {}
+  info.script_hooks[name] = value
+  install(info, name)
+  return true
+end
+
+--- Adds a behaviour to a class.
+-- @tparam string hook a hook that is called before or after a write: `will_...` or `did_...`
+-- @tparam function f gets what the hook gets
+function behaviours.add(info, hook, f)
+  info.behaviours = info.behaviours or {}
+  info.behaviours[hook] = info.behaviours[hook] or {}
+  local own = rawget(info.members, hook)
+  if own and not composed[own] then
+    info.script_hooks = info.script_hooks or {}
+    info.script_hooks[hook] = own
+  end
+  table.insert(info.behaviours[hook], f)
+  install(info, hook)
+end
+
+-- Options ---------------------------------------------------------------------------------------------------------------------
+
+--- The name of a column that an option gives, or the usual one.
+local function column_option(option, value, usual)
+  if value == true then return usual end
+  if type(value) == "string" and value ~= "" then return value end
+  raise("argument", ("perilune.record: option %s: expected true or the name of a column, got %s"):format(option, errors.describe(value)))
+end
+
+function record.class_options.timestamps(info, value)
+  local place = "perilune.record: option timestamps"
+  if value == true then
+    info.timestamps = { created = "created_at", updated = "updated_at", is_usual = true }
+    return
+  end
+  if type(value) ~= "table" then raise("argument", place .. ": expected true or { created = ..., updated = ... }, got " .. errors.describe(value)) end
+  checks.option_names(place, value, { created = true, updated = true })
+  info.timestamps = {}
+  for name, column in pairs(value) do info.timestamps[name] = column_option("timestamps: " .. name, column, name .. "_at") end
+  if next(value) == nil then raise("argument", place .. ": expected { created = ..., updated = ... }, got an empty table") end
+end
+
+function record.class_options.lock_version(info, value) info.lock_version = column_option("lock_version", value, "lock_version") end
+function record.class_options.soft_delete(info, value) info.soft_delete = column_option("soft_delete", value, "deleted_at") end
+
+function record.class_options.immutable(info, value)
+  if type(value) == "string" then value = { value } end
+  if type(value) ~= "table" or #value == 0 then
+    raise("argument", "perilune.record: option immutable: expected the names of columns, got " .. errors.describe(value))
+  end
+  info.immutable = checks.names("perilune.record: option immutable", value)
+end
+
+function record.class_options.enums(info, value)
+  if type(value) ~= "table" or next(value) == nil then
+    raise("argument", "perilune.record: option enums: expected { column = perilune.enum{...} }, got " .. errors.describe(value))
+  end
+  for column, enum in pairs(value) do
+    if type(column) ~= "string" or type(enum) ~= "table" or type(enum.cases) ~= "function" then
+      raise("argument", ("perilune.record: option enums: %s: expected perilune.enum{...}, got %s"):format(tostring(column), errors.describe(enum)))
+    end
+  end
+  info.enums = value
+end
+
+--- What a class, or one that it extends, says by an option; nil if none does.
+function behaviours.option(class, option)
+  for ancestor in record.ancestors(record.info(class)) do
+    if ancestor[option] ~= nil then return ancestor[option] end
+  end
+end
+
+-- Timestamps ------------------------------------------------------------------------------------------------------------------
+
+--- The names of the columns that the table has of those that the option means.
+local function timestamp_columns(info, target)
+  local names, description = info.timestamps, (records.record_schema(target))
+  local has = {}
+  for _, column in ipairs(description.columns) do has[column.name] = true end
+  local created, updated = names.created, names.updated
+  for _, name in ipairs{ created or false, updated or false } do
+    if name and not has[name] and not names.is_usual then
+      local known = {}
+      for index, column in ipairs(description.columns) do known[index] = column.name end
+      errors.raise_unknown_column(name, info.table, known)
+    end
+  end
+  if names.is_usual and not has[created] and not has[updated] then
+    raise("argument", ("`%s` has neither `created_at` nor `updated_at`: name the columns, timestamps = { updated = \"...\" }"):format(info.table))
+  end
+  return created and has[created] and created, updated and has[updated] and updated
+end
+
+local function add_timestamps(info)
+  behaviours.add(info, "will_insert", function(target)
+    local created, updated = timestamp_columns(info, target)
+    local now = perilune.now()
+    for _, name in ipairs{ created or updated, updated } do
+      if name and rawget(target, name) == nil then target[name] = now end
+    end
+  end)
+  behaviours.add(info, "will_update", function(target)
+    local _, updated = timestamp_columns(info, target)
+    if updated then target[updated] = perilune.now() end
+  end)
+end
+
+-- Versions --------------------------------------------------------------------------------------------------------------------
+
+--- The request for the row of a record.
+local function row_of(info, target)
+  local key, names = {}, (records.record_schema(target)).key
+  for _, name in ipairs(names) do
+    local value = require("perilune.records.values").stored(require("perilune.records.info").of_record(target), target, name)
+    if value == nil then value = null end
+    key[name] = perilune.value(value)
+  end
+  return info.class:unscoped():filter(key)
+end
+
+--- The version that the record has been read with.
+local function known_version(info, target)
+  local row = records.snapshot(target)
+  local version = row and row[info.lock_version]
+  if version == nil then version = rawget(target, info.lock_version) end
+  if version == nil then
+    raise("argument", ("a record of `%s` without `%s` cannot be written: fetch it first"):format(info.table, info.lock_version))
+  end
+  return version
+end
+
+local function check_version(info, target, db)
+  local version = known_version(info, target)
+  local found = row_of(info, target):select(info.lock_version):fetch_one(db)
+  if found and found[info.lock_version] ~= version then
+    local key = require("perilune.records.values").key((records.record_schema(target)).schema, target)
+    raise("stale", ("the record of `%s` is stale: its row has been changed since it was read (version %s, now %s); fetch it again")
+      :format(info.table, tostring(version), tostring(found[info.lock_version])), { table = info.table, key = key })
+  end
+  return version
+end
+
+local function add_lock_version(info)
+  behaviours.add(info, "will_insert", function(target)
+    if rawget(target, info.lock_version) == nil then target[info.lock_version] = 0 end
+  end)
+  behaviours.add(info, "will_update", function(target, db)
+    target[info.lock_version] = check_version(info, target, db) + 1
+  end)
+  behaviours.add(info, "will_delete", function(target, db) check_version(info, target, db) end)
+end
+
+-- Soft deletion -----------------------------------------------------------------------------------------------------------------
+
+local function add_soft_delete(info)
+  local column, class = info.soft_delete, info.class
+  --- Deletes the record by the time at which it was; with what else has changed, and the hooks of an update.
+  function class.delete(target, db)
+    if target[column] ~= nil then return false end
+    target[column] = perilune.now()
+    target:update_changes(db)
+    return true
+  end
+  --- Deletes the row.
+  function class.delete_forever(target, db)
+    return require("perilune.records.hooks").perform("delete", record.info_of(target), target, db or records.default_database()) and true or false
+  end
+  --- Makes the record one that is not deleted.
+  function class.restore(target, db)
+    target[column] = nil
+    target[column] = null
+    target:update_changes(db)
+    return target
+  end
+end
+
+-- Columns that stay ---------------------------------------------------------------------------------------------------------------
+
+local function add_immutable(info)
+  behaviours.add(info, "will_update", function(target, db)
+    local changed, row = {}, records.snapshot(target)
+    for _, name in ipairs(row and require("perilune.records.changes").columns(require("perilune.records.info").of_record(target), target) or {}) do
+      changed[name] = true
+    end
+    for _, name in ipairs(info.immutable) do
+      local is_changed = changed[name]
+      if not row and rawget(target, name) ~= nil then
+        is_changed = not row_of(info, target):filter{ [name] = rawget(target, name) }:exists(db)
+      end
+      if is_changed then
+        raise("immutable", ("`%s` of `%s` is immutable: it is written when the record is inserted, and never again"):format(name, info.table),
+          { table = info.table, column = name })
+      end
+    end
+  end)
+end
+
+-- Enumerations ----------------------------------------------------------------------------------------------------------------------
+
+--- The types of the columns are known before the class is complete.
+record.creators[#record.creators + 1] = function(info)
+  if not info.enums then return end
+  local types = {}
+  for column, wanted in pairs(info.types or {}) do types[column] = wanted end
+  for column, enum in pairs(info.enums) do types[column] = types[column] or enum end
+  info.types = types
+end
+
+local function add_enums(info)
+  for column, enum in pairs(info.enums) do
+    for _, case in ipairs(enum.cases()) do
+      info.class.requests[case.name] = function(self) return self:filter{ [column] = case } end
+      info.class["is_" .. case.name] = function(target) return target[column] == case end
+    end
+  end
+end
+
+record.finishers[#record.finishers + 1] = function(info)
+  if info.timestamps then add_timestamps(info) end
+  if info.lock_version then add_lock_version(info) end
+  if info.immutable then add_immutable(info) end
+  if info.soft_delete then add_soft_delete(info) end
+  if info.enums then add_enums(info) end
+end
+
+return behaviours
