@@ -21,6 +21,15 @@ test("prepared requests take values by name", function()
   equal(#by_expression:fetch_values{ where = "France" }, 12)
 end)
 
+test("a prepared request deletes the rows of its values", function()
+  local by_country = Author:filter("country = :country"):prepare()
+  local before = Author:fetch_count()
+  equal(by_country:delete_all{ country = "nowhere" }.changed_rows, 0)
+  local count = by_country:fetch_count{ country = "France" }
+  equal(by_country:delete_all{ country = "France" }.changed_rows, count)
+  equal(Author:fetch_count(), before - count)
+end)
+
 test("prepared requests tell what is missing or misspelt", function()
   local request = Author:filter("country = :country")
   matches(fails("argument", function() request:fetch_all() end), "prepare")

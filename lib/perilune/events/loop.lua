@@ -30,7 +30,8 @@ end
 
 --- Has the function not called any more. Returns whether it would have been.
 function Handle:cancel()
-  return native.stop(self.id)
+  local was_live = native.stop(self.id)
+  return was_live
 end
 
 --- Whether the function will be called.

@@ -194,7 +194,10 @@ function changes.delete_all(self, ...)
   local deleted_at = not options.forever and classes.behaviour(self.node.root.source.class, "soft_delete")
   if deleted_at then return changes.update_all(self, db, { [deleted_at] = perilune.now() }, { returning = options.returning }) end
   local returning = read_returning(self, "delete_all", options.returning)
-  return request.derive_with(self, "delete", statement("delete", nil, returning)), db, returning
+  local change = request.derive_with(self, "delete", statement("delete", nil, returning))
+  -- Those of a prepared request.
+  rawset(change, "named", rawget(self, "named"))
+  return change, db, returning
 end
 
 --- Changes columns of all rows of the request: `request:update_all{ score = Player.c.score + 1 }`.
