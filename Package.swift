@@ -69,9 +69,10 @@ let package = Package(
             name: "PeriluneRecords",
             dependencies: [.product(name: "GRDB", package: "GRDB.swift"), .product(name: "GRDBSQLite", package: "GRDB.swift")],
             swiftSettings: swiftSettings),
-        // lib/perilune and lib/scenarios, as text.
+        // lib/perilune, lib/scenarios and lib/reference, as text.
         .target(name: "CPeriluneLibrary"),
         .target(name: "CPeriluneScenarioLibrary"),
+        .target(name: "CPeriluneReferenceLibrary"),
         .target(
             name: "PeriluneBindings",
             dependencies: [
@@ -101,7 +102,7 @@ let package = Package(
         .target(
             name: "PeriluneScenarios",
             dependencies: [
-                "CPeriluneRows", "CPeriluneSQLite", "CPeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
+                "CPeriluneReferenceLibrary", "CPeriluneRows", "CPeriluneSQLite", "CPeriluneScenarioLibrary", "Perilune", "PeriluneBindings",
                 "PeriluneDependencies", "PeriluneLua", "PeriluneRecords",
                 .product(name: "GRDB", package: "GRDB.swift"), .product(name: "Logging", package: "swift-log"),
             ],
@@ -154,7 +155,7 @@ let package = Package(
                 "PeriluneTestTools",
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["Lua", "Chinook"], swiftSettings: swiftSettings),
+            exclude: ["Lua", "Chinook", "Reference/api.lua"], swiftSettings: swiftSettings),
         .testTarget(
             name: "PeriluneTests",
             dependencies: [

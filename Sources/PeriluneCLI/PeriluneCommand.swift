@@ -17,9 +17,10 @@ struct PeriluneCommand: ParsableCommand {
               perilune query --database shop.sqlite 'SELECT * FROM customer'
               perilune migrate --database shop.sqlite --status
               perilune test
+              perilune help db:fetch_all
             """,
         version: Version.perilune,
-        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, AutomationsCommand.self, TestCommand.self, VersionCommand.self])
+        subcommands: [RunCommand.self, ApplyCommand.self, QueryCommand.self, MigrateCommand.self, AutomationsCommand.self, TestCommand.self, TypesCommand.self, VersionCommand.self])
 }
 
 @main
@@ -30,6 +31,7 @@ enum Main {
         let arguments = Array(CommandLine.arguments.dropFirst())
         let ending = ErrorEnding(arguments)
         do {
+            if try HelpTopic.write(for: arguments, commands: commandNames) { return }
             try requireKnownCommand(arguments)
             var command = try PeriluneCommand.parseAsRoot(arranged(arguments))
             if var command = command as? any AsyncParsableCommand {
@@ -40,6 +42,10 @@ enum Main {
         } catch {
             ending.exit(with: error)
         }
+    }
+
+    private static var commandNames: [String] {
+        PeriluneCommand.configuration.subcommands.compactMap { $0.configuration.commandName }
     }
 
     private static func arranged(_ arguments: [String]) -> [String] {

@@ -122,7 +122,8 @@ struct LibraryFile: Sendable, CustomTestStringConvertible {
 
     static let all: [LibraryFile] = {
         let paths = FileManager.default.enumerator(atPath: folder)?.allObjects as? [String] ?? []
-        return paths.filter { $0.hasSuffix(".lua") }.sorted().map(LibraryFile.init)
+        // lib/reference is about what scripts see, and no part of it.
+        return paths.filter { $0.hasSuffix(".lua") && !$0.hasPrefix("reference/") }.sorted().map(LibraryFile.init)
     }()
 
     /// Those that only describe what is provided.

@@ -2,14 +2,25 @@ internal import Foundation
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// What scenario files see, as types for editors (LuaCATS): the words of the language, and the tables of a project.
+/// Types for editors (LuaCATS): what scripts see, the words of the scenario language, and the tables of a project.
 public struct ScenarioTypes: Sendable {
     /// Text by the name of the file that it belongs into.
     public let files: [String: String]
 
+    /// Those that are the same for all projects.
+    package static let reference = ScenarioTypes(files: [
+        "perilune.d.lua": LibraryModules.reference.source(of: "reference.types.perilune") ?? "",
+        "scenarios.d.lua": LibraryModules.reference.source(of: "reference.types.scenarios") ?? "",
+    ])
+
+    private init(files: [String: String]) {
+        self.files = files
+    }
+
     /// Writes the files into a folder, which is made if it does not exist.
     ///
     /// - Returns: The paths of those that were not the same already.
+    /// - Throws: What `FileManager` throws if the folder or a file cannot be written.
     public func write(to folder: String) throws -> [String] {
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
         return try files.sorted { $0.key < $1.key }.compactMap { name, text in
@@ -32,10 +43,7 @@ public struct ScenarioTypes: Sendable {
         let state = try ScenarioState(on: stage, limits: .none, chunks: chunks)
         defer { state.state.close() }
         try state.load(entry.source.file)
-        files = [
-            "scenarios.d.lua": LibraryModules.scenarios.source(of: "scenarios.annotations") ?? "",
-            "schema.d.lua": try state.types(),
-        ]
+        files = Self.reference.files.merging(["schema.d.lua": try state.types()]) { $1 }
     }
 }
 

@@ -18,7 +18,7 @@ import Testing
         ])
         let result = try folder.perilune("test", "--types", "types")
         #expect((result.status, result.output) == (0, ""))
-        #expect(result.errors == "written: types/scenarios.d.lua\nwritten: types/schema.d.lua\n")
+        #expect(result.errors == "written: types/perilune.d.lua\nwritten: types/scenarios.d.lua\nwritten: types/schema.d.lua\n")
         let schema = try String(contentsOfFile: folder.path + "/types/schema.d.lua", encoding: .utf8)
         for line in [
             "---@class (exact) perilune.row.invoices", "---@field status \"draft\"|\"sent\"",

@@ -56,19 +56,3 @@ test("the text is the same each time", function()
   equal(library("scenarios").types(), text)
 end)
 
-test("all that t and expect have, and all options, are in the annotations", function()
-  language()
-  local file = assert(io.open("lib/scenarios/annotations.lua"))
-  local text = file:read("a")
-  file:close()
-  assert(load(text))
-  local names = library("scenarios.context").names()
-  for _, module in ipairs{ library("scenarios.matchers"), library("scenarios.queries").matchers } do
-    for name in pairs(module) do names[#names + 1] = name end
-  end
-  table.move({ "tags", "template", "database", "cases", "timeout", "retry", "fails", "lock", "clock", "seed", "max_queries", "grants" }, 1, 12, #names + 1, names)
-  for _, name in ipairs(names) do
-    local is_there = text:find("@field " .. name .. "%f[^%w_]") or text:find("function t%." .. name .. "%(")
-    if not is_there then error("no annotation of " .. name) end
-  end
-end)

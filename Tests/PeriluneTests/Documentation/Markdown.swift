@@ -48,7 +48,8 @@ struct CodeBlock: CustomStringConvertible {
 
 /// What is written for users: the catalog, the README, the comments of public declarations.
 enum Documentation {
-    static let catalog = blocks(ofFilesIn: "Sources/Perilune/Perilune.docc", ["md"])
+    /// Without the pages of the Lua reference, whose examples ReferenceTests run.
+    static let catalog = files(in: "Sources/Perilune/Perilune.docc", ["md"]).filter { !$0.path.contains("/Reference/") }.flatMap(blocks(of:))
     static let readme = blocks(of: projectFolder.appending(path: "README.md"))
     static let comments = ["Perilune", "PeriluneDependencies", "PeriluneLua", "PeriluneTestSupport"].flatMap {
         blocks(ofFilesIn: "Sources/\($0)", ["swift"])

@@ -1,0 +1,58 @@
+internal import Foundation
+internal import Perilune
+internal import PeriluneBindings
+internal import PeriluneLua
+internal import PeriluneRecords
+internal import PeriluneScenarios
+
+/// `perilune help NAME`: what the reference says of a function, a class, a field or a page.
+struct HelpTopic {
+    private let name: String
+
+    /// Prints the text for arguments that ask for it.
+    ///
+    /// - Returns: Whether they do. Help on commands, and without a name, is that of the parser of arguments.
+    /// - Throws: ``CommandFailure`` with the nearest name if nothing has that name.
+    static func write(for arguments: [String], commands: [String]) throws -> Bool {
+        guard arguments.count == 2, arguments[0] == "help", let name = arguments.last, !name.hasPrefix("-"), !commands.contains(name)
+        else { return false }
+        try HelpTopic(name: name).write(commands: commands)
+        return true
+    }
+
+    private func write(commands: [String]) throws {
+        let state = try LuaState()
+        defer { state.close() }
+        try state.addModuleResolver { name in
+            LibraryModules.reference.source(of: name).map { .source(LuaString($0), name: name) }
+        }
+        try state.globals.setFunction("source") { arguments in
+            let page: String = try arguments.get(1)
+            return [LibraryModules.reference.source(of: "reference.api.\(page)").map { .string(LuaString($0)) } ?? .nil]
+        }
+        let answer = try state.load(Self.question, named: "help").call([.string(LuaString(name))])
+        if case .string(let text)? = answer.first {
+            try StandardStreams.write(text.bytes)
+            return try StandardStreams.flush()
+        }
+        throw CommandFailure(report(among: commands + (try answer.last.map { try [String].fromLua($0) } ?? [])))
+    }
+
+    private static let question = """
+        local reference, help, name = require "reference", require "reference.help", ...
+        local index = reference.read(source)
+        if name == "topics" then return help.topics(index) end
+        return help.text(index, name)
+        """
+
+    private func report(among names: [String]) -> ErrorReport {
+        var report = ErrorReport("there is no help on \(name)", kind: "usage")
+        if let nearest = nearestName(to: name, among: names) {
+            report.help = "did you mean `\(nearest)`?"
+            report.suggestions = [nearest]
+        } else {
+            report.help = "`perilune help topics` lists the pages of the reference, `perilune help` the commands"
+        }
+        return report
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import PeriluneLua
+
+/// The reference of what scripts see, as `lib/reference` reads it.
+struct Reference: Codable, Sendable {
+    /// A function of the reference.
+    struct Function: Codable, Sendable, CustomStringConvertible {
+        /// As it is called: `db:fetch_all`.
+        var name: String
+        var member: String
+        var page: String
+        var isScenario: Bool
+        /// Its file and line.
+        var place: String
+        var text: String
+        var parameters: [String]
+        /// The parameters that are described.
+        var described: [String]
+        var examples: [String]
+        /// The kinds of errors that it raises; `nil` if nothing is said of that.
+        var raises: [String]?
+        var access: String?
+        var waits: String?
+
+        var description: String { "\(name) (\(place))" }
+    }
+
+    /// The names of the members of a class: its own, and with those of the class that it extends.
+    struct Class: Codable, Sendable {
+        var own: [String]
+        var all: [String]
+    }
+
+    var functions: [Function]
+    var classes: [String: Class]
+    /// The global functions, which belong to no class.
+    var globals: [String]
+    /// Makes the database of the examples.
+    var database: String
+    /// The files of the project that examples of scenarios stand in.
+    var project: [String: String]
+    /// The text of each file that is made from the reference, by its path.
+    var made: [String: String]
+    /// The kinds of errors that the alias `perilune.error_kind` lists.
+    var kinds: [String]
+
+    static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent()
+
+    static let current = Result { try Reference.read() }
+
+    static func text(of path: String) -> String? {
+        try? String(contentsOf: root.appending(path: path), encoding: .utf8)
+    }
+
+    /// Reads it with the modules in Lua that make all else of it.
+    private static func read() throws -> Reference {
+        let state = try LuaState()
+        defer { state.close() }
+        try state.addModuleResolver { name in
+            let path = "lib/" + name.replacing(".", with: "/")
+            let text = text(of: path + ".lua") ?? text(of: path + "/init.lua")
+            return text.map { .source(LuaString($0), name: path) }
+        }
+        try state.globals.setFunction("read") { arguments in
+            let path: String = try arguments.get(1)
+            return [text(of: path).map { .string(LuaString($0)) } ?? .nil]
+        }
+        return try state.load(question, named: "reference").call(decoding: Reference.self)
+    }
+
+    private static let question = """
+        local reference = require "reference"
+        local index = reference.read(function(name) return read("lib/reference/api/" .. name .. ".lua") end)
+        local result = { functions = {}, classes = {}, globals = {}, database = reference.database, project = reference.project,
+          made = require("reference.files").all(read), kinds = {} }
+        local function names(list, field)
+          local found = {}
+          for position, value in ipairs(list) do found[position] = value[field] end
+          return found
+        end
+        for position, item in ipairs(index.functions) do
+          local raises, is_said = reference.raises(item)
+          local parameters, examples = {}, {}
+          for name in item.parameters:gmatch("[%w_.]+") do parameters[#parameters + 1] = name end
+          for number, lines in ipairs(item.examples) do examples[number] = table.concat(lines, "\\n") end
+          result.functions[position] = {
+            name = item.name, member = item.member, page = item.page.name, isScenario = item.page.is_scenario, place = item.place,
+            text = table.concat(item.text, "\\n"), parameters = parameters, described = names(item.params, "name"), examples = examples,
+            raises = is_said and names(raises, "kind") or nil, access = reference.access(item), waits = reference.waits(item),
+          }
+          if not item.class then result.globals[#result.globals + 1] = item.name end
+        end
+        for _, class in ipairs(index.class_list) do
+          local own, all = names(class.members, "member"), {}
+          for _, field in ipairs(class.fields) do
+            if field.name:find("^[%a_]") then own[#own + 1] = field.name end
+          end
+          for name in pairs(index:members(class.name)) do all[#all + 1] = name end
+          result.classes[class.name] = { own = own, all = all }
+        end
+        for _, page in ipairs(index.pages) do
+          for _, part in ipairs(page.parts) do
+            if part.kind == "alias" and part.name == "perilune.error_kind" then
+              for kind in part.type:gmatch('"(.-)"') do result.kinds[#result.kinds + 1] = kind end
+            end
+          end
+        end
+        return result
+        """
+}

@@ -1,0 +1,171 @@
+import CPeriluneLua
+import Foundation
+import Perilune
+import PeriluneBindings
+import PeriluneLua
+import PeriluneScenarios
+import Synchronization
+import Testing
+
+/// The reference is whole, true, and what everything else is made from.
+@Suite struct ReferenceTests {
+    private let reference: Reference
+
+    init() throws {
+        reference = try Reference.current.get()
+    }
+
+    static let functions = (try? Reference.current.get().functions) ?? []
+
+    // MARK: - Whole
+
+    @Test func `each function has a description, an example, its errors, and where it may be called`() {
+        #expect(reference.functions.count > 450)
+        for function in reference.functions {
+            #expect(!function.text.isEmpty, "\(function): no description")
+            #expect(!function.examples.isEmpty, "\(function): no example")
+            #expect(function.raises != nil, "\(function): nothing about errors; write @raises none if there is none")
+            #expect(function.access != nil, "\(function): nothing about where it may be called")
+            #expect(function.described == function.parameters, "\(function): the parameters are others than those described")
+        }
+    }
+
+    @Test func `no function stands there twice`() {
+        let names = Dictionary(grouping: reference.functions) { "\($0.name) of \($0.page)" }
+        // The blocks of create_table and alter_table both call what they get `t`.
+        #expect(names.filter { $1.count > 1 }.keys.sorted() == [])
+    }
+
+    @Test func `each kind of error that functions raise is a kind that the reference lists`() {
+        let known = Set(reference.kinds)
+        let used = Set(reference.functions.flatMap { $0.raises ?? [] })
+        #expect(used.subtracting(known).sorted() == [])
+    }
+
+    // MARK: - True
+
+    @Test func `the reference has exactly what scripts can reach`() async throws {
+        let real = try await Self.realNames()
+        #expect(real.count > 40)
+        for (name, members) in real.sorted(by: { $0.key < $1.key }) {
+            let documented = name == "words" ? Reference.Class(own: Self.words(reference), all: Self.words(reference)) : reference.classes[name]
+            guard let documented else {
+                Issue.record("the reference has no class \(name)")
+                continue
+            }
+            let missing = members.subtracting(documented.all).sorted()
+            #expect(missing == [], "\(name): not in the reference")
+            let invented = Set(documented.own).subtracting(members).sorted()
+            #expect(invented == [], "\(name): in the reference only")
+        }
+    }
+
+    /// The words of scenario files: functions without a class, and the classes that are words themselves.
+    private static func words(_ reference: Reference) -> [String] { reference.globals + ["scenario", "expect"] }
+
+    /// By class, the names that values of a host have.
+    private static func realNames() async throws -> [String: Set<String>] {
+        let printed = Mutex<[String]>([])
+        var configuration = ScriptHost.Configuration(database: .inMemory)
+        configuration.libraries = .trusted
+        configuration.allowsFiles = true
+        configuration.libraryModules = [.scenarios]
+        configuration.output = .closure { line in printed.withLock { $0.append(line) } }
+        configuration.extending = { loader, state in
+            try state.globals.setFunction("library") { arguments in [try loader.require(arguments.get(1))] }
+            try state.globals.setFunction("provide") { arguments in
+                try loader.provide(arguments.get(1), arguments[2])
+                return []
+            }
+            try Reflection.install(in: state)
+        }
+        let source = try #require(Reference.text(of: "Tests/PeriluneBindingsTests/Reference/api.lua"))
+        let json: String = try await ScriptHost(configuration).run(source: source, named: "api.lua")
+        return try JSONDecoder().decode([String: [String: Bool]].self, from: Data(json.utf8)).mapValues { Set($0.keys) }
+    }
+
+    // MARK: - Examples
+
+    @Test(.serialized, arguments: functions.filter { !$0.isScenario })
+    func `examples run, and print what they say`(_ function: Reference.Function) async throws {
+        for example in function.examples {
+            let printed = Mutex<[String]>([])
+            var configuration = ScriptHost.Configuration(database: .inMemory)
+            configuration.libraries = .trusted
+            configuration.allowsFiles = true
+            configuration.output = .closure { text in printed.withLock { $0 += text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init) } }
+            let host = try await ScriptHost(configuration)
+            try await host.run(source: testFunctions() + reference.database, named: "database")
+            try await host.run(source: example, named: function.place)
+            let expected = example.components(separatedBy: "\n").compactMap { line in
+                line.firstMatch(of: /-->( (.*))?$/).map { String($0.2 ?? "") }
+            }
+            #expect(printed.withLock { $0 } == expected, "\(function)")
+        }
+    }
+
+    @Test(.serialized, arguments: functions.filter(\.isScenario))
+    func `examples of scenarios pass`(_ function: Reference.Function) async throws {
+        for example in function.examples {
+            let folder = temporaryPath("reference")
+            defer { try? FileManager.default.removeItem(atPath: folder) }
+            for (name, text) in reference.project.merging(["scenarios/a_scenario.lua": example]) { $1 } {
+                let file = URL(filePath: "\(folder)/\(name)")
+                try FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try text.write(to: file, atomically: true, encoding: .utf8)
+            }
+            var options = ScenarioOptions()
+            options.paths = [ScenarioPath(folder + "/scenarios")]
+            options.snapshots = .replace
+            let summary = try await ScenarioRun(options) { _ in }.perform()
+            #expect(!summary.results.isEmpty)
+            for result in summary.results {
+                #expect([.passed, .skipped].contains(result.outcome), "\(function): \(result.failures)")
+            }
+        }
+    }
+
+    // MARK: - Made from it
+
+    @Test func `files that are made from the reference are what scripts/reference makes`() {
+        #expect(reference.made.count > 15)
+        for (path, text) in reference.made {
+            #expect(Reference.text(of: path) == text, "\(path) is out of date; run scripts/reference")
+        }
+    }
+
+    @Test func `no other page stands in the folder of the reference`() throws {
+        let folder = "Sources/Perilune/Perilune.docc/Reference"
+        let files = try FileManager.default.contentsOfDirectory(atPath: Reference.root.appending(path: folder).path)
+        #expect(Set(files.map { "\(folder)/\($0)" }) == Set(reference.made.keys.filter { $0.hasPrefix(folder) }))
+    }
+
+    @Test func `the types for editors are Lua`() throws {
+        let state = try LuaState()
+        defer { state.close() }
+        for (path, text) in reference.made where path.hasSuffix(".lua") { _ = try state.load(text, named: path) }
+    }
+}
+
+/// What Lua itself shows only by its library `debug`, which scripts do not have.
+private enum Reflection {
+    /// Adds `metatable(value)`, and `upvalue(function, name)`.
+    static func install(in state: LuaState) throws {
+        let core = state.core
+        try state.globals.set("metatable", .function(core.makeFunction("metatable", raw: { core, _ in
+            lua_settop(core.L, 1)
+            return lua_getmetatable(core.L, 1) != 0 ? 1 : 0
+        })))
+        try state.globals.set("upvalue", .function(core.makeFunction("upvalue", raw: { core, _ in
+            lua_settop(core.L, 2)
+            guard case .string(let wanted) = core.value(at: 2) else { return 0 }
+            var index: CInt = 1
+            while let name = lua_getupvalue(core.L, 1, index) {
+                if String(cString: name) == wanted.description { return 1 }
+                lua_settop(core.L, 2)
+                index += 1
+            }
+            return 0
+        })))
+    }
+}

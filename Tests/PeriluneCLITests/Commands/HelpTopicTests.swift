@@ -1,0 +1,38 @@
+import Testing
+
+/// `perilune help NAME`, and `perilune types`.
+@Suite struct HelpTopicTests {
+    @Test func `help on a function shows how it is called, what it raises, and an example`() throws {
+        let result = try TestFolder().perilune("help", "db:fetch_all")
+        #expect((result.status, result.errors) == (0, ""))
+        #expect(result.output.hasPrefix("db:fetch_all(sql, ...)\n\n  Returns all rows"))
+        for part in ["returns  perilune.row[]", "raises   sql: ", "    print(#rows, rows[1].title)"] {
+            #expect(result.output.contains(part), "\(part) is not in:\n\(result.output)")
+        }
+    }
+
+    @Test(arguments: [
+        ("filter", "request:filter(condition, ...)"), ("fetch_one", "statement:fetch_one(...)"), ("db.write", "db:write(block, ...)"),
+        ("expect", "expect.soft(value)"), ("migrations", "Migrations\n"), ("busy_timeout", "perilune.database_options.busy_timeout"),
+        ("perilune.json", "perilune.json.encode(value)"), ("topics", "  expectations  "), ("DB:FETCH_ALL", "db:fetch_all(sql, ...)"),
+    ])
+    func `a method, a class, a page, an option or a word has help`(name: String, part: String) throws {
+        let result = try TestFolder().perilune("help", name)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.output.contains(part), "\(result.output)")
+    }
+
+    @Test func `no line of help is wider than 100 characters, but examples and names`() throws {
+        for name in ["databases", "requests", "expectations"] {
+            let output = try TestFolder().perilune("help", name).output
+            for line in output.split(separator: "\n") where line.hasPrefix("      ") { #expect(line.count <= 100, "\(line)") }
+        }
+    }
+
+    @Test func `types for editors are written once`() throws {
+        let folder = try TestFolder()
+        let result = try folder.perilune("types", ".types")
+        #expect((result.status, result.errors) == (0, "written: .types/perilune.d.lua\nwritten: .types/scenarios.d.lua\n"))
+        #expect(try folder.perilune("types", ".types").errors == "")
+    }
+}

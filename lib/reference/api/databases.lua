@@ -1,0 +1,371 @@
+---@meta _
+---@page Databases
+---Running SQL, transactions, and opening databases.
+---
+---`db` is the default database. A block such as `db:write(function(db) ... end)` gets a handle with the same methods, which is valid
+---until the block ends. Without a block each statement is an access of its own.
+
+---How `perilune.queue` and `perilune.pool` open a database.
+---@class perilune.database_options
+---@field readonly? boolean false by default
+---@field foreign_keys? boolean whether foreign keys are enforced; true by default
+---@field busy_timeout? number seconds to wait for the lock of another connection; 0 by default, which raises at once
+---@field journal_mode? "default"|"wal"
+---@field label? string the name of the connection in logs
+---@field reader_count? integer connections of a pool that read, from 1 to 64; 5 by default
+---@field prepare? fun(db: perilune.database) called with a handle of each connection before the script uses it first
+---@field observer? perilune.transaction_observer_options an observer from the beginning on
+---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
+
+---A database, or a handle of it inside a block.
+---@class perilune.database
+---@access any
+---@raises dead_handle: the handle's block has ended; closed: the database is closed; nested_access: SQLite is calling the script, or another block of the same database is in the way
+local db = {}
+
+---@type perilune.database
+db = nil
+
+---Opens a database on one connection, which reads and writes in turn.
+---```lua
+---local queue = perilune.queue(":memory:")
+---queue:execute("CREATE TABLE note (text)")
+---print(queue:fetch_value("SELECT COUNT(*) FROM note"))  --> 0
+---```
+---@param path? string a file; `":memory:"`, the default, is a database in memory
+---@param options? perilune.database_options
+---@return perilune.database
+---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cannot_open: SQLite cannot open the file; sandbox: the script may not open files; preview: the script is previewed
+function perilune.queue(path, options) end
+
+---Opens a database on several connections: one writes, the others read meanwhile. The file uses a write-ahead log.
+---```lua
+---local path = temporary_path("shop.sqlite")
+---local pool = perilune.pool(path, { reader_count = 2 })
+---pool:execute("CREATE TABLE note (text)")
+---print(pool:path() == path)  --> true
+---pool:close()
+---```
+---@param path string a file
+---@param options? perilune.database_options
+---@return perilune.database
+---@raises argument: an argument has the wrong type; unknown_option: an option does not exist; cannot_open: SQLite cannot open the file; sandbox: the script may not open files; preview: the script is previewed
+function perilune.pool(path, options) end
+
+---Runs one or several statements.
+---```lua
+---local result = db:execute("INSERT INTO tag (name) VALUES (?)", "whales")
+---print(result.inserted_rowid, result.changed_rows)  --> 3	1
+---```
+---@param sql string
+---@param ... perilune.argument one for each `?`, or one table: a list, or values by name
+---@return perilune.execute_result
+---@raises sql: SQLite refuses a statement; constraint_*: a constraint is violated; argument: the arguments do not fit the placeholders
+function db:execute(sql, ...) end
+
+---Returns all rows of a query as a list.
+---```lua
+---local rows = db:fetch_all("SELECT title FROM book WHERE year > :year ORDER BY year", { year = 1850 })
+---print(#rows, rows[1].title)  --> 2	Moby-Dick
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.row[]
+---@raises sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
+function db:fetch_all(sql, ...) end
+
+---Returns the first row of a query, or nil.
+---```lua
+---print(db:fetch_one("SELECT * FROM author WHERE id = ?", 2).name)  --> Jules Verne
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.row?
+---@raises sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
+function db:fetch_one(sql, ...) end
+
+---Returns the first column of the first row. Both no row and NULL are nil.
+---```lua
+---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return any
+---@raises sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
+function db:fetch_value(sql, ...) end
+
+---Returns the first column of all rows as a list.
+---```lua
+---print(table.concat(db:fetch_values("SELECT name FROM tag ORDER BY name"), ", "))  --> sea, travel
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+---@raises null: a value is NULL; sql: SQLite refuses the statement
+function db:fetch_values(sql, ...) end
+
+---Returns the first column of all rows as a list in which NULL is `perilune.null`.
+---```lua
+---print(db:fetch_optional_values("SELECT country FROM author ORDER BY id")[3] == perilune.null)  --> true
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+---@raises sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
+function db:fetch_optional_values(sql, ...) end
+
+---Returns the first column of all rows as the keys of a table.
+---```lua
+---print(db:fetch_set("SELECT name FROM tag").sea)  --> true
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return table<any, true>
+---@raises null: a value is NULL; sql: SQLite refuses the statement
+function db:fetch_set(sql, ...) end
+
+---Returns the first column of the first row, converted to a type. Both no row and NULL are nil.
+---```lua
+---print(db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year)  --> 1819
+---```
+---@param type perilune.type
+---@param sql string
+---@param ... perilune.argument
+---@return any
+---@raises conversion: the value is not of that type; sql: SQLite refuses the statement
+function db:fetch_value_as(type, sql, ...) end
+
+---Returns the first column of all rows, converted to a type.
+---```lua
+---print(db:fetch_values_as("boolean", "SELECT is_read FROM book ORDER BY id")[1])  --> true
+---```
+---@param type perilune.type
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+---@raises conversion: a value is not of that type; null: a value is NULL
+function db:fetch_values_as(type, sql, ...) end
+
+---Iterates over the rows of a query without holding all of them in memory.
+---```lua
+---for row in db:rows("SELECT title, year FROM book ORDER BY year") do print(row.title, row.year) end
+-----> Typee	1846
+-----> Moby-Dick	1851
+-----> Around the World	1872
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return fun(): perilune.row?
+---@raises sql: SQLite refuses the statement; dead_handle: the iterator is used after its block
+function db:rows(sql, ...) end
+
+---Iterates over the rows of a query as separate values. A first column that is NULL is `perilune.null`.
+---```lua
+---for title, year in db:tuples("SELECT title, year FROM book WHERE id < 3 ORDER BY id") do print(title, year) end
+-----> Typee	1846
+-----> Moby-Dick	1851
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return fun(): ...
+---@raises sql: SQLite refuses the statement; dead_handle: the iterator is used after its block
+function db:tuples(sql, ...) end
+
+---Compiles a statement, to be run several times with other arguments.
+---```lua
+---local insert = db:prepare("INSERT INTO tag (name) VALUES (?)")
+---for _, name in ipairs{ "ship", "island" } do insert:execute(name) end
+---print(db:fetch_value("SELECT COUNT(*) FROM tag"))  --> 4
+---```
+---@param sql string one statement
+---@return perilune.statement
+---@raises sql: SQLite refuses the statement; argument: `sql` is not one statement
+function db:prepare(sql) end
+
+---Calls a function with a handle that may only read. It sees one state of the database.
+---```lua
+---local books, authors = db:read(function(db)
+---  return db:fetch_value("SELECT COUNT(*) FROM book"), db:fetch_value("SELECT COUNT(*) FROM author")
+---end)
+---print(books, authors)  --> 3	3
+---```
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+---@raises readonly: the block writes; yield: the block waits
+---@access outside blocks of the same database
+function db:read(block, ...) end
+
+---Calls a function with a handle in a transaction. If the function raises, everything is rolled back and the error is raised again.
+---```lua
+---db:write(function(db)
+---  db:execute("UPDATE book SET is_read = TRUE")
+---  db:execute("DELETE FROM tag")
+---end)
+---print(db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3
+---```
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+---@raises nested_access: in a block of the same database; busy: another connection holds the lock; yield: the block waits
+---@access outside blocks of the same database, or directly inside `write_without_transaction`; elsewhere use `db:in_savepoint`
+function db:write(block, ...) end
+
+---Calls a function with a handle in a transaction of a chosen kind, which the function ends by its first result: `"commit"` or
+---`"rollback"`. What it returns behind that is returned.
+---```lua
+---db:in_transaction("immediate", function(db)
+---  db:execute("DELETE FROM book WHERE id = 3")
+---  return "commit"
+---end)
+---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 2
+---```
+---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
+---@param block fun(db: perilune.database, ...: any): "commit"|"rollback", ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns behind that
+---@raises argument: the kind is unknown, or the block returns neither word; nested_access: in a block of the same database; busy: another connection holds the lock
+---@access outside blocks of the same database, or directly inside `write_without_transaction`
+function db:in_transaction(kind, block, ...) end
+
+---Calls a function in a savepoint: if it raises, what it did is undone, and the transaction around it goes on if the error is caught.
+---```lua
+---db:write(function(db)
+---  pcall(db.in_savepoint, db, function(db)
+---    db:execute("DELETE FROM book")
+---    error("changed my mind")
+---  end)
+---  print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---end)
+---```
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+---@raises yield: the block waits; argument: `block` is not a function
+function db:in_savepoint(block, ...) end
+
+---Calls a function with a handle on the connection that writes, without a transaction: for `PRAGMA`, `VACUUM` and the like.
+---```lua
+---db:write_without_transaction(function(db) db:execute("PRAGMA user_version = 7") end)
+---print(db:fetch_value("PRAGMA user_version"))  --> 7
+---```
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+---@raises nested_access: in a block of the same database; yield: the block waits
+---@access outside blocks of the same database
+function db:write_without_transaction(block, ...) end
+
+---Returns whether a transaction is open.
+---```lua
+---print(db:is_inside_transaction())  --> false
+---db:write(function(db) print(db:is_inside_transaction()) end)  --> true
+---```
+---@return boolean
+---@raises none
+function db:is_inside_transaction() end
+
+---Returns how SQLite would run a query. Printed, the plan is a tree.
+---```lua
+---print(db:explain("SELECT * FROM book WHERE id = 1"))
+-----> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.query_plan
+---@raises sql: SQLite refuses the statement
+function db:explain(sql, ...) end
+
+---Steps of a query plan, each with a list of its own steps.
+---@class perilune.query_plan
+---@field [integer] { detail: string, children: perilune.query_plan }
+
+---Returns the path of the database file; in memory `":memory:"`.
+---```lua
+---print(perilune.queue(":memory:"):path())  --> :memory:
+---```
+---@return string
+---@raises none
+function db:path() end
+
+---Adds an SQL function, or replaces the one with that name and number of arguments. It belongs to the script, and must not use the
+---database.
+---```lua
+---db:add_function("slugify", 1, function(text) return (text:lower():gsub("%W+", "-")) end)
+---print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))  --> moby-dick
+---```
+---@param name string
+---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, -1 by default, which is any; indexes and generated columns need `deterministic = true`
+---@param f fun(...: any): perilune.argument gets NULL as nil; an error that it raises ends the statement
+---@raises argument: the name, the number or the function is not valid; unknown_option: an option does not exist
+function db:add_function(name, options, f) end
+
+---Adds an SQL aggregate.
+---```lua
+---db:add_aggregate("product", 1, { initial = 1, step = function(state, value) return state * value end })
+---print(db:fetch_value("SELECT product(id) FROM book"))  --> 6
+---```
+---@param name string
+---@param options? integer|{ arguments?: integer, deterministic?: boolean }
+---@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or makes it; `inverse` removes a row, which makes the aggregate fast as a window function
+---@raises argument: the name, the number or the definition is not valid
+function db:add_aggregate(name, options, definition) end
+
+---Adds a collation.
+---```lua
+---db:add_collation("by_length", function(a, b) return #a - #b end)
+---print(db:fetch_value("SELECT title FROM book ORDER BY title COLLATE by_length LIMIT 1"))  --> Typee
+---```
+---@param name string
+---@param compare fun(a: string, b: string): integer returns a number below, equal to or above 0
+---@raises argument: the name or the function is not valid
+function db:add_collation(name, compare) end
+
+---Removes an SQL function or aggregate.
+---```lua
+---db:add_function("twice", 1, function(x) return 2 * x end)
+---db:remove_function("twice", 1)
+---print((pcall(db.fetch_value, db, "SELECT twice(1)")))  --> false
+---```
+---@param name string
+---@param count? integer its number of arguments; -1 by default
+---@raises argument: the name or the number is not valid
+function db:remove_function(name, count) end
+
+---Removes a collation.
+---```lua
+---db:add_collation("by_length", function(a, b) return #a - #b end)
+---db:remove_collation("by_length")
+---print((pcall(db.fetch_all, db, "SELECT * FROM book ORDER BY title COLLATE by_length")))  --> false
+---```
+---@param name string
+---@raises argument: the name is not valid
+function db:remove_collation(name) end
+
+---Copies the whole database over another one.
+---```lua
+---local copy = perilune.queue(":memory:")
+---db:backup_to(copy)
+---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---@param target perilune.database
+---@raises argument: the target is the same database; readonly: the target may only be read; busy: another connection holds a lock
+---@access outside blocks of both databases
+function db:backup_to(target) end
+
+---Interrupts what the database is doing on all its connections, which raises an error of kind `interrupt` there.
+---```lua
+---db:interrupt()
+---```
+---@raises none
+function db:interrupt() end
+
+---Closes a database that the script has opened. Closing it again does nothing.
+---```lua
+---local other = perilune.queue(":memory:")
+---other:close()
+---print(select(2, pcall(other.tables, other)).kind)  --> closed
+---```
+---@raises not_closable: it is the default database; nested_access: in a block of the database
+---@access outside blocks of the same database
+function db:close() end

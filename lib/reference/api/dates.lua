@@ -1,0 +1,192 @@
+---@meta _
+---@page Dates
+---Dates and times in UTC, with microseconds, and parts of dates such as a time of day.
+---
+---Columns declared `DATE`, `DATETIME` or `TIMESTAMP` hold dates in records. Dates can be compared with `==`, `<` and `<=`;
+---`date + 60` and `date - 60` move by seconds, and `date - other` is the seconds between two dates.
+
+---A date and time.
+---@class perilune.date
+---@access any
+---@field year integer
+---@field month integer from 1
+---@field day integer from 1
+---@field hour integer
+---@field minute integer
+---@field second integer
+---@field millisecond integer the fraction of the second, in milliseconds
+---@field microsecond integer the fraction of the second, in microseconds
+---@field weekday integer from 0, Sunday, to 6, Saturday
+---@field day_of_year integer from 1
+---@field unix number seconds since 1970, with a fraction
+---@field unix_seconds integer whole seconds since 1970
+---@field julian_day number
+---@operator add(number): perilune.date
+---@operator sub(number): perilune.date
+local date = {}
+
+---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
+---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
+
+---Returns the date as text: in a format with `%`, as `os.date` has it, or in a named one.
+---```lua
+---print(perilune.date("2026-03-01T18:30:00Z"):format("%d.%m.%Y"))  --> 01.03.2026
+---```
+---@param format? perilune.date_format by default as databases store it
+---@return string
+---@raises argument: the format is unknown
+function date:format(format) end
+
+---Returns the date as ISO 8601 text in UTC.
+---```lua
+---print(perilune.date("2026-03-01"):iso8601())  --> 2026-03-01T00:00:00.000Z
+---```
+---@return string
+---@raises none
+function date:iso8601() end
+
+---Returns another date, moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond
+---the end of the month runs on into the next one, as in SQLite.
+---```lua
+---print(perilune.date("2026-01-31"):add{ months = 1 }.day)  --> 3
+---```
+---@param spans { years?: integer, months?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: number, milliseconds?: integer, microseconds?: integer }
+---@return perilune.date
+---@raises argument: a span is unknown or not a number; date: the result is out of range
+function date:add(spans) end
+
+---Returns the beginning of the year, month, day, hour, minute or second of the date.
+---```lua
+---print(perilune.date("2026-03-18"):start_of("month").day)  --> 1
+---```
+---@param unit "year"|"month"|"day"|"hour"|"minute"|"second"
+---@return perilune.date
+---@raises argument: the unit is unknown
+function date:start_of(unit) end
+
+---Returns the seconds from another date to this one.
+---```lua
+---print(perilune.date("2026-03-02"):seconds_since("2026-03-01"))  --> 86400.0
+---```
+---@param other perilune.date|string|number
+---@return number
+---@raises conversion: `other` is not a date
+function date:seconds_since(other) end
+
+---Returns the parts of the date.
+---```lua
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))  --> 18:30
+---```
+---@param format? perilune.date_format which parts; by default all
+---@return perilune.date_components
+---@raises argument: the format is unknown
+function date:components(format) end
+
+---Makes dates: `perilune.date(value)`. It is also a type: `row:get("born", perilune.date)`.
+---@class perilune.date_type
+---@access any
+---@overload fun(value: string|number|perilune.date|perilune.date_components|table): perilune.date
+---@field name string
+local date_type = {}
+
+---Returns the current date and time, as `perilune.now` does.
+---```lua
+---print(perilune.date.now().year >= 2020)  --> true
+---```
+---@return perilune.date
+---@raises none
+function perilune.date.now() end
+
+---Returns the date of Unix seconds.
+---```lua
+---print(perilune.date.from_unix(86400).day)  --> 2
+---```
+---@param seconds number
+---@return perilune.date
+---@raises date: the date is out of range; conversion: `seconds` is not a number
+function perilune.date.from_unix(seconds) end
+
+---Returns the date of a Julian day.
+---```lua
+---print(perilune.date.from_julian_day(2440587.5).year)  --> 1970
+---```
+---@param day number
+---@return perilune.date
+---@raises date: the date is out of range; conversion: `day` is not a number
+function perilune.date.from_julian_day(day) end
+
+---Converts a stored value, as types do.
+---```lua
+---print(perilune.date:from_database("2026-03-01").month)  --> 3
+---```
+---@param value any
+---@return perilune.date? date
+---@return string? message what is wrong with the value
+---@raises none
+function perilune.date:from_database(value) end
+
+---Returns whether a value is a date.
+---```lua
+---print(perilune.date.is(perilune.now()), perilune.date.is("2026-03-01"))  --> true	false
+---```
+---@param value any
+---@return boolean
+---@raises none
+function perilune.date.is(value) end
+
+---Parts of a date or time: a day without a time, or a time of day.
+---@class perilune.date_components
+---@access any
+---@field year integer?
+---@field month integer?
+---@field day integer?
+---@field hour integer?
+---@field minute integer?
+---@field second integer?
+---@field microsecond integer?
+---@field zone_in_minutes integer? the offset from UTC
+---@field format perilune.date_format which parts there are
+local date_components = {}
+
+---Returns the parts as text.
+---```lua
+---print(perilune.date_components("12:30"):text("HMS"))  --> 12:30:00
+---```
+---@param format? perilune.date_format by default that of the parts
+---@return string
+---@raises argument: the format is unknown; date: the parts do not fit
+function date_components:text(format) end
+
+---Returns the date that the parts are of; a time of day is one of January 1, 2000.
+---```lua
+---print(perilune.date_components("2026-03-01"):date().month)  --> 3
+---```
+---@return perilune.date
+---@raises date: the parts are not a date
+function date_components:date() end
+
+---Makes parts of dates: `perilune.date_components("12:30")`. It is also a type.
+---@class perilune.date_components_type
+---@access any
+---@overload fun(value: string|perilune.date|perilune.date_components|table): perilune.date_components
+---@field name string
+local date_components_type = {}
+
+---Converts a stored value, as types do.
+---```lua
+---print(perilune.date_components:from_database("12:30").hour)  --> 12
+---```
+---@param value any
+---@return perilune.date_components? parts
+---@return string? message what is wrong with the value
+---@raises none
+function perilune.date_components:from_database(value) end
+
+---Returns whether a value holds parts of a date.
+---```lua
+---print(perilune.date_components.is(perilune.date_components("12:30")))  --> true
+---```
+---@param value any
+---@return boolean
+---@raises none
+function perilune.date_components.is(value) end

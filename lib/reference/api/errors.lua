@@ -1,0 +1,29 @@
+---@meta _
+---@page Errors
+---Error objects: what went wrong, as text for people and as fields for programs.
+---
+---`pcall` returns the object. `err.kind` is what scripts decide by. `tostring(err)` begins with the file and line, and `..` joins errors with
+---text as it does messages. The fields cannot be changed.
+
+---An error. Beside these it has what its kind tells, such as `path` or `hook`.
+---@class perilune.error
+---@field kind perilune.error_kind|string
+---@field message string what is wrong, without a position
+---@field file string? the script in which it was raised
+---@field line integer?
+---@field traceback string? the calls that led there
+---@field suggestion string? for an unknown name the nearest one
+---@field name string? for an unknown name that name; for an error of SQLite the name of its code
+---@field sql string? the statement
+---@field offset integer? where in the statement, from 1
+---@field code integer? SQLite's primary result code
+---@field extended_code integer? SQLite's extended result code
+---@field table string? the table whose constraint is violated
+---@field columns string[]? the columns whose constraint is violated
+---@field key any? the key that was not found
+---@field errors { column?: string, message: string }[]? what validation found
+---@field migration string? the migration that failed
+---@field retry_in number? seconds until an observation fetches again
+
+---The kinds of errors. Those of SQLite are its result codes in small letters; `constraint_...` says which constraint.
+---@alias perilune.error_kind "argument"|"unknown_column"|"unknown_table"|"unknown_option"|"unknown_method"|"sql"|"busy"|"readonly"|"interrupt"|"constraint_unique"|"constraint_not_null"|"constraint_check"|"constraint_foreign_key"|"constraint_primary_key"|"record_not_found"|"validation"|"changed_key"|"conversion"|"null"|"closed"|"dead_handle"|"nested_access"|"yield"|"cancelled"|"deadlock"|"timeout"|"memory"|"budget"|"sandbox"|"preview"|"migration"|"definition"|"not_fetched"|"runtime"|"syntax"

@@ -1,0 +1,178 @@
+---@meta _
+---@page Migrations
+---Changing the schema step by step, each step once in a database.
+---
+---A database remembers the names of the migrations that it has seen. Inside a migration `db`, and records and requests that name no
+---database, use the database that is migrated.
+
+---Makes a migrator.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:migrate(db))  --> 1
+---```
+---@param options? { folder?: string } a folder whose files it begins with
+---@return perilune.migrator
+---@raises argument: an option is not valid; io: the folder cannot be read
+function perilune.migrator(options) end
+
+---Migrations in their order.
+---@class perilune.migrator
+---@access any
+---@raises argument: an argument has the wrong type
+---@field erase_on_schema_change boolean whether a database that is not what its migrations make is erased, with its data, and migrated again; false by default, meant for development
+local migrator = {}
+
+---Adds a migration behind those that are registered.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", { down = "DROP TABLE note" }, function(db)
+---  db:create_table("note", function(t) t:column("text", "text") end)
+---end)
+---print(migrator:names()[1])  --> create note
+---```
+---@param name string what databases remember; it must never change
+---@param options? { foreign_keys?: "deferred"|"immediate"|"disabled", merges?: string[], down?: string|fun(db: perilune.database) } may be left out; foreign keys are checked at the end of the migration by default; `merges` names former migrations that this one replaces; `down` undoes it
+---@param body string|fun(db: perilune.database, merged?: table<string, true>) SQL or a function
+---@raises duplicate: a migration has this name already; unknown_option: an option does not exist
+function migrator:register(name, options, body) end
+
+---Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names.
+---```lua
+---local migrator = perilune.migrator()
+---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
+---```
+---@param path string
+---@raises io: the folder cannot be read; duplicate: a migration has the name of a file
+function migrator:register_folder(path) end
+
+---Runs the migrations that the database has not seen, each in a transaction of its own. If one fails it is rolled back, the run stops,
+---and `migration` of the error is its name.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---migrator:register("add date", "ALTER TABLE note ADD COLUMN made DATE")
+---print(table.concat(migrator:migrate(db, "create note"), ", "))  --> create note
+---print(table.concat(migrator:migrate(db), ", "))  --> add date
+---```
+---@param db? perilune.database the default one unless given
+---@param options? string|{ up_to?: string, erase?: string, did_apply?: fun(name: string, seconds: number) } a string is the last migration to run; `erase` is the path of a file that may be erased
+---@return string[] names those that have run
+---@return string[] differences those for which the database was erased
+---@raises unknown_migration: `up_to` is not registered; migration: the order contradicts what the database has seen
+---@access outside blocks of the same database
+function migrator:migrate(db, options) end
+
+---Undoes the last migration that the database has seen, or all behind a named one, by their `down`.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", { down = "DROP TABLE note" }, "CREATE TABLE note (text TEXT)")
+---migrator:migrate(db)
+---print(migrator:migrate_down(db), db:table_exists("note"))  --> create note	false
+---```
+---@param db? perilune.database the default one unless given
+---@param options? string|{ to?: string, did_undo?: fun(name: string) } a string is the migration that stays the last
+---@return string? name the one that was undone last
+---@raises migration: the database has not seen `to`, or a migration has no `down`
+---@access outside blocks of the same database
+function migrator:migrate_down(db, options) end
+
+---Returns the names of the migrations in order.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:names()[1])  --> create note
+---```
+---@return string[]
+---@raises none
+function migrator:names() end
+
+---Returns the registered migrations that the database has seen, in order.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:applied(db))  --> 0
+---```
+---@param db? perilune.database the default one unless given
+---@return string[]
+---@raises none
+function migrator:applied(db) end
+
+---Returns the registered migrations that the database has not seen, in order.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:pending(db)[1])  --> create note
+---```
+---@param db? perilune.database the default one unless given
+---@return string[]
+---@raises none
+function migrator:pending(db) end
+
+---Returns the migrations up to which none is missing in the database.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:completed(db))  --> 0
+---```
+---@param db? perilune.database the default one unless given
+---@return string[]
+---@raises none
+function migrator:completed(db) end
+
+---Returns whether the database has seen all migrations.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:has_completed(db))  --> false
+---```
+---@param db? perilune.database the default one unless given
+---@return boolean
+---@raises none
+function migrator:has_completed(db) end
+
+---Returns the migrations that the database has seen and that this migrator does not know.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:unknown(db))  --> 0
+---```
+---@param db? perilune.database the default one unless given
+---@return string[]
+---@raises none
+function migrator:unknown(db) end
+
+---Returns whether a later version of the program has migrated the database.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:is_superseded(db))  --> false
+---```
+---@param db? perilune.database the default one unless given
+---@return boolean
+---@raises none
+function migrator:is_superseded(db) end
+
+---Returns the migrations whose file has changed since it ran in the database.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:edited(db))  --> 0
+---```
+---@param db? perilune.database the default one unless given
+---@return string[]
+---@raises none
+function migrator:edited(db) end
+
+---Returns whether the database differs from what the migrations that it has seen make on an empty database, and the differences.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print((perilune.migrator():has_schema_changes(perilune.queue())))  --> false
+---```
+---@param db? perilune.database the default one unless given
+---@return boolean
+---@return string[] differences
+---@raises none
+function migrator:has_schema_changes(db) end
+

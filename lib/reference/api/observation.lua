@@ -1,0 +1,180 @@
+---@meta _
+---@page Observation
+---Hearing of changes: of each row when it changes, or of what a query returns when that changes.
+
+---@class perilune.database
+local db = {}
+
+---@class perilune.transaction_observer_options
+---@field on_change? fun(event: perilune.change_event) called for each changed row, once its statement has succeeded; must not use the database
+---@field will_commit? fun() may raise, which rolls back and is the error of the commit; must not use the database
+---@field did_commit? fun(db: perilune.database)
+---@field did_rollback? fun(db: perilune.database)
+---@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits `on_change` to these tables
+---@field kinds? string|("insert"|"update"|"delete")[] limits `on_change` to these kinds
+
+---A changed row.
+---@class perilune.change_event
+---@field kind "insert"|"update"|"delete"|"many" `"many"` stands for changes of others beyond the 100,000 that are kept
+---@field table string
+---@field row_id integer?
+---@field old perilune.row? the row before the change
+---@field new perilune.row? the row after the change
+
+---Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported. Commits
+---of other scripts and of Swift are reported when the script next waits or ends, without `will_commit`. What `did_commit` and `did_rollback`
+---raise goes to `perilune.on_error`.
+---```lua
+---local observer = db:observe_transactions{
+---  tables = "tag",
+---  on_change = function(event) print(event.kind, event.new.name) end,
+---  did_commit = function(db) print(db:fetch_value("SELECT COUNT(*) FROM tag")) end,
+---}
+---db:execute("INSERT INTO tag (name) VALUES ('ships')")
+-----> insert	ships
+-----> 3
+---observer:remove()
+---```
+---@param options perilune.transaction_observer_options
+---@return perilune.transaction_observer
+---@raises argument: no function is given, or an option is not valid; unknown_table: there is no such table; unknown_kind: there is no such kind
+---@access any
+function db:observe_transactions(options) end
+
+---Calls a function once, after the current transaction, or else the next one, has been committed.
+---```lua
+---db:write(function(db)
+---  db:after_next_transaction(function() print("committed") end)
+---  print("inside")
+---end)
+-----> inside
+-----> committed
+---```
+---@param on_commit fun(db: perilune.database)
+---@param on_rollback? fun(db: perilune.database) is called instead if the transaction is rolled back
+---@return perilune.transaction_observer
+---@raises argument: an argument is not a function
+---@access any
+function db:after_next_transaction(on_commit, on_rollback) end
+
+---What `db:observe_transactions` returns. It observes until it is removed, or until the database is closed.
+---@class perilune.transaction_observer
+---@access any
+local observer = {}
+
+---Ends the observation.
+---```lua
+---local observer = db:observe_transactions{ on_change = function(event) print(event.kind) end }
+---observer:remove()
+---db:execute("DELETE FROM tag")
+---```
+---@raises none
+function observer:remove() end
+
+---Returns whether it observes.
+---```lua
+---local observer = db:observe_transactions{ on_change = function() end }
+---print(observer:is_active())  --> true
+---observer:remove()
+---print(observer:is_active())  --> false
+---```
+---@return boolean
+---@raises none
+function observer:is_active() end
+
+---@class perilune.observation_options
+---@field looks_first? boolean true if what there is now is not delivered; false by default
+---@field poll? perilune.duration how often to check whether another process has written; never by default
+---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
+---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
+
+---Observes what a function fetches. The callback gets its results: as they are now, then after each transaction that has changed them,
+---whoever wrote. Equal results are delivered once. Without a callback the observation is asked for values.
+---```lua
+---local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
+---print(observation:next())  --> 2
+---db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---print(observation:next())  --> 3
+---observation:cancel()
+---```
+---@param fetch fun(db: perilune.database): ...
+---@param callback? fun(...: any)
+---@param options? perilune.observation_options
+---@return perilune.observation
+---@raises argument: an argument is not a function; unknown_option: an option does not exist
+---@access outside of observers
+function db:observe(fetch, callback, options) end
+
+---Makes observations fetch again, also those of other hosts and of Swift: after changes that nobody could see.
+---```lua
+---db:notify_changes("tag")
+---```
+---@param ... string the tables that have changed; all by default
+---@raises unknown_table: there is no such table
+---@access any
+function db:notify_changes(...) end
+
+---What `db:observe` and `request:observe` return.
+---@class perilune.observation
+---@access any
+local observation = {}
+
+---Returns the next value that differs from the last one, and waits for it. It returns nothing once the observation is cancelled.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(#observation:next())  --> 2
+---observation:cancel()
+---```
+---@return any ...
+---@waits until there is a value
+---@access outside blocks
+---@raises usage: its values go to a callback; yield: it cannot wait here
+function observation:next() end
+
+---Checks for a new value without waiting.
+---```lua
+---local observation = Tag:select("name"):observe()
+---print((observation:try_next()))  --> true
+---print((observation:try_next()))  --> false
+---observation:cancel()
+---```
+---@return boolean is_new
+---@return any ... the value
+---@raises usage: its values go to a callback
+function observation:try_next() end
+
+---Iterates over values, waiting for each. The loop ends with the observation, and leaving the loop cancels it. A value that is nil is
+---`perilune.null`.
+---```lua
+---for tags in Tag:order("name"):observe():values() do
+---  print(#tags)
+---  if #tags == 3 then break end
+---  db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---end
+-----> 2
+-----> 3
+---```
+---@return fun(): any
+---@waits until there is a value
+---@access outside blocks
+---@raises usage: its values go to a callback; yield: it cannot wait here
+function observation:values() end
+
+---Ends the observation; returns whether it was active.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:cancel(), observation:cancel())  --> true	false
+---```
+---@return boolean was_active
+---@raises none
+function observation:cancel() end
+
+---Returns whether the observation goes on.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:is_active())  --> true
+---observation:cancel()
+---```
+---@return boolean
+---@raises none
+function observation:is_active() end

@@ -1,0 +1,352 @@
+---@meta _
+---@page The table perilune
+---Values, types, JSON, logging, and what a script gets from its host.
+---
+---`perilune` is a global of every script. The functions that open databases, make record classes and start tasks have pages of their
+---own; here is everything else.
+
+---NULL where `nil` cannot stand: as a table field, a list element, or an assigned value.
+---@class perilune.null: userdata
+
+---Bytes that SQLite stores as a BLOB, made by `perilune.blob`. Fetched BLOBs are strings.
+---@class perilune.blob: userdata
+
+---A value that can be bound to a statement.
+---@alias perilune.argument nil|boolean|number|string|perilune.null|perilune.blob|perilune.date|perilune.date_components|perilune.case|table
+
+---The name of a type, an enum, or a value type: what `row:get`, `db:fetch_value_as` and the option `types` of a record class take.
+---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"date_components"|perilune.enum|perilune.value_type
+
+---A length of time: seconds, a text such as `"500ms"`, `"2 h"` or `"1.5 m"`, or a table of parts.
+---@alias perilune.duration number|string|{ milliseconds?: number, seconds?: number, minutes?: number, hours?: number, days?: number, weeks?: number }
+
+---@class perilune
+---@access any
+---@field null perilune.null NULL where `nil` cannot stand
+---@field context "live"|"test"|"preview" the context in which the host runs the script
+---@field database perilune.database the database of the host, which `db` also is; an override by `perilune.with` is in `db` only
+---@field json perilune.json
+---@field log perilune.log
+---@field date perilune.date_type makes dates, and can be given wherever a type is expected
+---@field date_components perilune.date_components_type makes parts of dates and times
+---@field fn table<string, fun(...: any): perilune.expression> SQL functions by name
+---@field row perilune.row_methods the methods of rows, for rows with a column that hides one
+perilune = {}
+
+---Makes a value that is bound as a BLOB. A plain string is bound as TEXT.
+---```lua
+---print(db:fetch_value("SELECT typeof(?)", perilune.blob("\0\1")))  --> blob
+---```
+---@param bytes string
+---@return perilune.blob
+---@raises argument: `bytes` is not a string
+function perilune.blob(bytes) end
+
+---Returns how SQLite would store a value: `"null"`, `"integer"`, `"real"`, `"text"` or `"blob"`.
+---```lua
+---print(perilune.storage_class(1.0), perilune.storage_class(perilune.date("2026-03-01")))  --> real	text
+---```
+---@param value perilune.argument
+---@return "null"|"integer"|"real"|"text"|"blob"
+---@raises argument: SQLite cannot store the value
+function perilune.storage_class(value) end
+
+---Returns a random UUID as text. In tests the sequence is repeatable.
+---```lua
+---print(#perilune.uuid())  --> 36
+---```
+---@return string
+---@raises none
+function perilune.uuid() end
+
+---Returns a random number, as `math.random` does: a float from 0 to 1, an integer from 1 to `m`, or from `m` to `n`.
+---In tests the sequence is repeatable.
+---```lua
+---local number = perilune.random(5, 6)
+---print(number == 5 or number == 6)  --> true
+---```
+---@param m? integer
+---@param n? integer
+---@return number
+---@raises argument: there is no integer from `m` to `n`
+function perilune.random(m, n) end
+
+---Returns the current date and time. In tests the clock is frozen unless the test moves it.
+---```lua
+---print(perilune.now():seconds_since("2020-01-01") > 0)  --> true
+---```
+---@return perilune.date
+---@raises none
+function perilune.now() end
+
+---Calls a function while another database is the default one: for `db`, and for records and requests that name no database.
+---```lua
+---local other = perilune.queue(":memory:")
+---perilune.with({ database = other }, function(db)
+---  db:execute("CREATE TABLE note (text)")
+---end)
+---print(#other:tables())  --> 1
+---```
+---@param overrides { database: perilune.database }
+---@param body fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for `body`
+---@return any ... what `body` returns
+---@raises argument: an argument has the wrong type; unknown_override: an override does not exist; yield: `body` waits
+function perilune.with(overrides, body, ...) end
+
+---Makes an enumeration: a fixed set of values that columns store as integers or strings.
+---```lua
+---local Color = perilune.enum{ red = 0, white = 1 }
+---print(Color.red, Color.from(1), #Color.cases())  --> red	white	2
+---print(db:fetch_value("SELECT ?", Color.white))  --> 1
+---```
+---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both
+---@return perilune.enum
+---@raises argument: there is no case, or two cases have the same value
+function perilune.enum(cases) end
+
+---The type that `perilune.enum` makes. Each case is a field.
+---@class perilune.enum
+---@access any
+---@field name string
+---@field [string] perilune.case
+local enum = {}
+
+---Returns all cases, in the order of their stored values.
+---```lua
+---local Grape = perilune.enum{ "chardonnay", "merlot" }
+---for _, case in ipairs(Grape.cases()) do print(case) end
+-----> chardonnay
+-----> merlot
+---```
+---@return perilune.case[]
+---@raises none
+function enum.cases() end
+
+---Returns the case with a stored value.
+---```lua
+---print(perilune.enum{ red = 0, white = 1 }.from(1))  --> white
+---```
+---@param raw integer|string
+---@return perilune.case
+---@raises conversion: no case has the value
+function enum.from(raw) end
+
+---Converts a stored value. Wherever a type is expected, this is what the library calls.
+---```lua
+---local Color = perilune.enum{ red = 0 }
+---print(Color:from_database(0), (Color:from_database(7)))  --> red	nil
+---```
+---@param raw integer|string
+---@return perilune.case? case
+---@return string? message what is wrong if there is no such case
+---@raises none
+function enum:from_database(raw) end
+
+---Returns the stored value of a case.
+---```lua
+---local Color = perilune.enum{ red = 0 }
+---print(Color:to_database(Color.red))  --> 0
+---```
+---@param case perilune.case
+---@return integer|string
+---@raises none
+function enum:to_database(case) end
+
+---A case of an enumeration. `tostring` returns its name.
+---@class perilune.case
+---@field name string
+---@field raw integer|string what is stored
+
+---Makes a type that converts between a column and a value of the script. Calling the type with a value makes an argument for SQL.
+---```lua
+---local List = perilune.value_type{
+---  to_database = function(list) return table.concat(list, ",") end,
+---  from_database = function(text)
+---    local list = {}
+---    for word in text:gmatch("[^,]+") do list[#list + 1] = word end
+---    return list
+---  end,
+---}
+---print(#db:fetch_value_as(List, "SELECT ?", List{ "a", "b" }))  --> 2
+---```
+---@param definition { name?: string, to_database: (fun(value: any): perilune.argument), from_database: (fun(stored: any): any) } `from_database` returns nil for what does not fit
+---@return perilune.value_type
+---@raises argument: a function is missing
+function perilune.value_type(definition) end
+
+---The type that `perilune.value_type` makes.
+---@class perilune.value_type
+---@overload fun(value: any): perilune.argument
+---@field name string
+
+---Makes a type of values that a function builds from rows. It is fetched like a record class, and needs no table.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
+---print(Title:fetch_one("SELECT title FROM book ORDER BY id"))  --> TYPEE
+---```
+---@param definition { from_row: (fun(row: perilune.row): any), did_fetch?: fun(value: any, row: perilune.row) }
+---@return perilune.row_type
+---@raises argument: `from_row` is missing
+function perilune.row_type(definition) end
+
+---The type that `perilune.row_type` makes. A database or a prepared statement may be given before the SQL.
+---@class perilune.row_type
+---@access any
+local row_type = {}
+
+---Returns the values of all rows.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---print(#Title:fetch_all("SELECT title FROM book"))  --> 3
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+---@raises conversion: `from_row` returns nothing; sql: SQLite refuses the statement
+function row_type:fetch_all(sql, ...) end
+
+---Returns the value of the first row, or nil.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---print(Title:fetch_one("SELECT title FROM book WHERE id = ?", 2))  --> Moby-Dick
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return any?
+---@raises conversion: `from_row` returns nothing; sql: SQLite refuses the statement
+function row_type:fetch_one(sql, ...) end
+
+---Iterates over the values of the rows.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---for title in Title:rows("SELECT title FROM book WHERE id < 3") do print(title) end
+-----> Typee
+-----> Moby-Dick
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return fun(): any
+---@raises conversion: `from_row` returns nothing; sql: SQLite refuses the statement
+function row_type:rows(sql, ...) end
+
+---Makes a value from a table of columns, or from a row.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---print(Title:from{ title = "Omoo" })  --> Omoo
+---```
+---@param values table<string, any>
+---@return any
+---@raises argument: `values` is not a table; conversion: `from_row` returns nothing
+function row_type:from(values) end
+
+---Tables as JSON text, and back. Integers and floats stay what they are. The members of an object are written in the order of their
+---names, so that equal values have equal texts.
+---@class perilune.json
+---@access any
+local json = {}
+
+---Returns the JSON text of a value. A table is an array if it is a list with at least one element, or is marked by
+---`perilune.json.array`.
+---```lua
+---print(perilune.json.encode{ b = { 1, 2.5 }, a = perilune.null })  --> {"a":null,"b":[1,2.5]}
+---```
+---@param value any
+---@return string
+---@raises conversion: the value contains a function, itself, or a number that JSON does not have
+function perilune.json.encode(value) end
+
+---Returns the value of a JSON text. `null` is `perilune.null`.
+---```lua
+---print(perilune.json.decode('{"list": [1, 2]}').list[2])  --> 2
+---```
+---@param text string
+---@return any
+---@raises conversion: the text is not JSON
+function perilune.json.decode(text) end
+
+---Marks a table as an array, so that it is `[]` even if it is empty.
+---```lua
+---print(perilune.json.encode(perilune.json.array()))  --> []
+---```
+---@param list? any[] the table, which is returned; by default a new one
+---@return any[]
+---@raises none
+function perilune.json.array(list) end
+
+---Marks a table as an object. An empty table without a mark is one as well.
+---```lua
+---print(perilune.json.encode(perilune.json.object{ name = "tea" }))  --> {"name":"tea"}
+---```
+---@param members? table<string, any> the table, which is returned; by default a new one
+---@return table<string, any>
+---@raises none
+function perilune.json.object(members) end
+
+---Writes to the log of the host, with the script's file and line. Levels below that of the logger cost next to nothing.
+---@class perilune.log
+---@access any
+
+---Logs details of how something works.
+---```lua
+---perilune.log.trace("stock was counted", { count = 3 })
+---```
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+---@raises argument: `fields` is not a table
+function perilune.log.trace(message, fields) end
+
+---Logs what helps to find a mistake.
+---```lua
+---perilune.log.debug("stock was counted", { count = 3 })
+---```
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+---@raises argument: `fields` is not a table
+function perilune.log.debug(message, fields) end
+
+---Logs what happens.
+---```lua
+---perilune.log.info("stock was counted", { count = 3 })
+---```
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+---@raises argument: `fields` is not a table
+function perilune.log.info(message, fields) end
+
+---Logs what is worth attention.
+---```lua
+---perilune.log.notice("stock was counted", { count = 3 })
+---```
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+---@raises argument: `fields` is not a table
+function perilune.log.notice(message, fields) end
+
+---Logs what may become an error.
+---```lua
+---perilune.log.warning("stock was counted", { count = 3 })
+---```
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+---@raises argument: `fields` is not a table
+function perilune.log.warning(message, fields) end
+
+---Logs what failed.
+---```lua
+---perilune.log.error("stock was counted", { count = 3 })
+---```
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+---@raises argument: `fields` is not a table
+function perilune.log.error(message, fields) end
+
+---Logs what makes the program useless.
+---```lua
+---perilune.log.critical("stock was counted", { count = 3 })
+---```
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+---@raises argument: `fields` is not a table
+function perilune.log.critical(message, fields) end
+

@@ -1,0 +1,671 @@
+---@meta _
+---@page Requests
+---Queries as values: derived step by step, stored, printed, and compiled to SQL once for all arguments.
+---
+---A request is immutable; each method that derives returns another one. A record class begins with all its records, and has all of these
+---methods. Names are checked against the schema at the line that builds the request. Methods that fetch take a database, which may be left
+---out: the innermost open block, or the default database.
+
+---What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
+---one of its values, and `perilune.null` means NULL.
+---@alias perilune.condition table<string, any>|perilune.expression|string|integer
+
+---@class perilune.request
+---@access any
+---@raises argument: an argument has the wrong type; unknown_column: there is no such column; unknown_table: the table does not exist
+local request = {}
+
+---Returns the request with one more condition.
+---```lua
+---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
+---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
+---```
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function request:filter(condition, ...) end
+
+---Returns the request with the condition that a row has a key.
+---```lua
+---print(Book:filter_key(2):fetch_one().title)  --> Moby-Dick
+---```
+---@param key any a value, or for a key of several columns a table
+---@return perilune.request
+function request:filter_key(key) end
+
+---Returns the request with the condition that a row has one of several keys.
+---```lua
+---print(Book:filter_keys{ 1, 3 }:fetch_count())  --> 2
+---```
+---@param keys any[]
+---@return perilune.request
+function request:filter_keys(keys) end
+
+---Returns a request without rows.
+---```lua
+---print(Book:none():fetch_count())  --> 0
+---```
+---@return perilune.request
+function request:none() end
+
+---Returns the request itself; of a class the request for all its records.
+---```lua
+---print(Book:all():fetch_count())  --> 3
+---```
+---@return perilune.request
+function request:all() end
+
+---Returns the request with the condition that rows of a full-text table match a pattern.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---local BookText = perilune.record("book_text")
+---print(BookText:matching(perilune.fts5_pattern("dick")):fetch_one().title)  --> Moby-Dick
+---```
+---@param pattern string
+---@return perilune.request
+function request:matching(pattern) end
+
+---Returns the request in an order, in place of its former one.
+---```lua
+---print(Book:order(Book.c.year:desc()):pluck("year")[1])  --> 1872
+---```
+---@param ... string|perilune.expression
+---@return perilune.request
+function request:order(...) end
+
+---Returns the request with a further order, for rows that its order leaves equal.
+---```lua
+---print(Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1])  --> Typee
+---```
+---@param ... string|perilune.expression
+---@return perilune.request
+function request:then_order(...) end
+
+---Returns the request in the opposite order; without an order in that of the key, backwards.
+---```lua
+---print(Book:order("year"):reversed():fetch_one().title)  --> Around the World
+---```
+---@return perilune.request
+function request:reversed() end
+
+---Returns the request without an order.
+---```lua
+---print((Book:order("year"):unordered():sql():find("ORDER BY")))  --> nil
+---```
+---@return perilune.request
+function request:unordered() end
+
+---Returns the request with a limit.
+---```lua
+---print(#Book:order("id"):limit(2):fetch_all(), Book:order("id"):limit(1, 2):fetch_one().title)  --> 2	Around the World
+---```
+---@param count integer from 0
+---@param offset? integer how many rows are skipped
+---@return perilune.request
+function request:limit(count, offset) end
+
+---Returns the request without its first rows.
+---```lua
+---print(Book:order("id"):limit(5):offset(2):fetch_one().title)  --> Around the World
+---```
+---@param count integer from 0
+---@return perilune.request
+function request:offset(count) end
+
+---Returns the request for these columns in place of those of the table. Its results are rows.
+---```lua
+---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
+---```
+---@param ... string|perilune.expression
+---@return perilune.request
+function request:select(...) end
+
+---Returns the request without equal rows.
+---```lua
+---print(#Book:select("author_id"):distinct():fetch_values())  --> 2
+---```
+---@return perilune.request
+function request:distinct() end
+
+---Returns the request with rows grouped by columns.
+---```lua
+---print(Book:select("author_id", perilune.count():as("books")):group("author_id"):order("author_id"):fetch_one().books)  --> 2
+---```
+---@param ... string|perilune.expression
+---@return perilune.request
+function request:group(...) end
+
+---Returns the request with a condition on groups, or on aggregates of associations.
+---```lua
+---print(Author:having(Author.books:count():ge(2)):fetch_one().name)  --> Herman Melville
+---```
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function request:having(condition, ...) end
+
+---Returns the request with columns beside those of the table. Its results stay records.
+---```lua
+---print(Author:annotated_with(Author.books:count()):order("id"):fetch_one().book_count)  --> 2
+---```
+---@param ... perilune.expression|string
+---@return perilune.request
+function request:annotated_with(...) end
+
+---Returns the request with a name for its table, by which `aliased(...).c` means just this one.
+---```lua
+---local b = Book:aliased("b")
+---print(b:filter(b.c.year:gt(1870)):fetch_count())  --> 1
+---```
+---@param name string
+---@return perilune.request
+function request:aliased(name) end
+
+---Returns a request for the rows of both requests, each once.
+---```lua
+---print(Book:filter{ author_id = 1 }:union(Book:filter("year > 1850")):fetch_count())  --> 3
+---```
+---@param other perilune.request
+---@return perilune.request
+function request:union(other) end
+
+---Returns a request for the rows of both requests.
+---```lua
+---print(Book:filter{ author_id = 1 }:union_all(Book:filter("year > 1850")):fetch_count())  --> 4
+---```
+---@param other perilune.request
+---@return perilune.request
+function request:union_all(other) end
+
+---Returns a request for the rows that both requests have.
+---```lua
+---print(Book:filter{ author_id = 1 }:intersect(Book:filter("year > 1850")):fetch_count())  --> 1
+---```
+---@param other perilune.request
+---@return perilune.request
+function request:intersect(other) end
+
+---Returns a request for the rows that the other request does not have.
+---```lua
+---print(Book:filter{ author_id = 1 }:except(Book:filter("year > 1850")):fetch_count())  --> 1
+---```
+---@param other perilune.request
+---@return perilune.request
+function request:except(other) end
+
+---Returns the request with lists of the associated records, one more statement for each association.
+---```lua
+---print(#Author:including_all(Author.books:order("year")):find(1).books)  --> 2
+---```
+---@param ... perilune.association an integer behind an association of a table to itself says how many levels
+---@return perilune.request
+function request:including_all(...) end
+
+---Returns the request with the associated record of each, nil if there is none.
+---```lua
+---print(Book:including_optional(Book.author):find(3).author.name)  --> Jules Verne
+---```
+---@param ... perilune.association
+---@return perilune.request
+function request:including_optional(...) end
+
+---Returns the request with the associated record of each, without records that have none.
+---```lua
+---print(Book:including_required(Book.author:filter{ country = "France" }):fetch_one().author.name)  --> Jules Verne
+---```
+---@param ... perilune.association
+---@return perilune.request
+function request:including_required(...) end
+
+---Returns the request with associated rows joined, to be named in conditions.
+---```lua
+---print(Author:joining_optional(Author.books):filter(Author.books.c.id:is_null()):fetch_one().name)  --> Ada Lovelace
+---```
+---@param ... perilune.association
+---@return perilune.request
+function request:joining_optional(...) end
+
+---Returns the request with associated rows joined, without records that have none.
+---```lua
+---print(Author:joining_required(Author.books):filter(Author.books.c.year:gt(1870)):fetch_one().name)  --> Jules Verne
+---```
+---@param ... perilune.association
+---@return perilune.request
+function request:joining_required(...) end
+
+---Returns the request with the selected columns of associated rows as fields.
+---```lua
+---print(Book:annotated_with_optional(Book.author:select("country")):find(3).country)  --> France
+---```
+---@param ... perilune.association
+---@return perilune.request
+function request:annotated_with_optional(...) end
+
+---Returns the request with the selected columns of associated rows as fields, without records that have none.
+---```lua
+---print(Book:annotated_with_required(Book.author:select("name")):find(3).name)  --> Jules Verne
+---```
+---@param ... perilune.association
+---@return perilune.request
+function request:annotated_with_required(...) end
+
+-- Fetching
+
+---Returns all records; rows if columns are selected.
+---```lua
+---for _, book in ipairs(Book:order("year"):fetch_all()) do print(book.title) end
+-----> Typee
+-----> Moby-Dick
+-----> Around the World
+---```
+---@param db? perilune.database
+---@return perilune.record[]
+function request:fetch_all(db) end
+
+---Returns the first record, or nil.
+---```lua
+---print(Book:order("year"):fetch_one().title)  --> Typee
+---```
+---@param db? perilune.database
+---@return perilune.record?
+function request:fetch_one(db) end
+
+---Returns the first record, or the one with a key.
+---```lua
+---print(Book:filter{ author_id = 1 }:find(2).title)  --> Moby-Dick
+---```
+---@param db? perilune.database
+---@param key? any
+---@return perilune.record
+---@raises record_not_found: there is no such record
+function request:find(db, key) end
+
+---Iterates over the records without holding all of them in memory.
+---```lua
+---for book in Book:filter("year > 1870"):rows() do print(book.title) end  --> Around the World
+---```
+---@param db? perilune.database
+---@return fun(): perilune.record?
+function request:rows(db) end
+
+---Iterates over rows as separate values.
+---```lua
+---for id, title in Book:select("id", "title"):filter("id < 3"):order("id"):tuples() do print(id, title) end
+-----> 1	Typee
+-----> 2	Moby-Dick
+---```
+---@param db? perilune.database
+---@return fun(): ...
+function request:tuples(db) end
+
+---Returns the first value of the selected column, or nil.
+---```lua
+---print(Book:select("title"):order("year"):fetch_value())  --> Typee
+---```
+---@param db? perilune.database
+---@return any
+function request:fetch_value(db) end
+
+---Returns the values of the selected column as a list.
+---```lua
+---print(#Book:select("title"):fetch_values())  --> 3
+---```
+---@param db? perilune.database
+---@return any[]
+---@raises null: a value is NULL
+function request:fetch_values(db) end
+
+---Returns the values of the selected column as a list in which NULL is `perilune.null`.
+---```lua
+---print(#Book:select("pages"):fetch_optional_values())  --> 3
+---```
+---@param db? perilune.database
+---@return any[]
+function request:fetch_optional_values(db) end
+
+---Returns the values of the selected column as the keys of a table.
+---```lua
+---print(Tag:select("name"):fetch_set().sea)  --> true
+---```
+---@param db? perilune.database
+---@return table<any, true>
+---@raises null: a value is NULL
+function request:fetch_set(db) end
+
+---Returns the values of a column as a list, of several columns as a list of lists. NULL is `perilune.null`.
+---```lua
+---print(Book:order("id"):pluck("id", "title")[2][2])  --> Moby-Dick
+---```
+---@param ... string|perilune.expression
+---@return any[]
+function request:pluck(...) end
+
+---Returns how many rows there are.
+---```lua
+---print(Book:filter{ is_read = false }:fetch_count())  --> 2
+---```
+---@param db? perilune.database
+---@return integer
+function request:fetch_count(db) end
+
+---Returns whether there is no row.
+---```lua
+---print(Book:filter("year > 1900"):is_empty())  --> true
+---```
+---@param db? perilune.database
+---@return boolean
+function request:is_empty(db) end
+
+---Returns whether there is a row.
+---```lua
+---print(Book:filter("year > 1900"):exists())  --> false
+---```
+---@param db? perilune.database
+---@return boolean
+function request:exists(db) end
+
+---Returns the least value of a column or expression.
+---```lua
+---print(Book:min("year"))  --> 1846
+---```
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return any
+function request:min(column, db) end
+
+---Returns the greatest value of a column or expression.
+---```lua
+---print(Book:max("year"))  --> 1872
+---```
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return any
+function request:max(column, db) end
+
+---Returns the sum of the values of a column or expression.
+---```lua
+---print(Book:sum("year"))  --> 5569
+---```
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return number?
+function request:sum(column, db) end
+
+---Returns the average of the values of a column or expression.
+---```lua
+---print(Book:average("year"))  --> 1856.3333333333
+---```
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return number?
+function request:average(column, db) end
+
+---Returns the sum of the values as a float, 0.0 if there is none of a column or expression.
+---```lua
+---print(Book:total("year"))  --> 5569.0
+---```
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return number
+function request:total(column, db) end
+
+---Returns one page of the records, with the number of all rows and pages.
+---```lua
+---local page = Book:order("id"):page(2, 2)
+---print(page.records[1].title, page.count, page.pages)  --> Around the World	3	2
+---```
+---@param number integer from 1
+---@param size integer from 1
+---@param db? perilune.database
+---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
+function request:page(number, size, db) end
+
+---Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted meanwhile.
+---```lua
+---for books in Book:all():in_batches(2) do print(#books) end
+-----> 2
+-----> 1
+---```
+---@param size integer from 1
+---@param db? perilune.database
+---@return fun(): perilune.record[]?
+function request:in_batches(size, db) end
+
+---Updates all rows. Columns are given values or expressions, which see the rows as they were.
+---```lua
+---print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
+---```
+---@param db? perilune.database
+---@param changes table<string, any>
+---@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning` the changed records are returned
+---@return perilune.execute_result|perilune.record[]
+---@raises constraint_*: a constraint is violated
+function request:update_all(db, changes, options) end
+
+---Deletes all rows.
+---```lua
+---print(Book:filter{ is_read = true }:delete_all().changed_rows)  --> 1
+---```
+---@param db? perilune.database
+---@param options? { returning?: boolean|string|string[] } with `returning` the deleted records are returned
+---@return perilune.execute_result|perilune.record[]
+---@raises constraint_foreign_key: other rows refer to one of these
+function request:delete_all(db, options) end
+
+---Returns `update_all` or `delete_all` as a value, to be printed and executed later.
+---```lua
+---print(Tag:filter_key(1):statement("delete_all"))  --> DELETE FROM "tag" WHERE "tag"."id" = 1
+---```
+---@param verb "update_all"|"delete_all"
+---@param ... any what the verb takes
+---@return perilune.write_statement
+function request:statement(verb, ...) end
+
+---Returns the SQL of the request, and its arguments with a field `n`.
+---```lua
+---print((Tag:filter{ name = "sea" }:sql()))  --> SELECT * FROM "tag" WHERE "tag"."name" = ?
+---```
+---@param db? perilune.database
+---@return string sql
+---@return table arguments
+function request:sql(db) end
+
+---Returns how SQLite would run the request. Printed, the plan is a tree.
+---```lua
+---print(Book:filter_key(1):explain())  --> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
+---```
+---@param db? perilune.database
+---@return perilune.query_plan
+function request:explain(db) end
+
+---Returns the request with names for values that are given when it runs: `:name` in SQL text, or `perilune.parameter`.
+---```lua
+---local by_year = Book:filter("year > :year"):prepare()
+---print(by_year:fetch_count{ year = 1850 }, by_year:fetch_count{ year = 1870 })  --> 2	1
+---```
+---@return perilune.prepared_request
+function request:prepare() end
+
+---Observes what the request fetches: see `db:observe`.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(#observation:next())  --> 2
+---observation:cancel()
+---```
+---@param db? perilune.database
+---@param callback? fun(records: perilune.record[])
+---@param options? perilune.observation_options
+---@return perilune.observation
+---@access outside blocks
+function request:observe(db, callback, options) end
+
+---Links records to the record that the request belongs to, through a table of links. Those that are linked already stay as they are.
+---```lua
+---Book:find(1):tags():add(Tag:find(2))
+---print(Book:find(1):tags():fetch_count())  --> 2
+---```
+---@param ... perilune.record|any records or keys
+---@raises usage: the request does not come from an association through links
+function request:add(...) end
+
+---Removes links to records, which stay; returns how many there were.
+---```lua
+---print(Book:find(1):tags():remove(1))  --> 1
+---```
+---@param ... perilune.record|any records or keys
+---@return integer
+---@raises usage: the request does not come from an association through links
+function request:remove(...) end
+
+---Makes the links exactly those of a list.
+---```lua
+---Book:find(1):tags():replace{ 2 }
+---print(Book:find(1):tags():pluck("name")[1])  --> travel
+---```
+---@param list (perilune.record|any)[] records or keys
+---@param db? perilune.database
+---@raises usage: the request does not come from an association through links
+function request:replace(list, db) end
+
+---A request with named parameters. Each method takes a database, which may be left out, and a table of values by name.
+---@class perilune.prepared_request
+---@access any
+---@raises unknown_parameter: the request has no such parameter; argument: an argument has the wrong type
+local prepared = {}
+
+---Returns all records.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(#prepared:fetch_all{ name = "sea" })  --> 1
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return perilune.record[]
+function prepared:fetch_all(db, values) end
+
+---Returns the first record, or nil.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:fetch_one{ name = "sea" }.name)  --> sea
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return perilune.record?
+function prepared:fetch_one(db, values) end
+
+---Returns how many rows there are.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:fetch_count{ name = "sea" })  --> 1
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return integer
+function prepared:fetch_count(db, values) end
+
+---Returns whether there is no row.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:is_empty{ name = "sea" })  --> false
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return boolean
+function prepared:is_empty(db, values) end
+
+---Returns whether there is a row.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:exists{ name = "sea" })  --> true
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return boolean
+function prepared:exists(db, values) end
+
+---Returns the first value of the selected column, or nil.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(prepared:fetch_value{ name = "sea" })  --> sea
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return any
+function prepared:fetch_value(db, values) end
+
+---Returns the values of the selected column as a list.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(#prepared:fetch_values{ name = "sea" })  --> 1
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return any[]
+function prepared:fetch_values(db, values) end
+
+---Returns the values of the selected column, in which NULL is `perilune.null`.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(#prepared:fetch_optional_values{ name = "sea" })  --> 1
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return any[]
+function prepared:fetch_optional_values(db, values) end
+
+---Returns the values of the selected column as the keys of a table.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(prepared:fetch_set{ name = "sea" }.sea)  --> true
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return table<any, true>
+function prepared:fetch_set(db, values) end
+
+---Iterates over the records.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---for tag in prepared:rows{ name = "sea" } do print(tag.id) end  --> 1
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return fun(): perilune.record?
+function prepared:rows(db, values) end
+
+---Iterates over rows as separate values.
+---```lua
+---local prepared = Tag:select("id", "name"):filter("name = :name"):prepare()
+---for id, name in prepared:tuples{ name = "sea" } do print(id, name) end  --> 1	sea
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return fun(): ...
+function prepared:tuples(db, values) end
+
+---Deletes all rows.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:delete_all{ name = "sea" }.changed_rows)  --> 1
+---```
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return perilune.execute_result
+function prepared:delete_all(db, values) end
+
+---Makes a table that exists for one statement: of a request, or of SQL, which may read the table itself.
+---```lua
+---local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
+---print(numbers:fetch_count(), numbers:max("n"))  --> 4	4
+---```
+---@param name string
+---@param definition perilune.request|string[] a request, or the names of the columns
+---@param ... any behind columns SQL and its arguments; behind a request a function that gets the table so far and returns the request for further rows
+---@return perilune.common_table
+---@raises argument: an argument has the wrong type
+function perilune.common_table(name, definition, ...) end
+
+---A common table: a request whose rows can be associated.
+---@class perilune.common_table: perilune.request
+---@access any
+---@field c table<string, perilune.expression> the columns

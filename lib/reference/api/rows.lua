@@ -1,0 +1,334 @@
+---@meta _
+---@page Rows and statements
+---Rows as tables, prepared statements, and what writing returns.
+---
+---A row is a plain table: `row.title` and `row[1]` are values of columns, and NULL is nil. Names are found in any case. A column hides
+---the method of the same name, which is then called as `perilune.row.get(row, "get")`.
+
+---A row of a query.
+---@class perilune.row
+---@field [string] any the value of a column
+---@field [integer] any the value of a column by its position, from 1
+
+---The methods of rows; `perilune.row` is a table of them.
+---@class perilune.row_methods
+---@access any
+local row = {}
+
+---Makes a row as a query would return it.
+---```lua
+---local row = perilune.row.new({ name = "tea", stock = 9 }, { "name", "stock" })
+---print(row[2], row.name)  --> 9	tea
+---```
+---@param values table<string, any> by column; `perilune.null` for NULL
+---@param names? string[] the columns in order; by default sorted by name
+---@return perilune.row
+---@raises argument: an argument has the wrong type; conversion: SQLite cannot store a value
+function perilune.row.new(values, names) end
+
+---Returns whether the row has a column, whatever its value.
+---```lua
+---local row = db:fetch_one("SELECT id, country FROM author WHERE id = 3")
+---print(row:has("country"), row:has("city"))  --> true	false
+---```
+---@param name string
+---@return boolean
+---@raises none
+function row:has(name) end
+
+---Returns the value of a column, which must exist, converted to a type if one is given. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)  --> 1819
+---```
+---@param name string|integer a name or a position
+---@param type? perilune.type
+---@return any
+---@raises unknown_column: there is no such column; conversion: the value is not of that type
+function row:get(name, type) end
+
+---Returns the value of a column as `get` does; NULL is an error.
+---```lua
+---print(db:fetch_one("SELECT title FROM book"):require("title"))  --> Typee
+---```
+---@param name string|integer
+---@param type? perilune.type
+---@return any
+---@raises unknown_column: there is no such column; conversion: the value is NULL, or not of that type
+function row:require(name, type) end
+
+---Returns the value of a column as an integer. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT pages FROM book WHERE id = 1"):integer("pages"))  --> 326
+---```
+---@param name string|integer
+---@return integer?
+---@raises unknown_column: there is no such column; conversion: the value is not an integer
+function row:integer(name) end
+
+---Returns the value of a column as a float. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT 1.5 AS n"):float("n"))  --> 1.5
+---```
+---@param name string|integer
+---@return number?
+---@raises unknown_column: there is no such column; conversion: the value is not a float
+function row:float(name) end
+
+---Returns the value of a column as a string. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT title FROM book"):string("title"))  --> Typee
+---```
+---@param name string|integer
+---@return string?
+---@raises unknown_column: there is no such column; conversion: the value is not a string
+function row:string(name) end
+
+---Returns the value of a column as a boolean. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT is_read FROM book"):boolean("is_read"))  --> true
+---```
+---@param name string|integer
+---@return boolean?
+---@raises unknown_column: there is no such column; conversion: the value is not a boolean
+function row:boolean(name) end
+
+---Returns the value of a column as a date. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT born FROM author"):date("born").month)  --> 8
+---```
+---@param name string|integer
+---@return perilune.date?
+---@raises unknown_column: there is no such column; conversion: the value is not a date
+function row:date(name) end
+
+---Returns the value of a column as parts of a date. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT '12:30' AS opens"):date_components("opens").hour)  --> 12
+---```
+---@param name string|integer
+---@return perilune.date_components?
+---@raises unknown_column: there is no such column; conversion: the value is neither a date nor a time
+function row:date_components(name) end
+
+---Returns the value of a column that holds a Julian day, as a date. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)  --> 1970
+---```
+---@param name string|integer
+---@return perilune.date?
+---@raises unknown_column: there is no such column; conversion: the value is not a number
+function row:julian_date(name) end
+
+---Returns what SQLite has stored in a column. It tells a BLOB from a TEXT, which are both strings in Lua.
+---```lua
+---print(db:fetch_one("SELECT x'00' AS data"):storage_class("data"))  --> blob
+---```
+---@param name string|integer
+---@return "null"|"integer"|"real"|"text"|"blob"
+---@raises unknown_column: there is no such column
+function row:storage_class(name) end
+
+---Calls a function with the bytes of a column and returns its results, unless the column is missing or NULL.
+---```lua
+---print(db:fetch_one("SELECT x'0001' AS data"):with_blob("data", function(bytes) return #bytes end))  --> 2
+---```
+---@param name string
+---@param f fun(bytes: string): ...
+---@return any ...
+---@raises argument: `f` is not a function
+function row:with_blob(name, f) end
+
+---Returns the names of the columns in order.
+---```lua
+---print(table.concat(db:fetch_one("SELECT id, name FROM tag"):columns(), ", "))  --> id, name
+---```
+---@return string[]
+---@raises none
+function row:columns() end
+
+---Returns the values in the order of the columns, and their number, because NULL is nil.
+---```lua
+---local values, count = db:fetch_one("SELECT id, country FROM author WHERE id = 3"):values()
+---print(values[1], values[2], count)  --> 3	nil	2
+---```
+---@return any[]
+---@return integer count
+---@raises none
+function row:values() end
+
+---Returns all values as separate results.
+---```lua
+---print(db:fetch_one("SELECT id, name FROM tag ORDER BY id"):unpack())  --> 1	sea
+---```
+---@return any ...
+---@raises none
+function row:unpack() end
+
+---Iterates over names and values in the order of the columns. NULL is nil.
+---```lua
+---for name, value in db:fetch_one("SELECT id, name FROM tag ORDER BY id"):pairs() do print(name, value) end
+-----> id	1
+-----> name	sea
+---```
+---@return fun(): string?, any
+---@raises none
+function row:pairs() end
+
+---Returns a plain table of the columns, in which NULL is `perilune.null`.
+---```lua
+---print(db:fetch_one("SELECT country FROM author WHERE id = 3"):to_table().country == perilune.null)  --> true
+---```
+---@return table<string, any>
+---@raises none
+function row:to_table() end
+
+---Returns another row with the same columns and values.
+---```lua
+---local row = db:fetch_one("SELECT id, name FROM tag ORDER BY id")
+---local copy = row:copy()
+---copy.name = "lake"
+---print(row.name, copy.name)  --> sea	lake
+---```
+---@return perilune.row
+---@raises none
+function row:copy() end
+
+---What `db:execute` returns.
+---@class perilune.execute_result
+---@field changed_rows integer how many rows the last statement has changed; those that triggers changed do not count
+---@field inserted_rowid integer the row id of the last row inserted on the connection
+
+---A compiled statement. The arguments of a method are those for its placeholders. It closes at the end of its block, or as a `<close>`
+---variable.
+---@class perilune.statement
+---@access any
+---@raises closed: the statement or its database is closed; dead_handle: the block in which it was compiled has ended; sql: SQLite refuses the statement; argument: the arguments do not fit the placeholders
+local statement = {}
+
+---Runs the statement.
+---```lua
+---local update = db:prepare("UPDATE book SET pages = :pages WHERE id = :id")
+---print(update:execute{ id = 3, pages = 200 }.changed_rows)  --> 1
+---```
+---@param ... perilune.argument
+---@return perilune.execute_result
+function statement:execute(...) end
+
+---Returns all rows as a list.
+---```lua
+---print(#db:prepare("SELECT * FROM book WHERE author_id = ?"):fetch_all(1))  --> 2
+---```
+---@param ... perilune.argument
+---@return perilune.row[]
+function statement:fetch_all(...) end
+
+---Returns the first row, or nil.
+---```lua
+---print(db:prepare("SELECT * FROM book WHERE id = ?"):fetch_one(1).title)  --> Typee
+---```
+---@param ... perilune.argument
+---@return perilune.row?
+function statement:fetch_one(...) end
+
+---Returns the first column of the first row, or nil.
+---```lua
+---print(db:prepare("SELECT title FROM book WHERE id = ?"):fetch_value(2))  --> Moby-Dick
+---```
+---@param ... perilune.argument
+---@return any
+function statement:fetch_value(...) end
+
+---Returns the first column of all rows as a list. NULL is an error of kind `null`.
+---```lua
+---print(#db:prepare("SELECT title FROM book"):fetch_values())  --> 3
+---```
+---@param ... perilune.argument
+---@return any[]
+function statement:fetch_values(...) end
+
+---Returns the first column of all rows as a list in which NULL is `perilune.null`.
+---```lua
+---print(#db:prepare("SELECT country FROM author"):fetch_optional_values())  --> 3
+---```
+---@param ... perilune.argument
+---@return any[]
+function statement:fetch_optional_values(...) end
+
+---Returns the first column of all rows as the keys of a table. NULL is an error of kind `null`.
+---```lua
+---print(db:prepare("SELECT name FROM tag"):fetch_set().travel)  --> true
+---```
+---@param ... perilune.argument
+---@return table<any, true>
+function statement:fetch_set(...) end
+
+---Iterates over the rows.
+---```lua
+---for row in db:prepare("SELECT name FROM tag ORDER BY id"):rows() do print(row.name) end
+-----> sea
+-----> travel
+---```
+---@param ... perilune.argument
+---@return fun(): perilune.row?
+function statement:rows(...) end
+
+---Iterates over the rows as separate values.
+---```lua
+---for id, name in db:prepare("SELECT id, name FROM tag ORDER BY id"):tuples() do print(id, name) end
+-----> 1	sea
+-----> 2	travel
+---```
+---@param ... perilune.argument
+---@return fun(): ...
+function statement:tuples(...) end
+
+---Returns the names of the columns.
+---```lua
+---print(db:prepare("SELECT id, name FROM tag"):columns()[2])  --> name
+---```
+---@return string[]
+function statement:columns() end
+
+---Returns the names of the parameters in order, `false` for those without a name.
+---```lua
+---print(db:prepare("SELECT :low, ?"):parameters()[2])  --> false
+---```
+---@return (string|false)[]
+function statement:parameters() end
+
+---Returns whether the statement does not write.
+---```lua
+---print(db:prepare("SELECT 1"):is_readonly(), db:prepare("DELETE FROM tag"):is_readonly())  --> true	false
+---```
+---@return boolean
+function statement:is_readonly() end
+
+---Returns the SQL text.
+---```lua
+---print(db:prepare("SELECT 1"):sql())  --> SELECT 1
+---```
+---@return string
+function statement:sql() end
+
+---Releases the statement.
+---```lua
+---local statement <close> = db:prepare("SELECT 1")
+---statement:close()
+---```
+function statement:close() end
+
+---The to-be-closed value behind the iterators of `rows` and `tuples`. A loop closes it by itself; it matters only where the iterator
+---is called by hand.
+---@class perilune.cursor
+---@access any
+local cursor = {}
+
+---Ends the iteration and releases the statement.
+---```lua
+---local next_row, _, _, cursor = db:rows("SELECT * FROM book")
+---next_row()
+---cursor:close()
+---print(next_row())  -->
+---```
+---@raises none
+function cursor:close() end

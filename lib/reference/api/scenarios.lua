@@ -1,0 +1,489 @@
+---@meta _
+---@page Scenarios
+---Tests written in Lua: the words that define them, and the context `t`.
+---
+---Files named `*_scenario.lua` define scenarios, and `support.lua` what several of them share. Each scenario has a Lua state, a fresh database,
+---and a frozen clock of its own. `perilune test` runs them.
+
+---@alias perilune.grant "files"|"programs"|"effects"
+
+---@class perilune.group_options
+---@field tags? string|string[]
+---@field template? string the layer of data that the database begins with
+---@field database? "memory"|"file"|"empty"|string `"fixture:NAME"` is a copy of a checked-in file
+---@field timeout? perilune.duration
+---@field retry? integer how often a failure is tried again; a pass after one is reported as flaky; 0 by default
+---@field lock? string scenarios with the same lock never run at the same time
+---@field clock? string the time at which the clock is frozen
+---@field seed? integer|string of the random numbers
+---@field max_queries? integer how many statements may run
+---@field no_checks? "allow"|"warn"|"fail" what a scenario without a check is; `"warn"` by default
+---@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and run programs
+
+---The error by which a scenario must fail.
+---@class perilune.expected_failure
+---@field reason? string
+---@field kind? string the kind of the error; `"expectation"` for a check that fails, `"timeout"` for a scenario that takes too long
+---@field code? string the same as `kind`
+---@field message? string a Lua pattern
+---@field pattern? string the same as `message`
+---@field column? string
+---@field table? string
+
+---@class perilune.scenario_options: perilune.group_options
+---@field cases? table[] a scenario for each; `{field}` in the name stands for a value
+---@field fails? string|perilune.expected_failure the reason why it must fail, and by which error
+
+---Defines a scenario: `scenario(name, options, function(t) ... end)`. The options may be left out.
+---@class perilune.scenario
+---@overload fun(name: string, body: fun(t: perilune.t))
+---@overload fun(name: string, options: perilune.scenario_options, body: fun(t: perilune.t))
+---@access outside scenarios, while a file is loaded
+---@raises usage: it is called inside a scenario; argument: an argument has the wrong type; duplicate: the name is taken
+scenario = {}
+
+---Defines the only scenario that runs. The run fails in the end, so that it is not forgotten.
+---```lua
+---scenario.only("this one", function(t) check(1 + 1 == 2) end)
+---```
+---@param name string
+---@param options? perilune.scenario_options may be left out
+---@param body fun(t: perilune.t)
+function scenario.only(name, options, body) end
+
+---Defines a scenario that is not run.
+---```lua
+---scenario.skip("needs the network", "prices are fetched", function(t) end)
+---```
+---@param reason string
+---@param name string
+---@param options? perilune.scenario_options may be left out
+---@param body? fun(t: perilune.t)
+function scenario.skip(reason, name, options, body) end
+
+---Notes a scenario that is still to be written.
+---```lua
+---scenario.todo("refunds")
+---```
+---@param name string
+function scenario.todo(name) end
+
+---Defines scenarios that belong together, share options, and share `before_each` and `after_each`.
+---```lua
+---group("invoices", { tags = "billing" }, function()
+---  scenario("can be made", function(t) check(t.db:table_exists("invoice")) end)
+---end)
+---```
+---@param name string
+---@param options? perilune.group_options may be left out
+---@param body fun()
+---@access outside scenarios, while a file is loaded
+---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
+function group(name, options, body) end
+
+---Calls a function before each scenario of the group or file.
+---```lua
+---before_each(function(t) t.given.customer{ name = "Ada" } end)
+---scenario("customers", function(t) check(t.db.customer:fetch_count() == 1) end)
+---```
+---@param body fun(t: perilune.t)
+---@access outside scenarios, while a file is loaded
+---@raises usage: it is called inside a scenario; argument: `body` is not a function
+function before_each(body) end
+
+---Calls a function after each scenario of the group or file, also if the scenario fails.
+---```lua
+---after_each(function(t) check(t.db:integrity_check() == "ok") end)
+---scenario("nothing breaks", function(t) check(true) end)
+---```
+---@param body fun(t: perilune.t)
+---@access outside scenarios, while a file is loaded
+---@raises usage: it is called inside a scenario; argument: `body` is not a function
+function after_each(body) end
+
+---Defines a layer of data. It is made once for a run, and copied for each scenario with the option `template`.
+---```lua
+---template("one customer", function(db) db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---scenario("has a customer", { template = "one customer" }, function(t)
+---  check(t.db.customer:fetch_count() == 1)
+---end)
+---```
+---@param name string
+---@param options? { on?: string, timeout?: perilune.duration } may be left out; `on` is the template that it begins with
+---@param body fun(db: perilune.database)
+---@access outside scenarios, while a file is loaded
+---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
+function template(name, options, body) end
+
+---Sets what rows of a table have that `t.make` makes.
+---```lua
+---factory("customer", { name = function(n) return "customer " .. n end })
+---scenario("a factory", function(t) check(t.make.customer().name == "customer 1") end)
+---```
+---@param table_name string
+---@param columns table<string, any|fun(n: integer, t: perilune.t): any> values, or functions of a number that counts the rows
+---@access outside scenarios, while a file is loaded
+---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
+function factory(table_name, columns) end
+
+---Defines a value that is made when a scenario first asks for `t.fix.NAME`.
+---```lua
+---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
+---scenario("a fixture", function(t) check(t.fix.ada.name == "Ada") end)
+---```
+---@param name string
+---@param body fun(t: perilune.t): any
+---@access outside scenarios, while a file is loaded
+---@raises usage: it is called inside a scenario; argument: an argument has the wrong type
+function fixture(name, body) end
+
+---Returns all combinations of lists, for the option `cases`.
+---```lua
+---scenario("{a} and {b}", { cases = matrix{ a = { 1, 2 }, b = { 3, 4 } } }, function(t)
+---  check(t.case.a < t.case.b)
+---end)
+---```
+---@param lists table<string, any[]>
+---@return table[]
+---@access any
+---@raises argument: `lists` is not a table of lists
+function matrix(lists) end
+
+---The context of a scenario. Its functions are called with a dot.
+---@class (exact) perilune.t
+---@access inside a scenario
+---@raises usage: it is called outside of a scenario, or an argument is not valid
+---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
+---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
+---@field make perilune.make makes whole rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
+---@field fix perilune.fixtures the values of fixtures
+---@field clock perilune.clock the time that scripts and SQL see
+---@field effects table<string, perilune.effects> the effects of modules, by their names
+---@field case table the current case
+---@field seed integer of the random numbers
+---@field tmp_dir string a folder for the scenario, which is removed
+local t = {}
+
+---Runs a script in a state of its own on this database. If the script fails, so does the scenario.
+---```lua
+---scenario("a script", function(t)
+---  local result = t.run("scripts/add_customer.lua", { name = "Ada" })
+---  check(result.value == 1 and result.output == "added Ada\n")
+---end)
+---```
+---@param path string from the folder of the project
+---@param arguments? table a list is passed as on the command line; any other table is the one argument
+---@return perilune.script_result
+---@waits until the main part of the script has ended
+---@raises script: the script fails
+function t.run(path, arguments) end
+
+---Runs a script as `t.run` does. If the script fails, the result has the field `error`.
+---```lua
+---scenario("a script that fails", function(t)
+---  local result = t.try_run("scripts/add_customer.lua", {})
+---  check(result.error.kind == "constraint_not_null")
+---end)
+---```
+---@param path string
+---@param arguments? table
+---@return perilune.script_result
+---@waits until the main part of the script has ended
+function t.try_run(path, arguments) end
+
+---Runs the migrations of the project on this database; returns the names of those that have run.
+---```lua
+---scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
+---```
+---@param options? { to?: string } `to` is the last migration to run, or how its name begins
+---@return string[]
+---@raises unknown_migration: there is no migration `to`
+function t.migrate(options) end
+
+---Undoes the last migration by its `down`; returns its name.
+---```lua
+---scenario("undoing", function(t)
+---  check(t.migrate_down() == "0001_customers")
+---  check(not t.db:table_exists("customer"))
+---end)
+---```
+---@return string?
+---@raises migration: the migration has no `down`
+function t.migrate_down() end
+
+---Calls a function, and returns what it changes in the database.
+---```lua
+---scenario("changes", function(t)
+---  local changes = t.changes(function() t.db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---  expect(changes):rows [[
+---    | op     | table    | key | name |
+---    | insert | customer | 1   | Ada  |
+---  ]]
+---end)
+---```
+---@param f fun()
+---@return perilune.changes
+function t.changes(f) end
+
+---Calls a function, and returns the statements that it runs.
+---```lua
+---scenario("queries", function(t)
+---  expect(t.queries(function() t.db:fetch_all("SELECT * FROM customer") end)):exactly(1)
+---end)
+---```
+---@param f fun()
+---@return perilune.queries
+function t.queries(f) end
+
+---Waits until everything that is due now has been done: timers, observations and automations. The clock stays where it is.
+---```lua
+---scenario("observing", function(t)
+---  local count
+---  t.db.customer:all():observe(function(customers) count = #customers end)
+---  t.wait_until_idle()
+---  check(count == 0)
+---end)
+---```
+---@waits until nothing is due
+function t.wait_until_idle() end
+
+---Runs a named part of the scenario. What fails in it is reported with its name.
+---```lua
+---scenario("steps", function(t)
+---  local customer = t.step("a customer signs up", function() return t.make.customer() end)
+---  check(customer.id == 1)
+---end)
+---```
+---@generic T
+---@param name string
+---@param f fun(): T
+---@return T
+function t.step(name, f) end
+
+---Adds a remark to the report.
+---```lua
+---scenario("a remark", function(t)
+---  t.note("customers:", t.db.customer:fetch_count())
+---  check(true)
+---end)
+---```
+---@param ... any
+function t.note(...) end
+
+---Adds a value to the report: text as it is, any other value as Lua writes it.
+---```lua
+---scenario("an attachment", function(t)
+---  t.attach("schema.sql", t.db:schema_sql())
+---  check(true)
+---end)
+---```
+---@param name string
+---@param value any
+function t.attach(name, value) end
+
+---Calls a function when the scenario has ended, also if it fails; the last one first.
+---```lua
+---scenario("cleaning up", function(t)
+---  t.defer(function() os.remove(t.tmp_dir .. "/x") end)
+---  check(true)
+---end)
+---```
+---@param f fun()
+function t.defer(f) end
+
+---Ends the scenario here as skipped.
+---```lua
+---scenario("not today", function(t) t.skip("the shop is closed") end)
+---```
+---@param reason? string
+---@raises scenario_skip: always
+function t.skip(reason) end
+
+---The database of a scenario. The record class of a table has a method `get`, which returns the record with a key or nil.
+---@class perilune.db: perilune.database
+---@access inside a scenario
+---@raises usage: an argument is not valid
+local db = {}
+
+---Returns all rows of a query.
+---```lua
+---scenario("a query", function(t) check(#t.db:query("SELECT * FROM customer") == 0) end)
+---```
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.row[]
+---@raises sql: SQLite refuses the statement
+function db:query(sql, ...) end
+
+---Returns the SQL of a table with its indexes and triggers, or that of all tables.
+---```lua
+---scenario("the schema", function(t) expect(t.db:schema("customer")):contains("CREATE TABLE customer") end)
+---```
+---@param table_name? string
+---@return string
+---@raises unknown_table: there is no such table
+function db:schema(table_name) end
+
+---Returns `"ok"`, or what SQLite finds wrong with the file and its foreign keys.
+---```lua
+---scenario("integrity", function(t) check(t.db:integrity_check() == "ok") end)
+---```
+---@return string
+function db:integrity_check() end
+
+---@class perilune.given
+---@class perilune.make
+---@class perilune.fixtures
+
+---What `t.run` returns.
+---@class (exact) perilune.script_result
+---@field value any what the script returned
+---@field output string what it printed
+---@field error perilune.error?
+---@field changes perilune.changes what it changed in the database
+---@field effects table[] the calls of modules with effects
+---@field queries perilune.queries the statements that it ran
+
+---Changed rows, for `expect(...):rows`. `tostring` returns them as a text table.
+---@class perilune.changes
+---Statements, for `expect(...):at_most` and the like. `tostring` returns them as lines.
+---@class perilune.queries
+
+---The clock of a scenario. It stands still unless the scenario moves it; waiting takes no real time.
+---@class (exact) perilune.clock
+---@access inside a scenario
+---@raises usage: the duration cannot be read; argument: the date cannot be read
+local clock = {}
+
+---Sets the time. What is due by then is called once.
+---```lua
+---scenario("the clock", function(t)
+---  t.clock:set("2026-03-31T18:00:00Z")
+---  check(t.db:fetch_value("SELECT date('now')") == "2026-03-31")
+---end)
+---```
+---@param instant string|perilune.date
+---@return perilune.clock
+---@waits until what is due has been done
+function clock:set(instant) end
+
+---Lets time pass, from one timer to the next.
+---```lua
+---scenario("an hour later", function(t)
+---  local rang = false
+---  perilune.after("1h", function() rang = true end)
+---  t.clock:advance("59m")
+---  check(not rang)
+---  t.clock:advance("1m")
+---  check(rang)
+---end)
+---```
+---@param duration perilune.duration
+---@return perilune.clock
+---@waits until the timers that were due have been called
+function clock:advance(duration) end
+
+---Lets a duration pass with each reading of the clock from now on.
+---```lua
+---scenario("ticking", function(t)
+---  t.clock:tick("1s")
+---  local first = perilune.now()
+---  check(perilune.now():seconds_since(first) == 1)
+---end)
+---```
+---@param duration perilune.duration
+---@return perilune.clock
+function clock:tick(duration) end
+
+---Returns the time.
+---```lua
+---scenario("now", { clock = "2026-03-31T18:00:00Z" }, function(t) check(t.clock:now().year == 2026) end)
+---```
+---@return perilune.date
+function clock:now() end
+
+---The effects of a module: what happens in their place, and which there were.
+---@class (exact) perilune.effects
+---@access inside a scenario
+---@raises usage: an argument is not valid
+local effects = {}
+
+---Sets what a function of the module returns: a value, or what a function returns for its arguments. The script can `require` the
+---module, whether the host has it or not.
+---```lua
+---scenario("stub", function(t)
+---  t.effects.mail:stub("send", true)
+---  t.run("scripts/send.lua", { to = "ada" })
+---  check(#t.effects.mail:calls("send") == 1)
+---end)
+---```
+---@param name string
+---@param value any
+---@return perilune.effects
+function effects:stub(name, value) end
+
+---Returns the calls of a function: for each the list of its arguments, or the argument if it is one table.
+---```lua
+---scenario("calls", function(t)
+---  t.effects.mail:stub("send", true)
+---  t.run("scripts/send.lua", { to = "ada" })
+---  check(t.effects.mail:calls("send")[1].to == "ada")
+---end)
+---```
+---@param name string
+---@return any[]
+function effects:calls(name) end
+
+---Requires that the stub before it is called once.
+---```lua
+---scenario("once", function(t)
+---  t.effects.mail:stub("send", true):once()
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---@return perilune.effects
+function effects:once() end
+
+---Requires that the stub before it is called this number of times.
+---```lua
+---scenario("times", function(t)
+---  t.effects.mail:stub("send", true):times(1)
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---@param count integer
+---@return perilune.effects
+function effects:times(count) end
+
+---Requires that the stub before it is never called.
+---```lua
+---scenario("never", function(t)
+---  t.effects.mail:stub("send", true):never()
+---  check(t.db.customer:fetch_count() == 0)
+---end)
+---```
+---@return perilune.effects
+function effects:never() end
+
+---Requires that the stub before it is called at least this number of times.
+---```lua
+---scenario("at_least", function(t)
+---  t.effects.mail:stub("send", true):at_least(1)
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---@param count integer
+---@return perilune.effects
+function effects:at_least(count) end
+
+---Requires that the stub before it is called at most this number of times.
+---```lua
+---scenario("at_most", function(t)
+---  t.effects.mail:stub("send", true):at_most(1)
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---@param count integer
+---@return perilune.effects
+function effects:at_most(count) end
+

@@ -1,0 +1,587 @@
+---@meta _
+---@page Schema
+---Making tables, indexes, views and full-text tables, and reading what a database consists of.
+---
+---A block that defines or alters a table only collects what it is told; the SQL runs when the block returns. If the block raises, nothing
+---runs. Names are quoted, so that any name is safe.
+
+---@class perilune.database
+---@access any
+local db = {}
+
+---Creates a table.
+---```lua
+---db:create_table("review", { strict = true }, function(t)
+---  t:auto_incremented_primary_key("id")
+---  t:belongs_to("book", { on_delete = "cascade" }):not_null()
+---  t:column("text", "text"):not_null()
+---end)
+---print(db:columns("review")[2].name)  --> book_id
+---```
+---@param name string
+---@param options? { if_not_exists?: boolean, temporary?: boolean, without_rowid?: boolean, strict?: boolean } may be left out
+---@param block fun(t: perilune.table_definition)
+---@raises definition: the definition contradicts itself; unknown_column: a key names a column that does not exist; sql: the table exists already
+function db:create_table(name, options, block) end
+
+---Drops a table, and the triggers of one that is a synchronized full-text table.
+---```lua
+---db:drop_table("book_tag")
+---print(db:table_exists("book_tag"))  --> false
+---```
+---@param name string
+---@param options? { if_exists?: boolean }
+---@raises unknown_table: there is no such table; definition: it is a view
+function db:drop_table(name, options) end
+
+---Alters a table: adds, renames and drops columns. All of it is done, or nothing.
+---```lua
+---db:alter_table("book", function(t)
+---  t:add_column("subtitle", "text")
+---  t:rename_column("pages", "length")
+---end)
+---print(db:columns("book")[5].name, db:columns("book")[7].name)  --> length	subtitle
+---```
+---@param name string
+---@param block fun(t: perilune.table_alteration)
+---@raises unknown_table: there is no such table; unknown_column: there is no such column; definition: SQLite cannot do it, or it is a view
+function db:alter_table(name, block) end
+
+---Renames a table, also where indexes, views, triggers and foreign keys name it.
+---```lua
+---db:rename_table("tag", "label")
+---print(db:table_exists("label"))  --> true
+---```
+---@param name string
+---@param new_name string
+---@raises unknown_table: there is no such table; definition: a full-text table is synchronized with it
+function db:rename_table(name, new_name) end
+
+---Creates an index: by its name with the option `on`, or on columns of a table, from which it gets its name.
+---```lua
+---db:create_index("book_by_title", { on = "book", columns = { { "title", desc = true } }, where = "pages > 100" })
+---db:create_index("book", { "year" })
+---for _, index in ipairs(db:indexes("book")) do print(index.name) end
+-----> book_by_title
+-----> book_on_year
+---```
+---@param name string the name of the index, or of the table if columns follow
+---@param options string|string[]|{ on: string, columns: any[], unique?: boolean, where?: any, if_not_exists?: boolean } a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
+---@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options behind a list of columns
+---@raises unknown_table: there is no such table; unknown_column: there is no such column; argument: an index on expressions has no name
+function db:create_index(name, options, more) end
+
+---Drops an index, given by its name or by table and columns.
+---```lua
+---db:create_index("book", { "year" })
+---db:drop_index("book", { "year" })
+---print(#db:indexes("book"))  --> 0
+---```
+---@param name string
+---@param columns? string[]
+---@param options? { if_exists?: boolean }
+---@raises unknown_index: there is no such index; definition: several indexes have these columns
+function db:drop_index(name, columns, options) end
+
+---Creates a view of SQL or of a request.
+---```lua
+---db:create_view("long_book", Book:filter(Book.c.pages:gt(500)))
+---print(db:fetch_value("SELECT title FROM long_book"))  --> Moby-Dick
+---```
+---@param name string
+---@param query string|perilune.request
+---@param options? { columns?: string[], temporary?: boolean, if_not_exists?: boolean }
+---@raises argument: the query is neither SQL nor a request; sql: SQLite refuses the query
+function db:create_view(name, query, options) end
+
+---Drops a view.
+---```lua
+---db:create_view("title", "SELECT title FROM book")
+---db:drop_view("title")
+---print(db:view_exists("title"))  --> false
+---```
+---@param name string
+---@param options? { if_exists?: boolean }
+---@raises unknown_view: there is no such view; definition: it is a table
+function db:drop_view(name, options) end
+
+---Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
+---print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
+---```
+---@param name string
+---@param options perilune.fts5_options
+---@raises definition: the options contradict each other; unknown_column: the synchronized table has no such column; argument: an option is not valid
+function db:create_fts5(name, options) end
+
+---@class perilune.fts5_options
+---@field columns (string|table)[] names, or `{ "body", unindexed = true }`
+---@field tokenizer? "unicode61"|"porter"|"ascii"|"trigram"|table a name, or a table with the options of the tokenizer
+---@field prefix? integer|integer[] lengths of prefixes to index
+---@field synchronize_with? string a table whose rows it follows
+---@field content? string a table that holds the content, `""` for none
+---@field content_rowid? string the row id of that table
+---@field detail? "full"|"column"|"none"
+---@field columnsize? boolean
+---@field temporary? boolean
+---@field if_not_exists? boolean
+
+---Removes the triggers that keep a full-text table synchronized, for one that is gone or is to stay as it is.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:drop_fts5_synchronization("book_text")
+---print(#db:triggers("book"))  --> 0
+---```
+---@param name string the full-text table
+---@raises argument: `name` is not a name
+function db:drop_fts5_synchronization(name) end
+
+---Makes a pattern for full-text search from text that people type, in which nothing is an operator.
+---```lua
+---print(perilune.fts5_pattern('the "white whale'))  --> "the" "white" "whale"
+---```
+---@param text string
+---@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while people type; `"prefix_phrase"` stands at the beginning of a column
+---@return string pattern one that matches nothing if the text contains no word
+---@raises argument: `text` is not a string, or the kind is unknown
+function perilune.fts5_pattern(text, kind) end
+
+-- Reading the schema
+
+---Returns the names of the tables in order, without those of SQLite.
+---```lua
+---print(table.concat(db:tables(), ", "))  --> author, book, book_tag, tag
+---```
+---@return string[]
+---@raises none
+function db:tables() end
+
+---Returns the names of the views in order.
+---```lua
+---print(#db:views())  --> 0
+---```
+---@return string[]
+---@raises none
+function db:views() end
+
+---Returns the triggers in order of their names.
+---```lua
+---db:execute("CREATE TRIGGER guard BEFORE DELETE ON tag BEGIN SELECT RAISE(ABORT, 'no'); END")
+---print(db:triggers("tag")[1].name)  --> guard
+---```
+---@param table_name? string only those of this table
+---@return { name: string, table: string, sql: string }[]
+---@raises none
+function db:triggers(table_name) end
+
+---Returns whether there is a table with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:table_exists("book"))  --> true
+---```
+---@param name string in any case
+---@return boolean
+---@raises argument: `name` is not a string
+function db:table_exists(name) end
+
+---Returns whether there is a view with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:view_exists("book"))  --> false
+---```
+---@param name string in any case
+---@return boolean
+---@raises argument: `name` is not a string
+function db:view_exists(name) end
+
+---Returns whether there is an index with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:index_exists("book_by_title"))  --> false
+---```
+---@param name string in any case
+---@return boolean
+---@raises argument: `name` is not a string
+function db:index_exists(name) end
+
+---Returns whether there is a trigger with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:trigger_exists("guard"))  --> false
+---```
+---@param name string in any case
+---@return boolean
+---@raises argument: `name` is not a string
+function db:trigger_exists(name) end
+
+---A column, as `db:columns` describes it.
+---@class perilune.column_info
+---@field name string
+---@field type string as declared
+---@field not_null boolean
+---@field default string? SQL text
+---@field primary_key integer? the position in the key, from 1
+---@field hidden boolean
+---@field generated "virtual"|"stored"|nil
+
+---Returns the columns of a table or view in order.
+---```lua
+---print(db:columns("book")[3].name, db:columns("book")[3].not_null)  --> title	true
+---```
+---@param table_name string
+---@return perilune.column_info[]
+---@raises unknown_table: there is no such table or view
+function db:columns(table_name) end
+
+---Returns the primary key of a table: its columns, and whether the key is the row id.
+---```lua
+---print(#db:primary_key("book_tag").columns, db:primary_key("book").rowid)  --> 2	true
+---```
+---@param table_name string
+---@return { columns: string[], rowid: boolean }
+---@raises unknown_table: there is no such table
+function db:primary_key(table_name) end
+
+---Returns the indexes of a table. Among the columns, `false` stands for an expression.
+---```lua
+---print(db:indexes("author")[1].origin)  --> unique
+---```
+---@param table_name string
+---@return { name: string, columns: (string|false)[], unique: boolean, partial: boolean, origin: "create index"|"unique"|"primary key" }[]
+---@raises unknown_table: there is no such table
+function db:indexes(table_name) end
+
+---Returns whether columns, in any order, are the primary key or have a unique index without a condition.
+---```lua
+---print(db:has_unique_key("author", { "name" }), db:has_unique_key("book", { "title" }))  --> true	false
+---```
+---@param table_name string
+---@param columns string[]
+---@return boolean
+---@raises unknown_table: there is no such table; argument: `columns` is not a list
+function db:has_unique_key(table_name, columns) end
+
+---Returns the foreign keys of a table.
+---```lua
+---local key = db:foreign_keys("book")[1]
+---print(key.table, key.columns[1], key.on_delete)  --> author	author_id	cascade
+---```
+---@param table_name string
+---@return { table: string, columns: string[], referenced_columns: string[], on_update: string, on_delete: string }[]
+---@raises unknown_table: there is no such table
+function db:foreign_keys(table_name) end
+
+---Returns the rows that violate a foreign key.
+---```lua
+---print(#db:foreign_key_violations())  --> 0
+---```
+---@param table_name? string only those of this table
+---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
+---@raises unknown_table: there is no such table
+function db:foreign_key_violations(table_name) end
+
+---Returns the SQL of the schema, one statement a line, tables first.
+---```lua
+---print(db:schema_sql():match("CREATE TABLE tag"))  --> CREATE TABLE tag
+---```
+---@return string
+---@raises none
+function db:schema_sql() end
+
+-- Defining tables
+
+---What the block of `db:create_table` gets.
+---@class perilune.table_definition
+---@access any
+---@raises definition: the block has ended, or the definition contradicts itself; argument: an argument has the wrong type
+local t = {}
+
+---Adds a column.
+---```lua
+---db:create_table("note", function(t)
+---  t:column("text", "text"):not_null():default("")
+---end)
+---print(db:columns("note")[1].default)  --> ''
+---```
+---@param name string
+---@param type? "text"|"integer"|"double"|"real"|"numeric"|"boolean"|"blob"|"date"|"datetime"|"json_text"|"jsonb"|"any"|string
+---@return perilune.column_definition
+function t:column(name, type) end
+
+---Adds an integer primary key that the database chooses and never uses again.
+---```lua
+---db:create_table("note", function(t) t:auto_incremented_primary_key("id") end)
+---print(db:primary_key("note").rowid)  --> true
+---```
+---@param name string
+---@param options? { on_conflict?: string }
+---@return perilune.column_definition
+function t:auto_incremented_primary_key(name, options) end
+
+---Sets the primary key: a column of its own, columns defined elsewhere, or all columns that a block defines.
+---```lua
+---db:create_table("seat", function(t)
+---  t:column("row", "integer")
+---  t:column("number", "integer")
+---  t:primary_key{ "row", "number" }
+---end)
+---print(table.concat(db:primary_key("seat").columns, ", "))  --> row, number
+---```
+---@param first string|string[]|fun(t: perilune.table_definition) a new column, a list of columns (with `on_conflict`), or a block
+---@param second? string|fun(t: perilune.table_definition) the type of the new column
+---@param third? { on_conflict?: string }
+---@return perilune.column_definition? column the new column
+function t:primary_key(first, second, third) end
+
+---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`.
+---```lua
+---db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
+---print(db:foreign_keys("review")[1].columns[1])  --> book_id
+---```
+---@param name string what rows belong to; also the table, or its singular
+---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean } `indexed` is true by default
+---@return perilune.belongs_to_definition
+function t:belongs_to(name, options) end
+
+---Adds a foreign key on columns of the table.
+---```lua
+---db:create_table("page", function(t)
+---  t:column("book", "integer")
+---  t:foreign_key("book", "book", { on_delete = "set null" })
+---end)
+---print(db:foreign_keys("page")[1].on_delete)  --> set null
+---```
+---@param columns string|string[]
+---@param table_name string
+---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean } `columns` are those of the other table, by default its primary key
+function t:foreign_key(columns, table_name, options) end
+
+---Adds a unique key: no two rows agree in all these columns.
+---```lua
+---db:create_table("seat", function(t)
+---  t:column("row", "integer")
+---  t:column("number", "integer")
+---  t:unique_key{ "row", "number" }
+---end)
+---print(db:has_unique_key("seat", { "number", "row" }))  --> true
+---```
+---@param columns string|string[]
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback" what happens on a conflict
+function t:unique_key(columns, policy) end
+
+---Adds a condition that all rows must satisfy.
+---```lua
+---db:create_table("span", function(t)
+---  t:column("first", "integer")
+---  t:column("last", "integer")
+---  t:check(function(c) return c.first:le(c.last) end)
+---end)
+---print(select(2, pcall(db.execute, db, "INSERT INTO span VALUES (2, 1)")).kind)  --> constraint_check
+---```
+---@param condition string|perilune.expression|fun(c: table): any SQL, an expression, or a function of the columns
+function t:check(condition) end
+
+---Adds a constraint written in SQL.
+---```lua
+---db:create_table("pair", function(t)
+---  t:column("a", "integer")
+---  t:constraint("UNIQUE (a)")
+---end)
+---print(db:has_unique_key("pair", { "a" }))  --> true
+---```
+---@param sql string
+function t:constraint(sql) end
+
+---Adds a column written in SQL.
+---```lua
+---db:create_table("pair", function(t) t:column_sql("a INTEGER DEFAULT 7") end)
+---print(db:columns("pair")[1].default)  --> 7
+---```
+---@param sql string
+function t:column_sql(sql) end
+
+---A column that is being defined. The methods return it, so that they can be chained.
+---@class perilune.column_definition
+---@access any
+---@raises definition: the block has ended, or the column has the property already; argument: an argument has the wrong type
+local column = {}
+
+---Makes the column the primary key.
+---```lua
+---db:create_table("note", function(t) t:column("id", "integer"):primary_key() end)
+---print(db:primary_key("note").columns[1])  --> id
+---```
+---@param options? { on_conflict?: string, autoincrement?: boolean }
+---@return perilune.column_definition
+function column:primary_key(options) end
+
+---Refuses NULL.
+---```lua
+---db:create_table("note", function(t) t:column("text", "text"):not_null() end)
+---print(db:columns("note")[1].not_null)  --> true
+---```
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@return perilune.column_definition
+function column:not_null(policy) end
+
+---Refuses a value that another row has.
+---```lua
+---db:create_table("note", function(t) t:column("text", "text"):unique() end)
+---print(db:has_unique_key("note", { "text" }))  --> true
+---```
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@return perilune.column_definition
+function column:unique(policy) end
+
+---Adds an index on the column, named `<table>_on_<column>`.
+---```lua
+---db:create_table("note", function(t) t:column("text", "text"):indexed() end)
+---print(db:index_exists("note_on_text"))  --> true
+---```
+---@return perilune.column_definition
+function column:indexed() end
+
+---Refuses rows for which a condition is false. It may be repeated.
+---```lua
+---db:create_table("item", function(t)
+---  t:column("stock", "integer"):check(function(stock) return stock:ge(0) end)
+---end)
+---print((pcall(db.execute, db, "INSERT INTO item VALUES (-1)")))  --> false
+---```
+---@param condition string|perilune.expression|fun(column: perilune.expression): any
+---@return perilune.column_definition
+function column:check(condition) end
+
+---Sets the value of rows that are inserted without one.
+---```lua
+---db:create_table("item", function(t)
+---  t:column("name", "text")
+---  t:column("stock", "integer"):default(5)
+---end)
+---db:execute("INSERT INTO item (name) VALUES ('tea')")
+---print(db:fetch_value("SELECT stock FROM item"))  --> 5
+---```
+---@param value perilune.argument `perilune.null` for NULL
+---@return perilune.column_definition
+function column:default(value) end
+
+---Sets the default as SQL.
+---```lua
+---db:create_table("note", function(t) t:column("made", "datetime"):default_sql("CURRENT_TIMESTAMP") end)
+---print(db:columns("note")[1].default)  --> CURRENT_TIMESTAMP
+---```
+---@param sql string
+---@return perilune.column_definition
+function column:default_sql(sql) end
+
+---Sets the collation by which the column is compared.
+---```lua
+---db:create_table("word", function(t) t:column("text", "text"):collate("nocase") end)
+---db:execute("INSERT INTO word VALUES ('Tea')")
+---print(db:fetch_value("SELECT COUNT(*) FROM word WHERE text = 'TEA'"))  --> 1
+---```
+---@param name "binary"|"nocase"|"rtrim"|"localized_case_insensitive"|string
+---@return perilune.column_definition
+---@raises unknown_collation: there is no such collation
+function column:collate(name) end
+
+---Computes the column from others.
+---```lua
+---db:create_table("item", function(t)
+---  t:column("price", "integer")
+---  t:column("gross", "integer"):generated_as("price * 2", "stored")
+---end)
+---db:execute("INSERT INTO item (price) VALUES (3)")
+---print(db:fetch_value("SELECT gross FROM item"))  --> 6
+---```
+---@param expression string|perilune.expression|fun(c: table): any
+---@param kind? "virtual"|"stored" `"virtual"`, the default, computes when the column is read
+---@return perilune.column_definition
+function column:generated_as(expression, kind) end
+
+---Makes the column refer to another table.
+---```lua
+---db:create_table("page", function(t)
+---  t:column("book_id", "integer"):references("book", { on_delete = "cascade" })
+---end)
+---print(db:foreign_keys("page")[1].table)  --> book
+---```
+---@param table_name string
+---@param options? { column?: string, on_delete?: string, on_update?: string, deferred?: boolean } actions are `"cascade"`, `"restrict"`, `"set null"`, `"set default"` and `"no action"`; a deferred key is checked when the transaction ends
+---@return perilune.column_definition
+---@raises unknown_table: there is no such table; unknown_action: there is no such action
+function column:references(table_name, options) end
+
+---What `t:belongs_to` returns. The methods return it, so that they can be chained.
+---@class perilune.belongs_to_definition
+---@access any
+---@raises definition: the block has ended; argument: an argument has the wrong type
+local belongs_to = {}
+
+---Refuses rows that belong to nothing.
+---```lua
+---db:create_table("review", function(t) t:belongs_to("book"):not_null() end)
+---print(db:columns("review")[1].not_null)  --> true
+---```
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@return perilune.belongs_to_definition
+function belongs_to:not_null(policy) end
+
+---Allows one row at most for each row of the other table.
+---```lua
+---db:create_table("cover", function(t) t:belongs_to("book"):unique() end)
+---print(db:has_unique_key("cover", { "book_id" }))  --> true
+---```
+---@return perilune.belongs_to_definition
+function belongs_to:unique() end
+
+---What the block of `db:alter_table` gets.
+---@class perilune.table_alteration
+---@access any
+---@raises definition: the block has ended, or SQLite cannot do it; argument: an argument has the wrong type
+local t = {}
+
+---Adds a column. SQLite can add no primary key, no unique and no stored column; one that is not null needs a default where there are
+---rows.
+---```lua
+---db:alter_table("tag", function(t) t:add_column("colour", "text"):not_null():default("blue") end)
+---print(db:fetch_value("SELECT colour FROM tag"))  --> blue
+---```
+---@param name string
+---@param type? string as for `t:column`
+---@return perilune.column_definition
+function t:add_column(name, type) end
+
+---Adds a column written in SQL.
+---```lua
+---db:alter_table("tag", function(t) t:add_column_sql("colour TEXT DEFAULT 'red'") end)
+---print(db:fetch_value("SELECT colour FROM tag"))  --> red
+---```
+---@param sql string
+function t:add_column_sql(sql) end
+
+---Renames a column, also where indexes, views, triggers and foreign keys name it.
+---```lua
+---db:alter_table("tag", function(t) t:rename_column("name", "label") end)
+---print(db:fetch_value("SELECT label FROM tag ORDER BY id"))  --> sea
+---```
+---@param name string
+---@param new_name string
+---@raises unknown_column: there is no such column
+function t:rename_column(name, new_name) end
+
+---Drops a column that is not part of a key and that nothing names.
+---```lua
+---db:alter_table("book", function(t) t:drop_column("pages") end)
+---print(#db:columns("book"))  --> 5
+---```
+---@param name string
+---@raises unknown_column: there is no such column
+function t:drop_column(name) end
+
+---Adds an index, with columns and options as for `db:create_index`.
+---```lua
+---db:alter_table("book", function(t) t:add_index({ "title", "year" }, { unique = true }) end)
+---print(db:indexes("book")[1].unique)  --> true
+---```
+---@param columns string|any[]
+---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
+---@raises unknown_column: there is no such column
+function t:add_index(columns, options) end

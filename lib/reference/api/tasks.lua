@@ -1,0 +1,195 @@
+---@meta _
+---@page Time and tasks
+---Calling functions later, waiting, and running several things side by side.
+---
+---A script runs on one thread. While one task waits, the others go on. Waiting is not possible inside a database block, a metamethod, or a
+---function that SQLite, `table.sort` or `string.gsub` calls: that raises an error of kind `yield`.
+
+---Calls a function once, later.
+---```lua
+---perilune.after("10ms", function() print("later") end)
+---print("now")
+---perilune.sleep("50ms")
+-----> now
+-----> later
+---```
+---@param delay perilune.duration
+---@param f fun(...: any)
+---@param ... any arguments for `f`
+---@return perilune.timer
+---@raises argument: the delay or the function is not valid
+---@access any
+function perilune.after(delay, f, ...) end
+
+---Calls a function again and again. A call that would come while the former one still runs is left out.
+---```lua
+---local count = 0
+---local timer
+---timer = perilune.every("1ms", function()
+---  count = count + 1
+---  if count == 3 then timer:cancel() end
+---end)
+---perilune.sleep("100ms")
+---print(count)  --> 3
+---```
+---@param period perilune.duration at least 1 ms
+---@param f fun(...: any)
+---@param ... any arguments for `f`
+---@return perilune.timer
+---@raises argument: the period or the function is not valid
+---@access any
+function perilune.every(period, f, ...) end
+
+---Calls a function at the times of a schedule as cron has it, in local time.
+---```lua
+---local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
+---print(schedule:next_time() > perilune.now())  --> true
+---schedule:cancel()
+---```
+---@param schedule string minute, hour, day of the month, month and day of the week; or `"@hourly"`, `"@daily"`, `"@weekly"`, `"@monthly"`, `"@yearly"`
+---@param f fun(due: perilune.date)
+---@return perilune.schedule
+---@raises argument: the schedule cannot be read, or the function is not one
+---@access any
+function perilune.at(schedule, f) end
+
+---Waits. Other tasks go on meanwhile.
+---```lua
+---perilune.sleep("1ms")
+---print("awake")  --> awake
+---```
+---@param duration perilune.duration
+---@waits for the duration
+---@access outside blocks
+---@raises argument: the duration is not valid; yield: it cannot wait here; cancelled: the task or the run is cancelled
+function perilune.sleep(duration) end
+
+---Starts a function that runs beside this one: whenever one of them waits, the other goes on.
+---```lua
+---local task = perilune.spawn(function(a, b)
+---  perilune.sleep("1ms")
+---  return a + b
+---end, 1, 2)
+---print(task:wait())  --> 3
+---```
+---@param f fun(...: any): ...
+---@param ... any arguments for `f`
+---@return perilune.task
+---@raises argument: `f` is not a function
+---@access any
+function perilune.spawn(f, ...) end
+
+---Calls a function when the program gets a signal that would otherwise end it.
+---```lua
+---local handle = perilune.on_signal("HUP", function(name) print(name) end)
+---print(handle:cancel())  --> true
+---```
+---@param name "INT"|"TERM"|"HUP"
+---@param f fun(name: string)
+---@return perilune.timer
+---@raises argument: the signal cannot be handled, or `f` is not a function
+---@access any
+function perilune.on_signal(name, f) end
+
+---Sets the function that gets errors which timers, tasks and observers leave unhandled. Without one such an error ends the script.
+---```lua
+---perilune.on_error(function(err) print(err) end)
+---perilune.after(0, function() error("oops", 0) end)
+---perilune.sleep("20ms")  --> oops
+---```
+---@param f? fun(err: any) nil removes it
+---@raises argument: `f` is not a function
+---@access any
+function perilune.on_error(f) end
+
+---What `perilune.after`, `perilune.every` and `perilune.on_signal` return.
+---@class perilune.timer
+---@access any
+local timer = {}
+
+---Stops calling the function; returns whether it would have been called.
+---```lua
+---local timer = perilune.after("1h", print)
+---print(timer:cancel(), timer:cancel())  --> true	false
+---```
+---@return boolean
+---@raises none
+function timer:cancel() end
+
+---Returns whether the function will be called.
+---```lua
+---local timer = perilune.after("1h", print)
+---print(timer:is_active())  --> true
+---timer:cancel()
+---```
+---@return boolean
+---@raises none
+function timer:is_active() end
+
+---What `perilune.at` returns.
+---@class perilune.schedule
+---@access any
+local schedule = {}
+
+---Stops calling the function; returns whether it would have been called.
+---```lua
+---print(perilune.at("@daily", print):cancel())  --> true
+---```
+---@return boolean
+---@raises none
+function schedule:cancel() end
+
+---Returns whether the function will be called.
+---```lua
+---local schedule = perilune.at("@daily", print)
+---schedule:cancel()
+---print(schedule:is_active())  --> false
+---```
+---@return boolean
+---@raises none
+function schedule:is_active() end
+
+---Returns when the function will be called next, or nil.
+---```lua
+---local schedule = perilune.at("30 12 * * *", print)
+---print(schedule:next_time().minute)  --> 30
+---schedule:cancel()
+---```
+---@return perilune.date?
+---@raises none
+function schedule:next_time() end
+
+---What `perilune.spawn` returns.
+---@class perilune.task
+---@access any
+local task = {}
+
+---Waits until the function has ended; returns its results, or raises its error.
+---```lua
+---print(perilune.spawn(function() return "done" end):wait())  --> done
+---```
+---@return any ...
+---@waits until the task has ended
+---@access outside blocks
+---@raises cancelled: the task was cancelled; deadlock: the tasks would wait for each other; yield: it cannot wait here
+function task:wait() end
+
+---Cancels the function: what it waits for raises an error of kind `cancelled`. Returns whether it was running.
+---```lua
+---local task = perilune.spawn(function() perilune.sleep("1h") end)
+---print(task:cancel(), task:status())  --> true	cancelled
+---```
+---@return boolean was_running
+---@raises none
+function task:cancel() end
+
+---Returns what has become of the function.
+---```lua
+---local task = perilune.spawn(function() perilune.sleep("1ms") end)
+---print(task:status())  --> running
+---task:wait()
+---print(task:status())  --> done
+---```
+---@return "running"|"done"|"failed"|"cancelled"
+---@raises none
+function task:status() end

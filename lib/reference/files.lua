@@ -1,0 +1,24 @@
+--- The files that are made from the reference.
+
+local reference = require "reference"
+local articles = require "reference.articles"
+local types = require "reference.types"
+
+local files = {}
+
+local folder = "Sources/Perilune/Perilune.docc/Reference/"
+
+--- The text of each file by its path in the project.
+-- @tparam function read the text of a file by its path
+function files.all(read)
+  local index = reference.read(function(name) return read("lib/reference/api/" .. name .. ".lua") end)
+  local result = {
+    ["lib/reference/types/perilune.lua"] = types.text(index, false),
+    ["lib/reference/types/scenarios.lua"] = types.text(index, true),
+    [folder .. "LuaReference.md"] = articles.front(index),
+  }
+  for _, page in ipairs(index.pages) do result[folder .. page.article .. ".md"] = articles.page(page) end
+  return result
+end
+
+return files

@@ -1,0 +1,202 @@
+--- What `perilune help NAME` prints.
+
+local reference = require "reference"
+
+local help = {}
+
+local function add(lines, text)
+  lines[#lines + 1] = text
+end
+
+--- Words of a text, wrapped at a width.
+local function wrap(text, width, prefix, first)
+  local lines, line = {}, first or prefix
+  local is_empty = true
+  for word in text:gmatch("%S+") do
+    if not is_empty and utf8.len(line .. " " .. word, 1, -1, true) > width then
+      lines[#lines + 1], line, is_empty = line, prefix, true
+    end
+    line, is_empty = line .. (is_empty and "" or " ") .. word, false
+  end
+  lines[#lines + 1] = line
+  return lines
+end
+
+local width = 100
+
+local function add_wrapped(lines, text, prefix, first)
+  for _, line in ipairs(wrap(text, width, prefix or "", first)) do add(lines, line) end
+end
+
+--- Names before what is said of them, in two columns.
+local function add_entries(lines, entries)
+  local longest = 0
+  for _, entry in ipairs(entries) do longest = math.max(longest, math.min(#entry[1], 24)) end
+  for _, entry in ipairs(entries) do
+    local name = "  " .. entry[1] .. (" "):rep(longest - #entry[1]) .. "  "
+    add_wrapped(lines, entry[2], (" "):rep(longest + 4), name)
+  end
+end
+
+local function add_function(lines, item)
+  add(lines, reference.signature(item))
+  add(lines, "")
+  add_wrapped(lines, table.concat(item.text, " "), "  ", "  ")
+  local entries = {}
+  for _, param in ipairs(item.params) do
+    entries[#entries + 1] = { param.name, param.type .. (param.is_optional and ", optional" or "")
+      .. (param.doc ~= "" and "; " .. param.doc or "") }
+  end
+  for _, result in ipairs(item.returns) do
+    local doc = ((result.name or "") .. " " .. result.doc):gsub("^ +", ""):gsub(" +$", "")
+    entries[#entries + 1] = { "returns", result.type .. (doc ~= "" and "; " .. doc or "") }
+  end
+  for _, entry in ipairs((reference.raises(item))) do
+    entries[#entries + 1] = { "raises", entry.kind .. (entry.when ~= "" and ": " .. entry.when or "") }
+  end
+  local waits, access = reference.waits(item), reference.access(item) or "any"
+  if waits then entries[#entries + 1] = { "waits", waits } end
+  if access ~= "any" then entries[#entries + 1] = { "call it", access } end
+  if #entries > 0 then
+    add(lines, "")
+    add_entries(lines, entries)
+  end
+  for _, example in ipairs(item.examples) do
+    add(lines, "")
+    for _, line in ipairs(example) do add(lines, "    " .. line) end
+  end
+end
+
+--- The first sentence of a description.
+local function summary(text)
+  local whole = table.concat(text, " ")
+  return whole:match("^(.-%.)%s") or whole
+end
+
+local function add_list(lines, items)
+  local entries = {}
+  for _, item in ipairs(items) do entries[#entries + 1] = { reference.signature(item), summary(item.text) } end
+  for _, entry in ipairs(entries) do
+    add(lines, "  " .. entry[1])
+    add_wrapped(lines, entry[2], "      ", "      ")
+  end
+end
+
+local function add_class(lines, class)
+  add(lines, reference.shown(class) .. (class.name ~= reference.shown(class) and "  (" .. class.name .. ")" or ""))
+  if class.text and #class.text > 0 then
+    add(lines, "")
+    add_wrapped(lines, table.concat(class.text, " "), "  ", "  ")
+  end
+  if #class.fields > 0 then
+    add(lines, "")
+    local entries = {}
+    for _, field in ipairs(class.fields) do
+      entries[#entries + 1] = { field.name, field.type .. (field.is_optional and ", optional" or "") .. (field.doc ~= "" and "; " .. field.doc or "") }
+    end
+    add_entries(lines, entries)
+  end
+  if #class.members > 0 then
+    add(lines, "")
+    add_list(lines, class.members)
+  end
+  if class.parent then
+    add(lines, "")
+    add(lines, "  and all that " .. class.parent .. " has")
+  end
+end
+
+local function add_page(lines, page)
+  add(lines, page.title)
+  add(lines, "")
+  add_wrapped(lines, table.concat(page.text, " "), "  ", "  ")
+  add(lines, "")
+  local items = {}
+  for _, part in ipairs(page.parts) do
+    if part.kind == "function" then items[#items + 1] = part.item end
+  end
+  add_list(lines, items)
+end
+
+--- Everything that has a name: name -> list of { kind, value }, in the order of the pages.
+local function names_of(index)
+  local names = {}
+  local function put(name, kind, value)
+    name = name:lower()
+    names[name] = names[name] or {}
+    for _, known in ipairs(names[name]) do
+      if known.value == value then return end
+    end
+    table.insert(names[name], { kind = kind, value = value })
+  end
+  for _, item in ipairs(index.functions) do
+    put(item.name, "function", item)
+    put(item.member, "function", item)
+    -- `db.fetch_all` is what people type, too.
+    put((item.name:gsub(":", ".")), "function", item)
+  end
+  for _, class in ipairs(index.class_list) do
+    put(reference.shown(class), "class", class)
+    put(class.name, "class", class)
+    for _, field in ipairs(class.fields) do
+      if field.name:find("^[%a_]") then
+        put(field.name, "field", field)
+        put(reference.shown(class) .. "." .. field.name, "field", field)
+      end
+    end
+  end
+  for _, page in ipairs(index.pages) do
+    put(page.name, "page", page)
+    put(page.title, "page", page)
+  end
+  return names
+end
+
+local function add_field(lines, field)
+  local class = field.class
+  add(lines, reference.shown(class) .. "." .. field.name)
+  add(lines, "")
+  add_wrapped(lines, field.type .. (field.is_optional and ", optional" or "") .. (field.doc ~= "" and "; " .. field.doc or ""), "  ", "  ")
+end
+
+local adders = { ["function"] = add_function, class = add_class, page = add_page, field = add_field }
+local order = { page = 1, class = 2, ["function"] = 3, field = 4 }
+
+--- The text for a name; nil if nothing has it, and the names there are.
+function help.text(index, name)
+  local names = names_of(index)
+  local found = names[name:lower()]
+  if not found then
+    local list = {}
+    for known in pairs(names) do list[#list + 1] = known end
+    table.sort(list)
+    return nil, list
+  end
+  found = table.move(found, 1, #found, 1, {})
+  -- A page says all that its class of the same name does, and more.
+  table.sort(found, function(left, right)
+    if left.kind ~= right.kind then return order[left.kind] < order[right.kind] end
+    local left_place, right_place = left.value.place or left.value.name, right.value.place or right.value.name
+    return left_place < right_place
+  end)
+  local lines = {}
+  for position, entry in ipairs(found) do
+    if position > 1 then
+      add(lines, "")
+      add(lines, "")
+    end
+    adders[entry.kind](lines, entry.value)
+  end
+  return table.concat(lines, "\n") .. "\n"
+end
+
+--- What `perilune help topics` prints: all pages.
+function help.topics(index)
+  local lines = { "Pages of the Lua reference; `perilune help NAME` shows one, or a function, a class, a field:", "" }
+  local entries = {}
+  for _, page in ipairs(index.pages) do entries[#entries + 1] = { page.name, page.text[1] } end
+  add_entries(lines, entries)
+  return table.concat(lines, "\n") .. "\n"
+end
+
+return help

@@ -1,0 +1,118 @@
+--- Types for editors (LuaCATS): what hovers show, and what is checked while typing.
+
+local reference = require "reference"
+
+local types = {}
+
+local function add(lines, text)
+  lines[#lines + 1] = text
+end
+
+local function add_comment(lines, text)
+  for _, line in ipairs(text) do add(lines, "---" .. line) end
+end
+
+--- A type with what is said of it.
+local function described(kind, doc)
+  return doc ~= "" and kind .. " " .. doc or kind
+end
+
+local function add_field(lines, field)
+  add(lines, ("---@field %s%s %s"):format(field.name, field.is_optional and "?" or "", described(field.type, field.doc)))
+end
+
+--- The lines that say what a function raises, and where it may be called.
+local function add_contract(lines, item)
+  local raises, waits, access = reference.raises(item), reference.waits(item), reference.access(item)
+  if #raises > 0 or waits or access and access ~= "any" then add(lines, "---") end
+  for _, entry in ipairs(raises) do
+    add(lines, ("---- Raises `%s`%s"):format(entry.kind, entry.when ~= "" and " if " .. entry.when or ""))
+  end
+  if waits then add(lines, "---- Waits " .. waits) end
+  if access and access ~= "any" then add(lines, "---- To be called " .. access) end
+end
+
+local function add_examples(lines, examples)
+  for _, example in ipairs(examples) do
+    add(lines, "---```lua")
+    add_comment(lines, example)
+    add(lines, "---```")
+  end
+end
+
+local function add_function(lines, item, name)
+  add_comment(lines, item.text)
+  add_examples(lines, item.examples)
+  add_contract(lines, item)
+  table.move(item.verbatim, 1, #item.verbatim, #lines + 1, lines)
+  if item.is_async then add(lines, "---@async") end
+  for _, param in ipairs(item.params) do
+    add(lines, ("---@param %s%s %s"):format(param.name, param.is_optional and "?" or "", described(param.type, param.doc)))
+  end
+  for _, result in ipairs(item.returns) do
+    add(lines, ("---@return %s"):format(described(result.type, ((result.name or "") .. " " .. result.doc):gsub("^ +", ""):gsub(" +$", ""))))
+  end
+  add(lines, ("function %s(%s) end"):format(name, item.parameters))
+  add(lines, "")
+end
+
+--- Whether a class is a global of scripts, such as `perilune` and `expect`.
+local function is_global(class)
+  return class.variable ~= nil and (class.name == class.variable or class.name == "perilune." .. class.variable)
+    and (class.variable == "perilune" or class.variable == "scenario" or class.variable == "expect")
+end
+
+local function add_class(lines, class)
+  add_comment(lines, class.text or {})
+  add(lines, "---@class " .. (class.is_exact and "(exact) " or "") .. class.name .. (class.parent and ": " .. class.parent or ""))
+  for _, field in ipairs(class.fields) do add_field(lines, field) end
+  table.move(class.verbatim, 1, #class.verbatim, #lines + 1, lines)
+end
+
+--- A class with its members. Each has a scope of its own: a file may have 200 local variables.
+local function add_members(lines, class)
+  local is_local = #class.members > 0 and not is_global(class)
+  if is_local then add(lines, "do") end
+  add_class(lines, class)
+  if is_global(class) then add(lines, class.variable .. " = {}") end
+  if is_local then add(lines, "local members = {}") end
+  add(lines, "")
+  for _, item in ipairs(class.members) do
+    add_function(lines, item, is_local and "members" .. item.separator .. item.member or item.name)
+  end
+  if is_local then
+    add(lines, "end")
+    add(lines, "")
+  end
+end
+
+--- The text of a file of types.
+-- @tparam table index what `reference.read` gives
+-- @tparam boolean is_scenario whether that of scenario files, else that of all scripts
+function types.text(index, is_scenario)
+  local lines = { "---@meta _", "-- Made from lib/reference by scripts/reference: not to be edited.", "" }
+  for _, class in ipairs(index.class_list) do
+    if class.pages[1].is_scenario == is_scenario then
+      add_members(lines, class)
+    end
+  end
+  for _, page in ipairs(index.pages) do
+    for _, part in ipairs(page.is_scenario == is_scenario and page.parts or {}) do
+      if part.kind == "alias" then
+        add_comment(lines, part.text)
+        add(lines, ("---@alias %s %s"):format(part.name, part.type))
+        add(lines, "")
+      elseif part.kind == "global" then
+        add_comment(lines, part.text)
+        add(lines, "---@type " .. part.type)
+        add(lines, part.name .. " = nil")
+        add(lines, "")
+      elseif part.kind == "function" and not part.item.class then
+        add_function(lines, part.item, part.item.name)
+      end
+    end
+  end
+  return (table.concat(lines, "\n"):gsub("\n+$", "\n"))
+end
+
+return types

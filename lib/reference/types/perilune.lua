@@ -1,0 +1,6145 @@
+---@meta _
+-- Made from lib/reference by scripts/reference: not to be edited.
+
+---NULL where `nil` cannot stand: as a table field, a list element, or an assigned value.
+---@class perilune.null: userdata
+
+---Bytes that SQLite stores as a BLOB, made by `perilune.blob`. Fetched BLOBs are strings.
+---@class perilune.blob: userdata
+
+---@class perilune
+---@field null perilune.null NULL where `nil` cannot stand
+---@field context "live"|"test"|"preview" the context in which the host runs the script
+---@field database perilune.database the database of the host, which `db` also is; an override by `perilune.with` is in `db` only
+---@field json perilune.json
+---@field log perilune.log
+---@field date perilune.date_type makes dates, and can be given wherever a type is expected
+---@field date_components perilune.date_components_type makes parts of dates and times
+---@field fn table<string, fun(...: any): perilune.expression> SQL functions by name
+---@field row perilune.row_methods the methods of rows, for rows with a column that hides one
+perilune = {}
+
+---Makes a value that is bound as a BLOB. A plain string is bound as TEXT.
+---```lua
+---print(db:fetch_value("SELECT typeof(?)", perilune.blob("\0\1")))  --> blob
+---```
+---
+---- Raises `argument` if `bytes` is not a string
+---@param bytes string
+---@return perilune.blob
+function perilune.blob(bytes) end
+
+---Returns how SQLite would store a value: `"null"`, `"integer"`, `"real"`, `"text"` or `"blob"`.
+---```lua
+---print(perilune.storage_class(1.0), perilune.storage_class(perilune.date("2026-03-01")))  --> real	text
+---```
+---
+---- Raises `argument` if SQLite cannot store the value
+---@param value perilune.argument
+---@return "null"|"integer"|"real"|"text"|"blob"
+function perilune.storage_class(value) end
+
+---Returns a random UUID as text. In tests the sequence is repeatable.
+---```lua
+---print(#perilune.uuid())  --> 36
+---```
+---@return string
+function perilune.uuid() end
+
+---Returns a random number, as `math.random` does: a float from 0 to 1, an integer from 1 to `m`, or from `m` to `n`.
+---In tests the sequence is repeatable.
+---```lua
+---local number = perilune.random(5, 6)
+---print(number == 5 or number == 6)  --> true
+---```
+---
+---- Raises `argument` if there is no integer from `m` to `n`
+---@param m? integer
+---@param n? integer
+---@return number
+function perilune.random(m, n) end
+
+---Returns the current date and time. In tests the clock is frozen unless the test moves it.
+---```lua
+---print(perilune.now():seconds_since("2020-01-01") > 0)  --> true
+---```
+---@return perilune.date
+function perilune.now() end
+
+---Calls a function while another database is the default one: for `db`, and for records and requests that name no database.
+---```lua
+---local other = perilune.queue(":memory:")
+---perilune.with({ database = other }, function(db)
+---  db:execute("CREATE TABLE note (text)")
+---end)
+---print(#other:tables())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_override` if an override does not exist
+---- Raises `yield` if `body` waits
+---@param overrides { database: perilune.database }
+---@param body fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for `body`
+---@return any ... what `body` returns
+function perilune.with(overrides, body, ...) end
+
+---Makes an enumeration: a fixed set of values that columns store as integers or strings.
+---```lua
+---local Color = perilune.enum{ red = 0, white = 1 }
+---print(Color.red, Color.from(1), #Color.cases())  --> red	white	2
+---print(db:fetch_value("SELECT ?", Color.white))  --> 1
+---```
+---
+---- Raises `argument` if there is no case, or two cases have the same value
+---@param cases table<string, integer|string>|string[] the stored values by name, or a list of strings that are both
+---@return perilune.enum
+function perilune.enum(cases) end
+
+---Makes a type that converts between a column and a value of the script. Calling the type with a value makes an argument for SQL.
+---```lua
+---local List = perilune.value_type{
+---  to_database = function(list) return table.concat(list, ",") end,
+---  from_database = function(text)
+---    local list = {}
+---    for word in text:gmatch("[^,]+") do list[#list + 1] = word end
+---    return list
+---  end,
+---}
+---print(#db:fetch_value_as(List, "SELECT ?", List{ "a", "b" }))  --> 2
+---```
+---
+---- Raises `argument` if a function is missing
+---@param definition { name?: string, to_database: (fun(value: any): perilune.argument), from_database: (fun(stored: any): any) } `from_database` returns nil for what does not fit
+---@return perilune.value_type
+function perilune.value_type(definition) end
+
+---Makes a type of values that a function builds from rows. It is fetched like a record class, and needs no table.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title:upper() end }
+---print(Title:fetch_one("SELECT title FROM book ORDER BY id"))  --> TYPEE
+---```
+---
+---- Raises `argument` if `from_row` is missing
+---@param definition { from_row: (fun(row: perilune.row): any), did_fetch?: fun(value: any, row: perilune.row) }
+---@return perilune.row_type
+function perilune.row_type(definition) end
+
+---Opens a database on one connection, which reads and writes in turn.
+---```lua
+---local queue = perilune.queue(":memory:")
+---queue:execute("CREATE TABLE note (text)")
+---print(queue:fetch_value("SELECT COUNT(*) FROM note"))  --> 0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_option` if an option does not exist
+---- Raises `cannot_open` if SQLite cannot open the file
+---- Raises `sandbox` if the script may not open files
+---- Raises `preview` if the script is previewed
+---@param path? string a file; `":memory:"`, the default, is a database in memory
+---@param options? perilune.database_options
+---@return perilune.database
+function perilune.queue(path, options) end
+
+---Opens a database on several connections: one writes, the others read meanwhile. The file uses a write-ahead log.
+---```lua
+---local path = temporary_path("shop.sqlite")
+---local pool = perilune.pool(path, { reader_count = 2 })
+---pool:execute("CREATE TABLE note (text)")
+---print(pool:path() == path)  --> true
+---pool:close()
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_option` if an option does not exist
+---- Raises `cannot_open` if SQLite cannot open the file
+---- Raises `sandbox` if the script may not open files
+---- Raises `preview` if the script is previewed
+---@param path string a file
+---@param options? perilune.database_options
+---@return perilune.database
+function perilune.pool(path, options) end
+
+---Makes a pattern for full-text search from text that people type, in which nothing is an operator.
+---```lua
+---print(perilune.fts5_pattern('the "white whale'))  --> "the" "white" "whale"
+---```
+---
+---- Raises `argument` if `text` is not a string, or the kind is unknown
+---@param text string
+---@param kind? "all_words"|"any_word"|"all_prefixes"|"phrase"|"prefix_phrase" what must match: `"all_words"`, the default, in any order; `"all_prefixes"` suits search while people type; `"prefix_phrase"` stands at the beginning of a column
+---@return string pattern one that matches nothing if the text contains no word
+function perilune.fts5_pattern(text, kind) end
+
+---Makes a migrator.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:migrate(db))  --> 1
+---```
+---
+---- Raises `argument` if an option is not valid
+---- Raises `io` if the folder cannot be read
+---@param options? { folder?: string } a folder whose files it begins with
+---@return perilune.migrator
+function perilune.migrator(options) end
+
+---Makes a record class of a table. Each call makes another class: make it in one file, return it there, and `require` that file.
+---```lua
+---local Tag = perilune.record("tag")
+---function Tag:label() return "#" .. self.name end
+---print(Tag:find(1):label())  --> #sea
+---```
+---
+---- Raises `argument` if the name or an option is not valid
+---- Raises `unknown_option` if an option does not exist
+---@param table_name string
+---@param options? perilune.record_options
+---@return perilune.record_class
+function perilune.record(table_name, options) end
+
+---Makes a class for a table with one row at most: settings, for example. A column that is NULL reads as its default, and an update
+---inserts the row that it needs.
+---```lua
+---db:create_table("settings", function(t)
+---  t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
+---  t:column("theme", "text")
+---end)
+---local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
+---Settings:find():update_changes(function(settings) settings.theme = "dark" end)
+---print(Settings:find().theme)  --> dark
+---```
+---
+---- Raises `argument` if an option is not valid
+---@param table_name string
+---@param options? { defaults?: table<string, any>, key?: string } and those of `perilune.record`; `key` is `"id"` by default
+---@return perilune.single_row_class
+function perilune.single_row(table_name, options) end
+
+---Makes a table that exists for one statement: of a request, or of SQL, which may read the table itself.
+---```lua
+---local numbers = perilune.common_table("numbers", { "n" }, "SELECT 1 UNION ALL SELECT n + 1 FROM numbers WHERE n < ?", 4)
+---print(numbers:fetch_count(), numbers:max("n"))  --> 4	4
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param definition perilune.request|string[] a request, or the names of the columns
+---@param ... any behind columns SQL and its arguments; behind a request a function that gets the table so far and returns the request for further rows
+---@return perilune.common_table
+function perilune.common_table(name, definition, ...) end
+
+---Returns a column by its name, wherever the request has one.
+---```lua
+---print(Book:filter(perilune.column("year"):gt(1850)):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if `name` is not a name
+---@param name string
+---@return perilune.expression
+function perilune.column(name) end
+
+---Returns a value as an expression.
+---```lua
+---print(Tag:select(perilune.value(7):as("seven")):fetch_one().seven)  --> 7
+---```
+---
+---- Raises `argument` if SQLite cannot store the value
+---@param value perilune.argument
+---@return perilune.expression
+function perilune.value(value) end
+
+---Returns SQL text as an expression. Each `?` stands for an argument, which may be an expression.
+---```lua
+---print(Book:filter(perilune.sql("length(title) > ?", 10)):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if the text is empty, or the arguments do not fit
+---@param text string
+---@param ... any one for each `?`, or one table by name
+---@return perilune.expression
+function perilune.sql(text, ...) end
+
+---Returns a parameter, whose value is given when a prepared request runs.
+---```lua
+---local by_year = Book:filter(Book.c.year:gt(perilune.parameter("year"))):prepare()
+---print(by_year:fetch_count{ year = 1850 })  --> 2
+---```
+---
+---- Raises `argument` if `name` is not a name
+---@param name string
+---@return perilune.expression
+function perilune.parameter(name) end
+
+---Returns `COUNT(*)`.
+---```lua
+---print(Book:select(perilune.count():as("n")):fetch_one().n)  --> 3
+---```
+---@return perilune.expression
+function perilune.count() end
+
+---Returns the value of the first condition that is true.
+---```lua
+---local age = perilune.case{ { Book.c.year:lt(1850), "old" }, otherwise = "new" }
+---print(Book:select(age:as("age")):order("id"):fetch_values()[1])  --> old
+---```
+---
+---- Raises `argument` if a branch is not a pair of a condition and a value
+---@param branches { [integer]: { [1]: perilune.expression, [2]: any }, otherwise?: any }
+---@return perilune.expression
+function perilune.case(branches) end
+
+---Returns the condition that a request has a row.
+---```lua
+---print(Author:filter(perilune.exists(Book:filter("book.author_id = author.id"))):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if `request` is not a request
+---@param request perilune.request
+---@return perilune.expression
+function perilune.exists(request) end
+
+---Calls a function once, later.
+---```lua
+---perilune.after("10ms", function() print("later") end)
+---print("now")
+---perilune.sleep("50ms")
+-----> now
+-----> later
+---```
+---
+---- Raises `argument` if the delay or the function is not valid
+---@param delay perilune.duration
+---@param f fun(...: any)
+---@param ... any arguments for `f`
+---@return perilune.timer
+function perilune.after(delay, f, ...) end
+
+---Calls a function again and again. A call that would come while the former one still runs is left out.
+---```lua
+---local count = 0
+---local timer
+---timer = perilune.every("1ms", function()
+---  count = count + 1
+---  if count == 3 then timer:cancel() end
+---end)
+---perilune.sleep("100ms")
+---print(count)  --> 3
+---```
+---
+---- Raises `argument` if the period or the function is not valid
+---@param period perilune.duration at least 1 ms
+---@param f fun(...: any)
+---@param ... any arguments for `f`
+---@return perilune.timer
+function perilune.every(period, f, ...) end
+
+---Calls a function at the times of a schedule as cron has it, in local time.
+---```lua
+---local schedule = perilune.at("0 9 * * mon-fri", function(due) print(due) end)
+---print(schedule:next_time() > perilune.now())  --> true
+---schedule:cancel()
+---```
+---
+---- Raises `argument` if the schedule cannot be read, or the function is not one
+---@param schedule string minute, hour, day of the month, month and day of the week; or `"@hourly"`, `"@daily"`, `"@weekly"`, `"@monthly"`, `"@yearly"`
+---@param f fun(due: perilune.date)
+---@return perilune.schedule
+function perilune.at(schedule, f) end
+
+---Waits. Other tasks go on meanwhile.
+---```lua
+---perilune.sleep("1ms")
+---print("awake")  --> awake
+---```
+---
+---- Raises `argument` if the duration is not valid
+---- Raises `yield` if it cannot wait here
+---- Raises `cancelled` if the task or the run is cancelled
+---- Waits for the duration
+---- To be called outside blocks
+---@async
+---@param duration perilune.duration
+function perilune.sleep(duration) end
+
+---Starts a function that runs beside this one: whenever one of them waits, the other goes on.
+---```lua
+---local task = perilune.spawn(function(a, b)
+---  perilune.sleep("1ms")
+---  return a + b
+---end, 1, 2)
+---print(task:wait())  --> 3
+---```
+---
+---- Raises `argument` if `f` is not a function
+---@param f fun(...: any): ...
+---@param ... any arguments for `f`
+---@return perilune.task
+function perilune.spawn(f, ...) end
+
+---Calls a function when the program gets a signal that would otherwise end it.
+---```lua
+---local handle = perilune.on_signal("HUP", function(name) print(name) end)
+---print(handle:cancel())  --> true
+---```
+---
+---- Raises `argument` if the signal cannot be handled, or `f` is not a function
+---@param name "INT"|"TERM"|"HUP"
+---@param f fun(name: string)
+---@return perilune.timer
+function perilune.on_signal(name, f) end
+
+---Sets the function that gets errors which timers, tasks and observers leave unhandled. Without one such an error ends the script.
+---```lua
+---perilune.on_error(function(err) print(err) end)
+---perilune.after(0, function() error("oops", 0) end)
+---perilune.sleep("20ms")  --> oops
+---```
+---
+---- Raises `argument` if `f` is not a function
+---@param f? fun(err: any) nil removes it
+function perilune.on_error(f) end
+
+---Defines an automation, which is live from then on.
+---```lua
+---local automation = perilune.automation{
+---  name = "welcome",
+---  on = { event = "signed_up" },
+---  run = function(context) print("welcome, " .. context.event.name) end,
+---}
+---perilune.emit("signed_up", { name = "Ada" })
+---perilune.sleep("20ms")  --> welcome, Ada
+---automation:remove()
+---```
+---
+---- Raises `argument` if an option is not valid
+---- Raises `definition` if another automation has this name
+---- Raises `unknown_table` if there is no such table
+---- To be called outside blocks
+---@param options perilune.automation_options
+---@return perilune.automation
+function perilune.automation(options) end
+
+---Returns the automations in the order of their definition.
+---```lua
+---print(#perilune.automations())  --> 0
+---```
+---@return perilune.automation[]
+function perilune.automations() end
+
+---Triggers the automations that wait for an event; returns how many.
+---```lua
+---print(perilune.emit("order_placed", { id = 7 }))  --> 0
+---```
+---
+---- Raises `argument` if `name` is not a string
+---@param name string
+---@param data? any
+---@return integer
+function perilune.emit(name, data) end
+
+do
+---The type that `perilune.enum` makes. Each case is a field.
+---@class perilune.enum
+---@field name string
+---@field [string] perilune.case
+local members = {}
+
+---Returns all cases, in the order of their stored values.
+---```lua
+---local Grape = perilune.enum{ "chardonnay", "merlot" }
+---for _, case in ipairs(Grape.cases()) do print(case) end
+-----> chardonnay
+-----> merlot
+---```
+---@return perilune.case[]
+function members.cases() end
+
+---Returns the case with a stored value.
+---```lua
+---print(perilune.enum{ red = 0, white = 1 }.from(1))  --> white
+---```
+---
+---- Raises `conversion` if no case has the value
+---@param raw integer|string
+---@return perilune.case
+function members.from(raw) end
+
+---Converts a stored value. Wherever a type is expected, this is what the library calls.
+---```lua
+---local Color = perilune.enum{ red = 0 }
+---print(Color:from_database(0), (Color:from_database(7)))  --> red	nil
+---```
+---@param raw integer|string
+---@return perilune.case? case
+---@return string? message what is wrong if there is no such case
+function members:from_database(raw) end
+
+---Returns the stored value of a case.
+---```lua
+---local Color = perilune.enum{ red = 0 }
+---print(Color:to_database(Color.red))  --> 0
+---```
+---@param case perilune.case
+---@return integer|string
+function members:to_database(case) end
+
+end
+
+---A case of an enumeration. `tostring` returns its name.
+---@class perilune.case
+---@field name string
+---@field raw integer|string what is stored
+
+---The type that `perilune.value_type` makes.
+---@class perilune.value_type
+---@field name string
+---@overload fun(value: any): perilune.argument
+
+do
+---The type that `perilune.row_type` makes. A database or a prepared statement may be given before the SQL.
+---@class perilune.row_type
+local members = {}
+
+---Returns the values of all rows.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---print(#Title:fetch_all("SELECT title FROM book"))  --> 3
+---```
+---
+---- Raises `conversion` if `from_row` returns nothing
+---- Raises `sql` if SQLite refuses the statement
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+function members:fetch_all(sql, ...) end
+
+---Returns the value of the first row, or nil.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---print(Title:fetch_one("SELECT title FROM book WHERE id = ?", 2))  --> Moby-Dick
+---```
+---
+---- Raises `conversion` if `from_row` returns nothing
+---- Raises `sql` if SQLite refuses the statement
+---@param sql string
+---@param ... perilune.argument
+---@return any?
+function members:fetch_one(sql, ...) end
+
+---Iterates over the values of the rows.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---for title in Title:rows("SELECT title FROM book WHERE id < 3") do print(title) end
+-----> Typee
+-----> Moby-Dick
+---```
+---
+---- Raises `conversion` if `from_row` returns nothing
+---- Raises `sql` if SQLite refuses the statement
+---@param sql string
+---@param ... perilune.argument
+---@return fun(): any
+function members:rows(sql, ...) end
+
+---Makes a value from a table of columns, or from a row.
+---```lua
+---local Title = perilune.row_type{ from_row = function(row) return row.title end }
+---print(Title:from{ title = "Omoo" })  --> Omoo
+---```
+---
+---- Raises `argument` if `values` is not a table
+---- Raises `conversion` if `from_row` returns nothing
+---@param values table<string, any>
+---@return any
+function members:from(values) end
+
+end
+
+do
+---Tables as JSON text, and back. Integers and floats stay what they are. The members of an object are written in the order of their
+---names, so that equal values have equal texts.
+---@class perilune.json
+local members = {}
+
+---Returns the JSON text of a value. A table is an array if it is a list with at least one element, or is marked by
+---`perilune.json.array`.
+---```lua
+---print(perilune.json.encode{ b = { 1, 2.5 }, a = perilune.null })  --> {"a":null,"b":[1,2.5]}
+---```
+---
+---- Raises `conversion` if the value contains a function, itself, or a number that JSON does not have
+---@param value any
+---@return string
+function members.encode(value) end
+
+---Returns the value of a JSON text. `null` is `perilune.null`.
+---```lua
+---print(perilune.json.decode('{"list": [1, 2]}').list[2])  --> 2
+---```
+---
+---- Raises `conversion` if the text is not JSON
+---@param text string
+---@return any
+function members.decode(text) end
+
+---Marks a table as an array, so that it is `[]` even if it is empty.
+---```lua
+---print(perilune.json.encode(perilune.json.array()))  --> []
+---```
+---@param list? any[] the table, which is returned; by default a new one
+---@return any[]
+function members.array(list) end
+
+---Marks a table as an object. An empty table without a mark is one as well.
+---```lua
+---print(perilune.json.encode(perilune.json.object{ name = "tea" }))  --> {"name":"tea"}
+---```
+---@param members? table<string, any> the table, which is returned; by default a new one
+---@return table<string, any>
+function members.object(members) end
+
+end
+
+do
+---Writes to the log of the host, with the script's file and line. Levels below that of the logger cost next to nothing.
+---@class perilune.log
+local members = {}
+
+---Logs details of how something works.
+---```lua
+---perilune.log.trace("stock was counted", { count = 3 })
+---```
+---
+---- Raises `argument` if `fields` is not a table
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+function members.trace(message, fields) end
+
+---Logs what helps to find a mistake.
+---```lua
+---perilune.log.debug("stock was counted", { count = 3 })
+---```
+---
+---- Raises `argument` if `fields` is not a table
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+function members.debug(message, fields) end
+
+---Logs what happens.
+---```lua
+---perilune.log.info("stock was counted", { count = 3 })
+---```
+---
+---- Raises `argument` if `fields` is not a table
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+function members.info(message, fields) end
+
+---Logs what is worth attention.
+---```lua
+---perilune.log.notice("stock was counted", { count = 3 })
+---```
+---
+---- Raises `argument` if `fields` is not a table
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+function members.notice(message, fields) end
+
+---Logs what may become an error.
+---```lua
+---perilune.log.warning("stock was counted", { count = 3 })
+---```
+---
+---- Raises `argument` if `fields` is not a table
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+function members.warning(message, fields) end
+
+---Logs what failed.
+---```lua
+---perilune.log.error("stock was counted", { count = 3 })
+---```
+---
+---- Raises `argument` if `fields` is not a table
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+function members.error(message, fields) end
+
+---Logs what makes the program useless.
+---```lua
+---perilune.log.critical("stock was counted", { count = 3 })
+---```
+---
+---- Raises `argument` if `fields` is not a table
+---@param message string
+---@param fields? table<string, any> metadata of the log entry
+function members.critical(message, fields) end
+
+end
+
+---How `perilune.queue` and `perilune.pool` open a database.
+---@class perilune.database_options
+---@field readonly? boolean false by default
+---@field foreign_keys? boolean whether foreign keys are enforced; true by default
+---@field busy_timeout? number seconds to wait for the lock of another connection; 0 by default, which raises at once
+---@field journal_mode? "default"|"wal"
+---@field label? string the name of the connection in logs
+---@field reader_count? integer connections of a pool that read, from 1 to 64; 5 by default
+---@field prepare? fun(db: perilune.database) called with a handle of each connection before the script uses it first
+---@field observer? perilune.transaction_observer_options an observer from the beginning on
+---@field trace? (fun(statement: { sql: string, duration?: number }))|{ call: function, profile?: boolean, values?: boolean } called with each statement
+
+do
+---A database, or a handle of it inside a block.
+---@class perilune.database
+local members = {}
+
+---Runs one or several statements.
+---```lua
+---local result = db:execute("INSERT INTO tag (name) VALUES (?)", "whales")
+---print(result.inserted_rowid, result.changed_rows)  --> 3	1
+---```
+---
+---- Raises `sql` if SQLite refuses a statement
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `argument` if the arguments do not fit the placeholders
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument one for each `?`, or one table: a list, or values by name
+---@return perilune.execute_result
+function members:execute(sql, ...) end
+
+---Returns all rows of a query as a list.
+---```lua
+---local rows = db:fetch_all("SELECT title FROM book WHERE year > :year ORDER BY year", { year = 1850 })
+---print(#rows, rows[1].title)  --> 2	Moby-Dick
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.row[]
+function members:fetch_all(sql, ...) end
+
+---Returns the first row of a query, or nil.
+---```lua
+---print(db:fetch_one("SELECT * FROM author WHERE id = ?", 2).name)  --> Jules Verne
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.row?
+function members:fetch_one(sql, ...) end
+
+---Returns the first column of the first row. Both no row and NULL are nil.
+---```lua
+---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return any
+function members:fetch_value(sql, ...) end
+
+---Returns the first column of all rows as a list.
+---```lua
+---print(table.concat(db:fetch_values("SELECT name FROM tag ORDER BY name"), ", "))  --> sea, travel
+---```
+---
+---- Raises `null` if a value is NULL
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+function members:fetch_values(sql, ...) end
+
+---Returns the first column of all rows as a list in which NULL is `perilune.null`.
+---```lua
+---print(db:fetch_optional_values("SELECT country FROM author ORDER BY id")[3] == perilune.null)  --> true
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+function members:fetch_optional_values(sql, ...) end
+
+---Returns the first column of all rows as the keys of a table.
+---```lua
+---print(db:fetch_set("SELECT name FROM tag").sea)  --> true
+---```
+---
+---- Raises `null` if a value is NULL
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return table<any, true>
+function members:fetch_set(sql, ...) end
+
+---Returns the first column of the first row, converted to a type. Both no row and NULL are nil.
+---```lua
+---print(db:fetch_value_as("date", "SELECT born FROM author WHERE id = 1").year)  --> 1819
+---```
+---
+---- Raises `conversion` if the value is not of that type
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param type perilune.type
+---@param sql string
+---@param ... perilune.argument
+---@return any
+function members:fetch_value_as(type, sql, ...) end
+
+---Returns the first column of all rows, converted to a type.
+---```lua
+---print(db:fetch_values_as("boolean", "SELECT is_read FROM book ORDER BY id")[1])  --> true
+---```
+---
+---- Raises `conversion` if a value is not of that type
+---- Raises `null` if a value is NULL
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param type perilune.type
+---@param sql string
+---@param ... perilune.argument
+---@return any[]
+function members:fetch_values_as(type, sql, ...) end
+
+---Iterates over the rows of a query without holding all of them in memory.
+---```lua
+---for row in db:rows("SELECT title, year FROM book ORDER BY year") do print(row.title, row.year) end
+-----> Typee	1846
+-----> Moby-Dick	1851
+-----> Around the World	1872
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `dead_handle` if the iterator is used after its block
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return fun(): perilune.row?
+function members:rows(sql, ...) end
+
+---Iterates over the rows of a query as separate values. A first column that is NULL is `perilune.null`.
+---```lua
+---for title, year in db:tuples("SELECT title, year FROM book WHERE id < 3 ORDER BY id") do print(title, year) end
+-----> Typee	1846
+-----> Moby-Dick	1851
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `dead_handle` if the iterator is used after its block
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return fun(): ...
+function members:tuples(sql, ...) end
+
+---Compiles a statement, to be run several times with other arguments.
+---```lua
+---local insert = db:prepare("INSERT INTO tag (name) VALUES (?)")
+---for _, name in ipairs{ "ship", "island" } do insert:execute(name) end
+---print(db:fetch_value("SELECT COUNT(*) FROM tag"))  --> 4
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if `sql` is not one statement
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string one statement
+---@return perilune.statement
+function members:prepare(sql) end
+
+---Calls a function with a handle that may only read. It sees one state of the database.
+---```lua
+---local books, authors = db:read(function(db)
+---  return db:fetch_value("SELECT COUNT(*) FROM book"), db:fetch_value("SELECT COUNT(*) FROM author")
+---end)
+---print(books, authors)  --> 3	3
+---```
+---
+---- Raises `readonly` if the block writes
+---- Raises `yield` if the block waits
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of the same database
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+function members:read(block, ...) end
+
+---Calls a function with a handle in a transaction. If the function raises, everything is rolled back and the error is raised again.
+---```lua
+---db:write(function(db)
+---  db:execute("UPDATE book SET is_read = TRUE")
+---  db:execute("DELETE FROM tag")
+---end)
+---print(db:fetch_value("SELECT COUNT(*) FROM book WHERE is_read"))  --> 3
+---```
+---
+---- Raises `nested_access` if in a block of the same database
+---- Raises `busy` if another connection holds the lock
+---- Raises `yield` if the block waits
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of the same database, or directly inside `write_without_transaction`; elsewhere use `db:in_savepoint`
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+function members:write(block, ...) end
+
+---Calls a function with a handle in a transaction of a chosen kind, which the function ends by its first result: `"commit"` or
+---`"rollback"`. What it returns behind that is returned.
+---```lua
+---db:in_transaction("immediate", function(db)
+---  db:execute("DELETE FROM book WHERE id = 3")
+---  return "commit"
+---end)
+---print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 2
+---```
+---
+---- Raises `argument` if the kind is unknown, or the block returns neither word
+---- Raises `nested_access` if in a block of the same database
+---- Raises `busy` if another connection holds the lock
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of the same database, or directly inside `write_without_transaction`
+---@param kind? "deferred"|"immediate"|"exclusive" may be left out; `"immediate"` by default
+---@param block fun(db: perilune.database, ...: any): "commit"|"rollback", ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns behind that
+function members:in_transaction(kind, block, ...) end
+
+---Calls a function in a savepoint: if it raises, what it did is undone, and the transaction around it goes on if the error is caught.
+---```lua
+---db:write(function(db)
+---  pcall(db.in_savepoint, db, function(db)
+---    db:execute("DELETE FROM book")
+---    error("changed my mind")
+---  end)
+---  print(db:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---end)
+---```
+---
+---- Raises `yield` if the block waits
+---- Raises `argument` if `block` is not a function
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+function members:in_savepoint(block, ...) end
+
+---Calls a function with a handle on the connection that writes, without a transaction: for `PRAGMA`, `VACUUM` and the like.
+---```lua
+---db:write_without_transaction(function(db) db:execute("PRAGMA user_version = 7") end)
+---print(db:fetch_value("PRAGMA user_version"))  --> 7
+---```
+---
+---- Raises `nested_access` if in a block of the same database
+---- Raises `yield` if the block waits
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of the same database
+---@param block fun(db: perilune.database, ...: any): ...
+---@param ... any further arguments for the block
+---@return any ... what the block returns
+function members:write_without_transaction(block, ...) end
+
+---Returns whether a transaction is open.
+---```lua
+---print(db:is_inside_transaction())  --> false
+---db:write(function(db) print(db:is_inside_transaction()) end)  --> true
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return boolean
+function members:is_inside_transaction() end
+
+---Returns how SQLite would run a query. Printed, the plan is a tree.
+---```lua
+---print(db:explain("SELECT * FROM book WHERE id = 1"))
+-----> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.query_plan
+function members:explain(sql, ...) end
+
+---Returns the path of the database file; in memory `":memory:"`.
+---```lua
+---print(perilune.queue(":memory:"):path())  --> :memory:
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return string
+function members:path() end
+
+---Adds an SQL function, or replaces the one with that name and number of arguments. It belongs to the script, and must not use the
+---database.
+---```lua
+---db:add_function("slugify", 1, function(text) return (text:lower():gsub("%W+", "-")) end)
+---print(db:fetch_value("SELECT slugify(title) FROM book WHERE id = 2"))  --> moby-dick
+---```
+---
+---- Raises `argument` if the name, the number or the function is not valid
+---- Raises `unknown_option` if an option does not exist
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options? integer|{ arguments?: integer, deterministic?: boolean } the number of arguments, -1 by default, which is any; indexes and generated columns need `deterministic = true`
+---@param f fun(...: any): perilune.argument gets NULL as nil; an error that it raises ends the statement
+function members:add_function(name, options, f) end
+
+---Adds an SQL aggregate.
+---```lua
+---db:add_aggregate("product", 1, { initial = 1, step = function(state, value) return state * value end })
+---print(db:fetch_value("SELECT product(id) FROM book"))  --> 6
+---```
+---
+---- Raises `argument` if the name, the number or the definition is not valid
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options? integer|{ arguments?: integer, deterministic?: boolean }
+---@param definition { step: (fun(state: any, ...: any): any), initial?: any, final?: (fun(state: any): any), inverse?: (fun(state: any, ...: any): any) } `step` returns the new state; `initial` is the first state or makes it; `inverse` removes a row, which makes the aggregate fast as a window function
+function members:add_aggregate(name, options, definition) end
+
+---Adds a collation.
+---```lua
+---db:add_collation("by_length", function(a, b) return #a - #b end)
+---print(db:fetch_value("SELECT title FROM book ORDER BY title COLLATE by_length LIMIT 1"))  --> Typee
+---```
+---
+---- Raises `argument` if the name or the function is not valid
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param compare fun(a: string, b: string): integer returns a number below, equal to or above 0
+function members:add_collation(name, compare) end
+
+---Removes an SQL function or aggregate.
+---```lua
+---db:add_function("twice", 1, function(x) return 2 * x end)
+---db:remove_function("twice", 1)
+---print((pcall(db.fetch_value, db, "SELECT twice(1)")))  --> false
+---```
+---
+---- Raises `argument` if the name or the number is not valid
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param count? integer its number of arguments; -1 by default
+function members:remove_function(name, count) end
+
+---Removes a collation.
+---```lua
+---db:add_collation("by_length", function(a, b) return #a - #b end)
+---db:remove_collation("by_length")
+---print((pcall(db.fetch_all, db, "SELECT * FROM book ORDER BY title COLLATE by_length")))  --> false
+---```
+---
+---- Raises `argument` if the name is not valid
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+function members:remove_collation(name) end
+
+---Copies the whole database over another one.
+---```lua
+---local copy = perilune.queue(":memory:")
+---db:backup_to(copy)
+---print(copy:fetch_value("SELECT COUNT(*) FROM book"))  --> 3
+---```
+---
+---- Raises `argument` if the target is the same database
+---- Raises `readonly` if the target may only be read
+---- Raises `busy` if another connection holds a lock
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of both databases
+---@param target perilune.database
+function members:backup_to(target) end
+
+---Interrupts what the database is doing on all its connections, which raises an error of kind `interrupt` there.
+---```lua
+---db:interrupt()
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+function members:interrupt() end
+
+---Closes a database that the script has opened. Closing it again does nothing.
+---```lua
+---local other = perilune.queue(":memory:")
+---other:close()
+---print(select(2, pcall(other.tables, other)).kind)  --> closed
+---```
+---
+---- Raises `not_closable` if it is the default database
+---- Raises `nested_access` if in a block of the database
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside blocks of the same database
+function members:close() end
+
+---Creates a table.
+---```lua
+---db:create_table("review", { strict = true }, function(t)
+---  t:auto_incremented_primary_key("id")
+---  t:belongs_to("book", { on_delete = "cascade" }):not_null()
+---  t:column("text", "text"):not_null()
+---end)
+---print(db:columns("review")[2].name)  --> book_id
+---```
+---
+---- Raises `definition` if the definition contradicts itself
+---- Raises `unknown_column` if a key names a column that does not exist
+---- Raises `sql` if the table exists already
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options? { if_not_exists?: boolean, temporary?: boolean, without_rowid?: boolean, strict?: boolean } may be left out
+---@param block fun(t: perilune.table_definition)
+function members:create_table(name, options, block) end
+
+---Drops a table, and the triggers of one that is a synchronized full-text table.
+---```lua
+---db:drop_table("book_tag")
+---print(db:table_exists("book_tag"))  --> false
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `definition` if it is a view
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options? { if_exists?: boolean }
+function members:drop_table(name, options) end
+
+---Alters a table: adds, renames and drops columns. All of it is done, or nothing.
+---```lua
+---db:alter_table("book", function(t)
+---  t:add_column("subtitle", "text")
+---  t:rename_column("pages", "length")
+---end)
+---print(db:columns("book")[5].name, db:columns("book")[7].name)  --> length	subtitle
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if SQLite cannot do it, or it is a view
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param block fun(t: perilune.table_alteration)
+function members:alter_table(name, block) end
+
+---Renames a table, also where indexes, views, triggers and foreign keys name it.
+---```lua
+---db:rename_table("tag", "label")
+---print(db:table_exists("label"))  --> true
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `definition` if a full-text table is synchronized with it
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param new_name string
+function members:rename_table(name, new_name) end
+
+---Creates an index: by its name with the option `on`, or on columns of a table, from which it gets its name.
+---```lua
+---db:create_index("book_by_title", { on = "book", columns = { { "title", desc = true } }, where = "pages > 100" })
+---db:create_index("book", { "year" })
+---for _, index in ipairs(db:indexes("book")) do print(index.name) end
+-----> book_by_title
+-----> book_on_year
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an index on expressions has no name
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string the name of the index, or of the table if columns follow
+---@param options string|string[]|{ on: string, columns: any[], unique?: boolean, where?: any, if_not_exists?: boolean } a column is a name, an expression, a function of the columns, or a table with `desc`, `collate` or `sql`
+---@param more? { unique?: boolean, where?: any, if_not_exists?: boolean } options behind a list of columns
+function members:create_index(name, options, more) end
+
+---Drops an index, given by its name or by table and columns.
+---```lua
+---db:create_index("book", { "year" })
+---db:drop_index("book", { "year" })
+---print(#db:indexes("book"))  --> 0
+---```
+---
+---- Raises `unknown_index` if there is no such index
+---- Raises `definition` if several indexes have these columns
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param columns? string[]
+---@param options? { if_exists?: boolean }
+function members:drop_index(name, columns, options) end
+
+---Creates a view of SQL or of a request.
+---```lua
+---db:create_view("long_book", Book:filter(Book.c.pages:gt(500)))
+---print(db:fetch_value("SELECT title FROM long_book"))  --> Moby-Dick
+---```
+---
+---- Raises `argument` if the query is neither SQL nor a request
+---- Raises `sql` if SQLite refuses the query
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param query string|perilune.request
+---@param options? { columns?: string[], temporary?: boolean, if_not_exists?: boolean }
+function members:create_view(name, query, options) end
+
+---Drops a view.
+---```lua
+---db:create_view("title", "SELECT title FROM book")
+---db:drop_view("title")
+---print(db:view_exists("title"))  --> false
+---```
+---
+---- Raises `unknown_view` if there is no such view
+---- Raises `definition` if it is a table
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options? { if_exists?: boolean }
+function members:drop_view(name, options) end
+
+---Creates a table for full-text search with FTS5. A synchronized one follows the rows of another table.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" }, tokenizer = "porter" })
+---print(db:fetch_value("SELECT title FROM book_text WHERE book_text MATCH ?", perilune.fts5_pattern("worlds")))  --> Around the World
+---```
+---
+---- Raises `definition` if the options contradict each other
+---- Raises `unknown_column` if the synchronized table has no such column
+---- Raises `argument` if an option is not valid
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string
+---@param options perilune.fts5_options
+function members:create_fts5(name, options) end
+
+---Removes the triggers that keep a full-text table synchronized, for one that is gone or is to stay as it is.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---db:drop_fts5_synchronization("book_text")
+---print(#db:triggers("book"))  --> 0
+---```
+---
+---- Raises `argument` if `name` is not a name
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string the full-text table
+function members:drop_fts5_synchronization(name) end
+
+---Returns the names of the tables in order, without those of SQLite.
+---```lua
+---print(table.concat(db:tables(), ", "))  --> author, book, book_tag, tag
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return string[]
+function members:tables() end
+
+---Returns the names of the views in order.
+---```lua
+---print(#db:views())  --> 0
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return string[]
+function members:views() end
+
+---Returns the triggers in order of their names.
+---```lua
+---db:execute("CREATE TRIGGER guard BEFORE DELETE ON tag BEGIN SELECT RAISE(ABORT, 'no'); END")
+---print(db:triggers("tag")[1].name)  --> guard
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name? string only those of this table
+---@return { name: string, table: string, sql: string }[]
+function members:triggers(table_name) end
+
+---Returns whether there is a table with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:table_exists("book"))  --> true
+---```
+---
+---- Raises `argument` if `name` is not a string
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string in any case
+---@return boolean
+function members:table_exists(name) end
+
+---Returns whether there is a view with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:view_exists("book"))  --> false
+---```
+---
+---- Raises `argument` if `name` is not a string
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string in any case
+---@return boolean
+function members:view_exists(name) end
+
+---Returns whether there is an index with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:index_exists("book_by_title"))  --> false
+---```
+---
+---- Raises `argument` if `name` is not a string
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string in any case
+---@return boolean
+function members:index_exists(name) end
+
+---Returns whether there is a trigger with this name, also a temporary one or one of an attached database.
+---```lua
+---print(db:trigger_exists("guard"))  --> false
+---```
+---
+---- Raises `argument` if `name` is not a string
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param name string in any case
+---@return boolean
+function members:trigger_exists(name) end
+
+---Returns the columns of a table or view in order.
+---```lua
+---print(db:columns("book")[3].name, db:columns("book")[3].not_null)  --> title	true
+---```
+---
+---- Raises `unknown_table` if there is no such table or view
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name string
+---@return perilune.column_info[]
+function members:columns(table_name) end
+
+---Returns the primary key of a table: its columns, and whether the key is the row id.
+---```lua
+---print(#db:primary_key("book_tag").columns, db:primary_key("book").rowid)  --> 2	true
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name string
+---@return { columns: string[], rowid: boolean }
+function members:primary_key(table_name) end
+
+---Returns the indexes of a table. Among the columns, `false` stands for an expression.
+---```lua
+---print(db:indexes("author")[1].origin)  --> unique
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name string
+---@return { name: string, columns: (string|false)[], unique: boolean, partial: boolean, origin: "create index"|"unique"|"primary key" }[]
+function members:indexes(table_name) end
+
+---Returns whether columns, in any order, are the primary key or have a unique index without a condition.
+---```lua
+---print(db:has_unique_key("author", { "name" }), db:has_unique_key("book", { "title" }))  --> true	false
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `argument` if `columns` is not a list
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name string
+---@param columns string[]
+---@return boolean
+function members:has_unique_key(table_name, columns) end
+
+---Returns the foreign keys of a table.
+---```lua
+---local key = db:foreign_keys("book")[1]
+---print(key.table, key.columns[1], key.on_delete)  --> author	author_id	cascade
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name string
+---@return { table: string, columns: string[], referenced_columns: string[], on_update: string, on_delete: string }[]
+function members:foreign_keys(table_name) end
+
+---Returns the rows that violate a foreign key.
+---```lua
+---print(#db:foreign_key_violations())  --> 0
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param table_name? string only those of this table
+---@return { table: string, rowid: integer?, referenced_table: string, key: integer }[]
+function members:foreign_key_violations(table_name) end
+
+---Returns the SQL of the schema, one statement a line, tables first.
+---```lua
+---print(db:schema_sql():match("CREATE TABLE tag"))  --> CREATE TABLE tag
+---```
+---
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@return string
+function members:schema_sql() end
+
+---Calls functions when transactions change the database. Changes that a savepoint or a failed statement has undone are not reported. Commits
+---of other scripts and of Swift are reported when the script next waits or ends, without `will_commit`. What `did_commit` and `did_rollback`
+---raise goes to `perilune.on_error`.
+---```lua
+---local observer = db:observe_transactions{
+---  tables = "tag",
+---  on_change = function(event) print(event.kind, event.new.name) end,
+---  did_commit = function(db) print(db:fetch_value("SELECT COUNT(*) FROM tag")) end,
+---}
+---db:execute("INSERT INTO tag (name) VALUES ('ships')")
+-----> insert	ships
+-----> 3
+---observer:remove()
+---```
+---
+---- Raises `argument` if no function is given, or an option is not valid
+---- Raises `unknown_table` if there is no such table
+---- Raises `unknown_kind` if there is no such kind
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param options perilune.transaction_observer_options
+---@return perilune.transaction_observer
+function members:observe_transactions(options) end
+
+---Calls a function once, after the current transaction, or else the next one, has been committed.
+---```lua
+---db:write(function(db)
+---  db:after_next_transaction(function() print("committed") end)
+---  print("inside")
+---end)
+-----> inside
+-----> committed
+---```
+---
+---- Raises `argument` if an argument is not a function
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param on_commit fun(db: perilune.database)
+---@param on_rollback? fun(db: perilune.database) is called instead if the transaction is rolled back
+---@return perilune.transaction_observer
+function members:after_next_transaction(on_commit, on_rollback) end
+
+---Observes what a function fetches. The callback gets its results: as they are now, then after each transaction that has changed them,
+---whoever wrote. Equal results are delivered once. Without a callback the observation is asked for values.
+---```lua
+---local observation = db:observe(function(db) return db:fetch_value("SELECT COUNT(*) FROM tag") end)
+---print(observation:next())  --> 2
+---db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---print(observation:next())  --> 3
+---observation:cancel()
+---```
+---
+---- Raises `argument` if an argument is not a function
+---- Raises `unknown_option` if an option does not exist
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---- To be called outside of observers
+---@param fetch fun(db: perilune.database): ...
+---@param callback? fun(...: any)
+---@param options? perilune.observation_options
+---@return perilune.observation
+function members:observe(fetch, callback, options) end
+
+---Makes observations fetch again, also those of other hosts and of Swift: after changes that nobody could see.
+---```lua
+---db:notify_changes("tag")
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `dead_handle` if the handle's block has ended
+---- Raises `closed` if the database is closed
+---- Raises `nested_access` if SQLite is calling the script, or another block of the same database is in the way
+---@param ... string the tables that have changed; all by default
+function members:notify_changes(...) end
+
+end
+
+---Steps of a query plan, each with a list of its own steps.
+---@class perilune.query_plan
+---@field [integer] { detail: string, children: perilune.query_plan }
+
+---A row of a query.
+---@class perilune.row
+---@field [string] any the value of a column
+---@field [integer] any the value of a column by its position, from 1
+
+do
+---The methods of rows; `perilune.row` is a table of them.
+---@class perilune.row_methods
+local members = {}
+
+---Makes a row as a query would return it.
+---```lua
+---local row = perilune.row.new({ name = "tea", stock = 9 }, { "name", "stock" })
+---print(row[2], row.name)  --> 9	tea
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `conversion` if SQLite cannot store a value
+---@param values table<string, any> by column; `perilune.null` for NULL
+---@param names? string[] the columns in order; by default sorted by name
+---@return perilune.row
+function members.new(values, names) end
+
+---Returns whether the row has a column, whatever its value.
+---```lua
+---local row = db:fetch_one("SELECT id, country FROM author WHERE id = 3")
+---print(row:has("country"), row:has("city"))  --> true	false
+---```
+---@param name string
+---@return boolean
+function members:has(name) end
+
+---Returns the value of a column, which must exist, converted to a type if one is given. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT born FROM author"):get("born", "date").year)  --> 1819
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is not of that type
+---@param name string|integer a name or a position
+---@param type? perilune.type
+---@return any
+function members:get(name, type) end
+
+---Returns the value of a column as `get` does; NULL is an error.
+---```lua
+---print(db:fetch_one("SELECT title FROM book"):require("title"))  --> Typee
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is NULL, or not of that type
+---@param name string|integer
+---@param type? perilune.type
+---@return any
+function members:require(name, type) end
+
+---Returns the value of a column as an integer. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT pages FROM book WHERE id = 1"):integer("pages"))  --> 326
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is not an integer
+---@param name string|integer
+---@return integer?
+function members:integer(name) end
+
+---Returns the value of a column as a float. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT 1.5 AS n"):float("n"))  --> 1.5
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is not a float
+---@param name string|integer
+---@return number?
+function members:float(name) end
+
+---Returns the value of a column as a string. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT title FROM book"):string("title"))  --> Typee
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is not a string
+---@param name string|integer
+---@return string?
+function members:string(name) end
+
+---Returns the value of a column as a boolean. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT is_read FROM book"):boolean("is_read"))  --> true
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is not a boolean
+---@param name string|integer
+---@return boolean?
+function members:boolean(name) end
+
+---Returns the value of a column as a date. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT born FROM author"):date("born").month)  --> 8
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is not a date
+---@param name string|integer
+---@return perilune.date?
+function members:date(name) end
+
+---Returns the value of a column as parts of a date. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT '12:30' AS opens"):date_components("opens").hour)  --> 12
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is neither a date nor a time
+---@param name string|integer
+---@return perilune.date_components?
+function members:date_components(name) end
+
+---Returns the value of a column that holds a Julian day, as a date. NULL is nil.
+---```lua
+---print(db:fetch_one("SELECT 2440587.5 AS day"):julian_date("day").year)  --> 1970
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `conversion` if the value is not a number
+---@param name string|integer
+---@return perilune.date?
+function members:julian_date(name) end
+
+---Returns what SQLite has stored in a column. It tells a BLOB from a TEXT, which are both strings in Lua.
+---```lua
+---print(db:fetch_one("SELECT x'00' AS data"):storage_class("data"))  --> blob
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---@param name string|integer
+---@return "null"|"integer"|"real"|"text"|"blob"
+function members:storage_class(name) end
+
+---Calls a function with the bytes of a column and returns its results, unless the column is missing or NULL.
+---```lua
+---print(db:fetch_one("SELECT x'0001' AS data"):with_blob("data", function(bytes) return #bytes end))  --> 2
+---```
+---
+---- Raises `argument` if `f` is not a function
+---@param name string
+---@param f fun(bytes: string): ...
+---@return any ...
+function members:with_blob(name, f) end
+
+---Returns the names of the columns in order.
+---```lua
+---print(table.concat(db:fetch_one("SELECT id, name FROM tag"):columns(), ", "))  --> id, name
+---```
+---@return string[]
+function members:columns() end
+
+---Returns the values in the order of the columns, and their number, because NULL is nil.
+---```lua
+---local values, count = db:fetch_one("SELECT id, country FROM author WHERE id = 3"):values()
+---print(values[1], values[2], count)  --> 3	nil	2
+---```
+---@return any[]
+---@return integer count
+function members:values() end
+
+---Returns all values as separate results.
+---```lua
+---print(db:fetch_one("SELECT id, name FROM tag ORDER BY id"):unpack())  --> 1	sea
+---```
+---@return any ...
+function members:unpack() end
+
+---Iterates over names and values in the order of the columns. NULL is nil.
+---```lua
+---for name, value in db:fetch_one("SELECT id, name FROM tag ORDER BY id"):pairs() do print(name, value) end
+-----> id	1
+-----> name	sea
+---```
+---@return fun(): string?, any
+function members:pairs() end
+
+---Returns a plain table of the columns, in which NULL is `perilune.null`.
+---```lua
+---print(db:fetch_one("SELECT country FROM author WHERE id = 3"):to_table().country == perilune.null)  --> true
+---```
+---@return table<string, any>
+function members:to_table() end
+
+---Returns another row with the same columns and values.
+---```lua
+---local row = db:fetch_one("SELECT id, name FROM tag ORDER BY id")
+---local copy = row:copy()
+---copy.name = "lake"
+---print(row.name, copy.name)  --> sea	lake
+---```
+---@return perilune.row
+function members:copy() end
+
+end
+
+---What `db:execute` returns.
+---@class perilune.execute_result
+---@field changed_rows integer how many rows the last statement has changed; those that triggers changed do not count
+---@field inserted_rowid integer the row id of the last row inserted on the connection
+
+do
+---A compiled statement. The arguments of a method are those for its placeholders. It closes at the end of its block, or as a `<close>`
+---variable.
+---@class perilune.statement
+local members = {}
+
+---Runs the statement.
+---```lua
+---local update = db:prepare("UPDATE book SET pages = :pages WHERE id = :id")
+---print(update:execute{ id = 3, pages = 200 }.changed_rows)  --> 1
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return perilune.execute_result
+function members:execute(...) end
+
+---Returns all rows as a list.
+---```lua
+---print(#db:prepare("SELECT * FROM book WHERE author_id = ?"):fetch_all(1))  --> 2
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return perilune.row[]
+function members:fetch_all(...) end
+
+---Returns the first row, or nil.
+---```lua
+---print(db:prepare("SELECT * FROM book WHERE id = ?"):fetch_one(1).title)  --> Typee
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return perilune.row?
+function members:fetch_one(...) end
+
+---Returns the first column of the first row, or nil.
+---```lua
+---print(db:prepare("SELECT title FROM book WHERE id = ?"):fetch_value(2))  --> Moby-Dick
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return any
+function members:fetch_value(...) end
+
+---Returns the first column of all rows as a list. NULL is an error of kind `null`.
+---```lua
+---print(#db:prepare("SELECT title FROM book"):fetch_values())  --> 3
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return any[]
+function members:fetch_values(...) end
+
+---Returns the first column of all rows as a list in which NULL is `perilune.null`.
+---```lua
+---print(#db:prepare("SELECT country FROM author"):fetch_optional_values())  --> 3
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return any[]
+function members:fetch_optional_values(...) end
+
+---Returns the first column of all rows as the keys of a table. NULL is an error of kind `null`.
+---```lua
+---print(db:prepare("SELECT name FROM tag"):fetch_set().travel)  --> true
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return table<any, true>
+function members:fetch_set(...) end
+
+---Iterates over the rows.
+---```lua
+---for row in db:prepare("SELECT name FROM tag ORDER BY id"):rows() do print(row.name) end
+-----> sea
+-----> travel
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return fun(): perilune.row?
+function members:rows(...) end
+
+---Iterates over the rows as separate values.
+---```lua
+---for id, name in db:prepare("SELECT id, name FROM tag ORDER BY id"):tuples() do print(id, name) end
+-----> 1	sea
+-----> 2	travel
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param ... perilune.argument
+---@return fun(): ...
+function members:tuples(...) end
+
+---Returns the names of the columns.
+---```lua
+---print(db:prepare("SELECT id, name FROM tag"):columns()[2])  --> name
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@return string[]
+function members:columns() end
+
+---Returns the names of the parameters in order, `false` for those without a name.
+---```lua
+---print(db:prepare("SELECT :low, ?"):parameters()[2])  --> false
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@return (string|false)[]
+function members:parameters() end
+
+---Returns whether the statement does not write.
+---```lua
+---print(db:prepare("SELECT 1"):is_readonly(), db:prepare("DELETE FROM tag"):is_readonly())  --> true	false
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@return boolean
+function members:is_readonly() end
+
+---Returns the SQL text.
+---```lua
+---print(db:prepare("SELECT 1"):sql())  --> SELECT 1
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@return string
+function members:sql() end
+
+---Releases the statement.
+---```lua
+---local statement <close> = db:prepare("SELECT 1")
+---statement:close()
+---```
+---
+---- Raises `closed` if the statement or its database is closed
+---- Raises `dead_handle` if the block in which it was compiled has ended
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+function members:close() end
+
+end
+
+do
+---The to-be-closed value behind the iterators of `rows` and `tuples`. A loop closes it by itself; it matters only where the iterator
+---is called by hand.
+---@class perilune.cursor
+local members = {}
+
+---Ends the iteration and releases the statement.
+---```lua
+---local next_row, _, _, cursor = db:rows("SELECT * FROM book")
+---next_row()
+---cursor:close()
+---print(next_row())  -->
+---```
+function members:close() end
+
+end
+
+---@class perilune.fts5_options
+---@field columns (string|table)[] names, or `{ "body", unindexed = true }`
+---@field tokenizer? "unicode61"|"porter"|"ascii"|"trigram"|table a name, or a table with the options of the tokenizer
+---@field prefix? integer|integer[] lengths of prefixes to index
+---@field synchronize_with? string a table whose rows it follows
+---@field content? string a table that holds the content, `""` for none
+---@field content_rowid? string the row id of that table
+---@field detail? "full"|"column"|"none"
+---@field columnsize? boolean
+---@field temporary? boolean
+---@field if_not_exists? boolean
+
+---A column, as `db:columns` describes it.
+---@class perilune.column_info
+---@field name string
+---@field type string as declared
+---@field not_null boolean
+---@field default string? SQL text
+---@field primary_key integer? the position in the key, from 1
+---@field hidden boolean
+---@field generated "virtual"|"stored"|nil
+
+do
+---What the block of `db:create_table` gets.
+---@class perilune.table_definition
+local members = {}
+
+---Adds a column.
+---```lua
+---db:create_table("note", function(t)
+---  t:column("text", "text"):not_null():default("")
+---end)
+---print(db:columns("note")[1].default)  --> ''
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param type? "text"|"integer"|"double"|"real"|"numeric"|"boolean"|"blob"|"date"|"datetime"|"json_text"|"jsonb"|"any"|string
+---@return perilune.column_definition
+function members:column(name, type) end
+
+---Adds an integer primary key that the database chooses and never uses again.
+---```lua
+---db:create_table("note", function(t) t:auto_incremented_primary_key("id") end)
+---print(db:primary_key("note").rowid)  --> true
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param options? { on_conflict?: string }
+---@return perilune.column_definition
+function members:auto_incremented_primary_key(name, options) end
+
+---Sets the primary key: a column of its own, columns defined elsewhere, or all columns that a block defines.
+---```lua
+---db:create_table("seat", function(t)
+---  t:column("row", "integer")
+---  t:column("number", "integer")
+---  t:primary_key{ "row", "number" }
+---end)
+---print(table.concat(db:primary_key("seat").columns, ", "))  --> row, number
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param first string|string[]|fun(t: perilune.table_definition) a new column, a list of columns (with `on_conflict`), or a block
+---@param second? string|fun(t: perilune.table_definition) the type of the new column
+---@param third? { on_conflict?: string }
+---@return perilune.column_definition? column the new column
+function members:primary_key(first, second, third) end
+
+---Adds columns that refer to the primary key of another table, with an index. The columns are named `<name>_<key>`.
+---```lua
+---db:create_table("review", function(t) t:belongs_to("book", { on_delete = "cascade" }):not_null() end)
+---print(db:foreign_keys("review")[1].columns[1])  --> book_id
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param name string what rows belong to; also the table, or its singular
+---@param options? { table?: string, columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean, unique?: boolean, indexed?: boolean } `indexed` is true by default
+---@return perilune.belongs_to_definition
+function members:belongs_to(name, options) end
+
+---Adds a foreign key on columns of the table.
+---```lua
+---db:create_table("page", function(t)
+---  t:column("book", "integer")
+---  t:foreign_key("book", "book", { on_delete = "set null" })
+---end)
+---print(db:foreign_keys("page")[1].on_delete)  --> set null
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|string[]
+---@param table_name string
+---@param options? { columns?: string|string[], on_delete?: string, on_update?: string, deferred?: boolean } `columns` are those of the other table, by default its primary key
+function members:foreign_key(columns, table_name, options) end
+
+---Adds a unique key: no two rows agree in all these columns.
+---```lua
+---db:create_table("seat", function(t)
+---  t:column("row", "integer")
+---  t:column("number", "integer")
+---  t:unique_key{ "row", "number" }
+---end)
+---print(db:has_unique_key("seat", { "number", "row" }))  --> true
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|string[]
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback" what happens on a conflict
+function members:unique_key(columns, policy) end
+
+---Adds a condition that all rows must satisfy.
+---```lua
+---db:create_table("span", function(t)
+---  t:column("first", "integer")
+---  t:column("last", "integer")
+---  t:check(function(c) return c.first:le(c.last) end)
+---end)
+---print(select(2, pcall(db.execute, db, "INSERT INTO span VALUES (2, 1)")).kind)  --> constraint_check
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param condition string|perilune.expression|fun(c: table): any SQL, an expression, or a function of the columns
+function members:check(condition) end
+
+---Adds a constraint written in SQL.
+---```lua
+---db:create_table("pair", function(t)
+---  t:column("a", "integer")
+---  t:constraint("UNIQUE (a)")
+---end)
+---print(db:has_unique_key("pair", { "a" }))  --> true
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param sql string
+function members:constraint(sql) end
+
+---Adds a column written in SQL.
+---```lua
+---db:create_table("pair", function(t) t:column_sql("a INTEGER DEFAULT 7") end)
+---print(db:columns("pair")[1].default)  --> 7
+---```
+---
+---- Raises `definition` if the block has ended, or the definition contradicts itself
+---- Raises `argument` if an argument has the wrong type
+---@param sql string
+function members:column_sql(sql) end
+
+end
+
+do
+---A column that is being defined. The methods return it, so that they can be chained.
+---@class perilune.column_definition
+local members = {}
+
+---Makes the column the primary key.
+---```lua
+---db:create_table("note", function(t) t:column("id", "integer"):primary_key() end)
+---print(db:primary_key("note").columns[1])  --> id
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param options? { on_conflict?: string, autoincrement?: boolean }
+---@return perilune.column_definition
+function members:primary_key(options) end
+
+---Refuses NULL.
+---```lua
+---db:create_table("note", function(t) t:column("text", "text"):not_null() end)
+---print(db:columns("note")[1].not_null)  --> true
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@return perilune.column_definition
+function members:not_null(policy) end
+
+---Refuses a value that another row has.
+---```lua
+---db:create_table("note", function(t) t:column("text", "text"):unique() end)
+---print(db:has_unique_key("note", { "text" }))  --> true
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@return perilune.column_definition
+function members:unique(policy) end
+
+---Adds an index on the column, named `<table>_on_<column>`.
+---```lua
+---db:create_table("note", function(t) t:column("text", "text"):indexed() end)
+---print(db:index_exists("note_on_text"))  --> true
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.column_definition
+function members:indexed() end
+
+---Refuses rows for which a condition is false. It may be repeated.
+---```lua
+---db:create_table("item", function(t)
+---  t:column("stock", "integer"):check(function(stock) return stock:ge(0) end)
+---end)
+---print((pcall(db.execute, db, "INSERT INTO item VALUES (-1)")))  --> false
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param condition string|perilune.expression|fun(column: perilune.expression): any
+---@return perilune.column_definition
+function members:check(condition) end
+
+---Sets the value of rows that are inserted without one.
+---```lua
+---db:create_table("item", function(t)
+---  t:column("name", "text")
+---  t:column("stock", "integer"):default(5)
+---end)
+---db:execute("INSERT INTO item (name) VALUES ('tea')")
+---print(db:fetch_value("SELECT stock FROM item"))  --> 5
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param value perilune.argument `perilune.null` for NULL
+---@return perilune.column_definition
+function members:default(value) end
+
+---Sets the default as SQL.
+---```lua
+---db:create_table("note", function(t) t:column("made", "datetime"):default_sql("CURRENT_TIMESTAMP") end)
+---print(db:columns("note")[1].default)  --> CURRENT_TIMESTAMP
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param sql string
+---@return perilune.column_definition
+function members:default_sql(sql) end
+
+---Sets the collation by which the column is compared.
+---```lua
+---db:create_table("word", function(t) t:column("text", "text"):collate("nocase") end)
+---db:execute("INSERT INTO word VALUES ('Tea')")
+---print(db:fetch_value("SELECT COUNT(*) FROM word WHERE text = 'TEA'"))  --> 1
+---```
+---
+---- Raises `unknown_collation` if there is no such collation
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param name "binary"|"nocase"|"rtrim"|"localized_case_insensitive"|string
+---@return perilune.column_definition
+function members:collate(name) end
+
+---Computes the column from others.
+---```lua
+---db:create_table("item", function(t)
+---  t:column("price", "integer")
+---  t:column("gross", "integer"):generated_as("price * 2", "stored")
+---end)
+---db:execute("INSERT INTO item (price) VALUES (3)")
+---print(db:fetch_value("SELECT gross FROM item"))  --> 6
+---```
+---
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param expression string|perilune.expression|fun(c: table): any
+---@param kind? "virtual"|"stored" `"virtual"`, the default, computes when the column is read
+---@return perilune.column_definition
+function members:generated_as(expression, kind) end
+
+---Makes the column refer to another table.
+---```lua
+---db:create_table("page", function(t)
+---  t:column("book_id", "integer"):references("book", { on_delete = "cascade" })
+---end)
+---print(db:foreign_keys("page")[1].table)  --> book
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `unknown_action` if there is no such action
+---- Raises `definition` if the block has ended, or the column has the property already
+---- Raises `argument` if an argument has the wrong type
+---@param table_name string
+---@param options? { column?: string, on_delete?: string, on_update?: string, deferred?: boolean } actions are `"cascade"`, `"restrict"`, `"set null"`, `"set default"` and `"no action"`; a deferred key is checked when the transaction ends
+---@return perilune.column_definition
+function members:references(table_name, options) end
+
+end
+
+do
+---What `t:belongs_to` returns. The methods return it, so that they can be chained.
+---@class perilune.belongs_to_definition
+local members = {}
+
+---Refuses rows that belong to nothing.
+---```lua
+---db:create_table("review", function(t) t:belongs_to("book"):not_null() end)
+---print(db:columns("review")[1].not_null)  --> true
+---```
+---
+---- Raises `definition` if the block has ended
+---- Raises `argument` if an argument has the wrong type
+---@param policy? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@return perilune.belongs_to_definition
+function members:not_null(policy) end
+
+---Allows one row at most for each row of the other table.
+---```lua
+---db:create_table("cover", function(t) t:belongs_to("book"):unique() end)
+---print(db:has_unique_key("cover", { "book_id" }))  --> true
+---```
+---
+---- Raises `definition` if the block has ended
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.belongs_to_definition
+function members:unique() end
+
+end
+
+do
+---What the block of `db:alter_table` gets.
+---@class perilune.table_alteration
+local members = {}
+
+---Adds a column. SQLite can add no primary key, no unique and no stored column; one that is not null needs a default where there are
+---rows.
+---```lua
+---db:alter_table("tag", function(t) t:add_column("colour", "text"):not_null():default("blue") end)
+---print(db:fetch_value("SELECT colour FROM tag"))  --> blue
+---```
+---
+---- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param type? string as for `t:column`
+---@return perilune.column_definition
+function members:add_column(name, type) end
+
+---Adds a column written in SQL.
+---```lua
+---db:alter_table("tag", function(t) t:add_column_sql("colour TEXT DEFAULT 'red'") end)
+---print(db:fetch_value("SELECT colour FROM tag"))  --> red
+---```
+---
+---- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `argument` if an argument has the wrong type
+---@param sql string
+function members:add_column_sql(sql) end
+
+---Renames a column, also where indexes, views, triggers and foreign keys name it.
+---```lua
+---db:alter_table("tag", function(t) t:rename_column("name", "label") end)
+---print(db:fetch_value("SELECT label FROM tag ORDER BY id"))  --> sea
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param new_name string
+function members:rename_column(name, new_name) end
+
+---Drops a column that is not part of a key and that nothing names.
+---```lua
+---db:alter_table("book", function(t) t:drop_column("pages") end)
+---print(#db:columns("book"))  --> 5
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+function members:drop_column(name) end
+
+---Adds an index, with columns and options as for `db:create_index`.
+---```lua
+---db:alter_table("book", function(t) t:add_index({ "title", "year" }, { unique = true }) end)
+---print(db:indexes("book")[1].unique)  --> true
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `definition` if the block has ended, or SQLite cannot do it
+---- Raises `argument` if an argument has the wrong type
+---@param columns string|any[]
+---@param options? { name?: string, unique?: boolean, where?: any, if_not_exists?: boolean }
+function members:add_index(columns, options) end
+
+end
+
+do
+---Migrations in their order.
+---@class perilune.migrator
+---@field erase_on_schema_change boolean whether a database that is not what its migrations make is erased, with its data, and migrated again; false by default, meant for development
+local members = {}
+
+---Adds a migration behind those that are registered.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", { down = "DROP TABLE note" }, function(db)
+---  db:create_table("note", function(t) t:column("text", "text") end)
+---end)
+---print(migrator:names()[1])  --> create note
+---```
+---
+---- Raises `duplicate` if a migration has this name already
+---- Raises `unknown_option` if an option does not exist
+---- Raises `argument` if an argument has the wrong type
+---@param name string what databases remember; it must never change
+---@param options? { foreign_keys?: "deferred"|"immediate"|"disabled", merges?: string[], down?: string|fun(db: perilune.database) } may be left out; foreign keys are checked at the end of the migration by default; `merges` names former migrations that this one replaces; `down` undoes it
+---@param body string|fun(db: perilune.database, merged?: table<string, true>) SQL or a function
+function members:register(name, options, body) end
+
+---Adds the migrations of a folder: files `NAME.sql` (with `NAME.down.sql`) and `NAME.lua`, in the order of their names.
+---```lua
+---local migrator = perilune.migrator()
+---print((pcall(migrator.register_folder, migrator, "/no/such/folder")))  --> false
+---```
+---
+---- Raises `io` if the folder cannot be read
+---- Raises `duplicate` if a migration has the name of a file
+---- Raises `argument` if an argument has the wrong type
+---@param path string
+function members:register_folder(path) end
+
+---Runs the migrations that the database has not seen, each in a transaction of its own. If one fails it is rolled back, the run stops,
+---and `migration` of the error is its name.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---migrator:register("add date", "ALTER TABLE note ADD COLUMN made DATE")
+---print(table.concat(migrator:migrate(db, "create note"), ", "))  --> create note
+---print(table.concat(migrator:migrate(db), ", "))  --> add date
+---```
+---
+---- Raises `unknown_migration` if `up_to` is not registered
+---- Raises `migration` if the order contradicts what the database has seen
+---- Raises `argument` if an argument has the wrong type
+---- To be called outside blocks of the same database
+---@param db? perilune.database the default one unless given
+---@param options? string|{ up_to?: string, erase?: string, did_apply?: fun(name: string, seconds: number) } a string is the last migration to run; `erase` is the path of a file that may be erased
+---@return string[] names those that have run
+---@return string[] differences those for which the database was erased
+function members:migrate(db, options) end
+
+---Undoes the last migration that the database has seen, or all behind a named one, by their `down`.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", { down = "DROP TABLE note" }, "CREATE TABLE note (text TEXT)")
+---migrator:migrate(db)
+---print(migrator:migrate_down(db), db:table_exists("note"))  --> create note	false
+---```
+---
+---- Raises `migration` if the database has not seen `to`, or a migration has no `down`
+---- Raises `argument` if an argument has the wrong type
+---- To be called outside blocks of the same database
+---@param db? perilune.database the default one unless given
+---@param options? string|{ to?: string, did_undo?: fun(name: string) } a string is the migration that stays the last
+---@return string? name the one that was undone last
+function members:migrate_down(db, options) end
+
+---Returns the names of the migrations in order.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:names()[1])  --> create note
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return string[]
+function members:names() end
+
+---Returns the registered migrations that the database has seen, in order.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:applied(db))  --> 0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return string[]
+function members:applied(db) end
+
+---Returns the registered migrations that the database has not seen, in order.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:pending(db)[1])  --> create note
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return string[]
+function members:pending(db) end
+
+---Returns the migrations up to which none is missing in the database.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:completed(db))  --> 0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return string[]
+function members:completed(db) end
+
+---Returns whether the database has seen all migrations.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:has_completed(db))  --> false
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return boolean
+function members:has_completed(db) end
+
+---Returns the migrations that the database has seen and that this migrator does not know.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:unknown(db))  --> 0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return string[]
+function members:unknown(db) end
+
+---Returns whether a later version of the program has migrated the database.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(migrator:is_superseded(db))  --> false
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return boolean
+function members:is_superseded(db) end
+
+---Returns the migrations whose file has changed since it ran in the database.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print(#migrator:edited(db))  --> 0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return string[]
+function members:edited(db) end
+
+---Returns whether the database differs from what the migrations that it has seen make on an empty database, and the differences.
+---```lua
+---local migrator = perilune.migrator()
+---migrator:register("create note", "CREATE TABLE note (text TEXT)")
+---print((perilune.migrator():has_schema_changes(perilune.queue())))  --> false
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database the default one unless given
+---@return boolean
+---@return string[] differences
+function members:has_schema_changes(db) end
+
+end
+
+---@class perilune.record_options
+---@field types? table<string, string|perilune.enum|perilune.value_type|{ to_database: function, from_database: function }> types of columns beside those that the schema declares: `"json"`, a name of `perilune.type`, an enum, or a pair of functions
+---@field primary_key? string|string[] the key where the schema has none; `"rowid"` for the row id
+---@field extra? string|string[] fields that are not columns, which records may have
+---@field required? boolean whether NOT NULL columns without a default are checked before the row is written
+---@field track_changes? boolean false for records that need not remember their row
+---@field on_conflict? string|{ insert?: string, update?: string } what happens on a conflict, for all writes
+
+---How a write behaves.
+---@class perilune.write_options
+---@field on_conflict? "abort"|"fail"|"ignore"|"replace"|"rollback"
+---@field returning? string|string[] a column, a list of columns, or `"all"`, to be returned instead of the record
+---@field key? boolean whether an update gives its row the changed key of the record; false by default
+
+---How an upsert behaves.
+---@class perilune.upsert_options
+---@field target? string|string[] the columns of the unique key that counts; by default the primary key
+---@field target_where? string the condition of the partial index that counts
+---@field update? "all"|"none"|table the columns that the record writes over, and values by column; `"all"` by default
+---@field except? string|string[] columns that are kept
+---@field set? table<string, string> SQL by column, in which `excluded` is the row that was to be inserted
+---@field where? string|table a condition for updating
+---@field returning? string|string[]
+
+do
+---A record class. It is called to make a record, `Author{ name = "Ada" }`, and begins requests: all methods of requests are methods of it.
+---@class perilune.record_class: perilune.request
+---@field c table<string, perilune.expression> the columns
+---@field requests table<string, function> named requests: `function Author.requests:old() ... end` is then a method of the class, its requests and associations; `default` applies to all requests
+---@overload fun(fields?: table<string, any>): perilune.record
+local members = {}
+
+---Makes another class of the same table, which has all that this one has.
+---```lua
+---local Classic = Author:extend()
+---function Classic:label() return self.name .. " (classic)" end
+---print(Classic:find(1):label())  --> Herman Melville (classic)
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param options? perilune.record_options
+---@return perilune.record_class
+function members:extend(options) end
+
+---Returns the record with a key, or those with a list of keys in its order. The key of several columns, or another unique key, is a table.
+---```lua
+---print(Author:find(2).name, Author:find{ name = "Ada Lovelace" }.id)  --> Jules Verne	3
+---```
+---
+---- Raises `record_not_found` if there is no such row
+---- Raises `argument` if the columns are not a unique key
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param key any|table<string, any>|any[]
+---@return perilune.record|perilune.record[]
+function members:find(key) end
+
+---Returns the first record, the one with a key, or the first of a query with arguments; nil if there is none.
+---```lua
+---print(Book:fetch_one(2).title, Book:fetch_one("SELECT * FROM book WHERE year > ? ORDER BY year", 1850).title)  --> Moby-Dick	Moby-Dick
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param key any a key, or SQL with arguments; SQL alone is refused, because it could be a key that somebody has typed
+---@param ... perilune.argument
+---@return perilune.record?
+function members:fetch_one(key, ...) end
+
+---Returns all records of the table, or of a query.
+---```lua
+---print(#Book:fetch_all(), #Book:fetch_all("SELECT * FROM book WHERE year < ?", 1850))  --> 3	1
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param sql? string
+---@param ... perilune.argument
+---@return perilune.record[]
+function members:fetch_all(sql, ...) end
+
+---Iterates over the records of the table, or of a query.
+---```lua
+---for book in Book:rows("SELECT * FROM book WHERE id < 3 ORDER BY id") do print(book.title) end
+-----> Typee
+-----> Moby-Dick
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param sql? string
+---@param ... perilune.argument
+---@return fun(): perilune.record?
+function members:rows(sql, ...) end
+
+---Returns a value that fetches records by SQL: with `fetch_all`, `fetch_one` and `rows`.
+---```lua
+---print(Book:from_sql("SELECT * FROM book WHERE title LIKE ?", "M%"):fetch_one().year)  --> 1851
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.sql_request
+function members:from_sql(sql, ...) end
+
+---Returns how many rows the table has.
+---```lua
+---print(Book:fetch_count())  --> 3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@return integer
+function members:fetch_count() end
+
+---Makes a record of a row, or of a table of columns, as if it had been fetched. It is called with a dot.
+---```lua
+---print(Book.from_row(db:fetch_one("SELECT * FROM book")).title)  --> Typee
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param row perilune.row|table<string, any>
+---@return perilune.record
+function members.from_row(row) end
+
+---Makes a draft: fields that are still being filled in, without a row. It is called with a dot.
+---```lua
+---local draft = Tag.draft{ name = "ships" }
+---print(Tag:insert(draft).id)  --> 3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param fields table<string, any>|perilune.record the fields, or a record, whose key the draft keeps
+---@return perilune.draft
+function members.draft(fields) end
+
+---Inserts a record, a draft, or a table of columns, and returns the record.
+---```lua
+---print(Tag:insert{ name = "ships" }.id)  --> 3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param fields table<string, any>|perilune.record|perilune.draft
+---@param options? perilune.write_options
+---@return perilune.record|false record false if a conflict policy has kept the row from being written
+function members:insert(fields, options) end
+
+---Inserts all of a list or nothing. It is the fastest way to write many rows.
+---```lua
+---print(#Tag:insert_all{ { name = "ships" }, { name = "islands" } })  --> 2
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `the error says by which element`
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param list (table<string, any>|perilune.record|perilune.draft)[]
+---@param options? perilune.write_options
+---@return perilune.record[]
+function members:insert_all(list, options) end
+
+---Updates the row of a record or draft.
+---```lua
+---local book = Book:find(1)
+---book.pages = 330
+---Book:update(book)
+---print(Book:find(1).pages)  --> 330
+---```
+---
+---- Raises `record_not_found` if there is no such row
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record|perilune.draft
+---@param options? perilune.write_options
+---@return perilune.record|false
+function members:update(record, options) end
+
+---Updates the row of a record or draft, or inserts it if there is none.
+---```lua
+---print(Tag:save(Tag{ name = "ships" }).id)  --> 3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record|perilune.draft
+---@param options? perilune.write_options
+---@return perilune.record|false
+function members:save(record, options) end
+
+---Inserts a record or draft, or updates the row that is in its way, in one statement.
+---```lua
+---print(Tag:upsert(Tag.draft{ name = "sea" }, { target = "name" }).id)  --> 1
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record|perilune.draft
+---@param options? perilune.upsert_options
+---@return perilune.record|false
+function members:upsert(record, options) end
+
+---Deletes the row of a record.
+---```lua
+---print(Tag:delete(Tag:find(1)), Tag:fetch_count())  --> true	1
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record
+---@param options? perilune.write_options
+---@return boolean
+function members:delete(record, options) end
+
+---Deletes the row with a key, without the hooks of records.
+---```lua
+---print(Tag:delete_one(1), Tag:delete_one(1))  --> true	false
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param key any|table<string, any>
+---@return boolean was_there
+function members:delete_one(key) end
+
+---Deletes all rows of the table, and returns how many there were.
+---```lua
+---print(BookTag:delete_all())  --> 3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@return integer
+function members:delete_all() end
+
+---Returns whether there is a row with a key.
+---```lua
+---print(Book:exists(1), Book:exists(99))  --> true	false
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param key any|table<string, any>
+---@return boolean
+function members:exists(key) end
+
+---Returns a write as a value: it is printed, kept, and executed later. Hooks and validations are not part of it.
+---```lua
+---print(Tag:statement("insert", Tag.draft{ name = "ships" }))  --> INSERT INTO "tag" ("name") VALUES ('ships')
+---```
+---
+---- Raises `argument` if the verb is unknown, or does not take these arguments
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param verb "insert"|"update"|"upsert"|"delete"|"update_all"|"delete_all"
+---@param ... any what the verb takes
+---@return perilune.write_statement
+function members:statement(verb, ...) end
+
+---Returns a request for all rows, without the default request of the class.
+---```lua
+---local Recent = Book:extend()
+---Recent.requests.default = function(self) return self:filter("year > 1850") end
+---print(#Recent:fetch_all(), Recent:unscoped():fetch_count())  --> 2	3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@return perilune.request
+function members:unscoped() end
+
+---Reads the row of a record again.
+---```lua
+---local tag = Tag:find(1)
+---db:execute("UPDATE tag SET name = 'ocean' WHERE id = 1")
+---print(Tag:refresh(tag).name)  --> ocean
+---```
+---
+---- Raises `record_not_found` if the row has gone
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record
+---@return perilune.record
+function members:refresh(record) end
+
+---Inserts a copy of a record, and returns it. It is called with a dot, by a class that overrides it.
+---```lua
+---print(Tag.inserted(Tag{ name = "ships" }).id)  --> 3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record
+---@param options? perilune.write_options
+---@return perilune.record
+function members.inserted(record, options) end
+
+---Changes a record and writes what differs from its row.
+---```lua
+---print(Tag:update_changes(Tag:find(1), { name = "ocean" }))  --> true
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record
+---@param change table<string, any>|fun(record: perilune.record)
+---@param options? perilune.write_options
+---@return boolean was_written
+function members:update_changes(record, change, options) end
+
+---Returns what differs between a record and its row, by column.
+---```lua
+---local tag = Tag:find(1)
+---tag.name = "ocean"
+---print(Tag:changes(tag).name.old)  --> sea
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record
+---@return table<string, { old: any, new: any }>
+function members:changes(record) end
+
+---Returns whether a record differs from its row.
+---```lua
+---print(Tag:has_changes(Tag:find(1)))  --> false
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param record perilune.record
+---@return boolean
+function members:has_changes(record) end
+
+---Returns whether a value is a record of this class.
+---```lua
+---print(Tag:is(Tag:find(1)), Tag:is(Book:find(1)))  --> true	false
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `constraint_*` if a constraint is violated
+---@param value any
+---@return boolean
+function members:is(value) end
+
+end
+
+do
+---A record: a row as a table. A name that is neither a column nor a method is an error. NULL reads as nil; assigning nil writes NULL,
+---except that an insert leaves the column to its default, where `perilune.null` writes NULL.
+---@class perilune.record
+---@field [string] any the value of a column
+local members = {}
+
+---Inserts the record. The fields that the database fills in are set.
+---```lua
+---local tag = Tag{ name = "ships" }
+---tag:insert()
+---print(tag.id)  --> 3
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@param options? perilune.write_options
+---@return perilune.record|false record false if a conflict policy has kept the row from being written
+function members:insert(db, options) end
+
+---Inserts a copy of the record, and returns the copy.
+---```lua
+---local draft = Tag{ name = "ships" }
+---print(draft:inserted().id, draft.id)  --> 3	nil
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@param options? perilune.write_options
+---@return perilune.record|false
+function members:inserted(db, options) end
+
+---Writes all columns that the record has.
+---```lua
+---local book = Book:find(1)
+---book.pages = 330
+---book:update()
+---print(Book:find(1).pages)  --> 330
+---```
+---
+---- Raises `record_not_found` if the row has gone
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@param options? perilune.write_options
+---@return perilune.record|false
+function members:update(db, options) end
+
+---Writes the columns that differ from the row, and nothing if none does. A change, if given, is made first, and taken back if it fails.
+---```lua
+---local book = Book:find(1)
+---print(book:update_changes{ pages = 330 }, book:update_changes())  --> true	false
+---```
+---
+---- Raises `record_not_found` if the row has gone
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param change? table<string, any>|fun(record: perilune.record)
+---@param options? perilune.write_options
+---@return boolean was_written
+function members:update_changes(change, options) end
+
+---Updates the row, or inserts it if there is none.
+---```lua
+---local tag = Tag{ id = 9, name = "ships" }
+---tag:save()
+---print(Tag:find(9).name)  --> ships
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@param options? perilune.write_options
+---@return perilune.record|false
+function members:save(db, options) end
+
+---Inserts the record, or updates the row that is in its way, in one statement. The record then is what the row is.
+---```lua
+---local tag = Tag{ name = "sea" }
+---tag:upsert{ target = "name" }
+---print(tag.id)  --> 1
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@param options? perilune.upsert_options
+---@return perilune.record|false
+function members:upsert(db, options) end
+
+---Deletes the row.
+---```lua
+---local tag = Tag:find(1)
+---print(tag:delete(), tag:delete())  --> true	false
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@param options? perilune.write_options
+---@return boolean was_there
+function members:delete(db, options) end
+
+---Returns whether the row exists.
+---```lua
+---print(Tag:find(1):exists(), Tag{ id = 9 }:exists())  --> true	false
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@return boolean
+function members:exists(db) end
+
+---Reads the row again into the record.
+---```lua
+---local tag = Tag:find(1)
+---tag.name = "lake"
+---print(tag:refresh().name)  --> sea
+---```
+---
+---- Raises `record_not_found` if the row has gone
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@return perilune.record
+function members:refresh(db) end
+
+---Returns what differs from the row, by column; of a record without a row everything that it has.
+---```lua
+---local tag = Tag:find(1)
+---tag.name = "lake"
+---print(tag:changes().name.old, tag:changes().name.new)  --> sea	lake
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@return table<string, { old: any, new: any }>
+function members:changes() end
+
+---Returns whether a column differs from the row.
+---```lua
+---local tag = Tag:find(1)
+---print(tag:has_changes())  --> false
+---tag.name = "lake"
+---print(tag:has_changes())  --> true
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@return boolean
+function members:has_changes() end
+
+---Returns another record with the same fields.
+---```lua
+---print(Tag:find(1):copy().name)  --> sea
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@return perilune.record
+function members:copy() end
+
+---Notes, in the method `validate` of a class, what is wrong with the record.
+---```lua
+---function Tag:validate()
+---  if self.name == "" then self:invalid("name", "must not be empty") end
+---end
+---print(select(2, pcall(Tag.insert, Tag, { name = "" })).message)  --> tag: name must not be empty
+---```
+---
+---- Raises `validation` if it is called outside of `validate`
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param column? string
+---@param message string
+function members:invalid(column, message) end
+
+---Returns what is wrong with the record, without writing it.
+---```lua
+---function Tag:validate()
+---  if self.name == "" then self:invalid("name", "must not be empty") end
+---end
+---print(Tag{ name = "" }:validation_errors()[1].column)  --> name
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---- Raises `argument` if an argument has the wrong type
+---- Raises `changed_key` if the key was changed
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `validation` if the class finds the record invalid
+---@param db? perilune.database
+---@return { column?: string, message: string }[]
+function members:validation_errors(db) end
+
+end
+
+do
+---A draft: the fields of a record without a row. Methods of the class that do not write can be called on it.
+---@class perilune.draft
+---@field [string] any the value of a column
+local members = {}
+
+---Returns another draft with the same fields.
+---```lua
+---local draft = Tag.draft{ name = "ships" }
+---print(draft:copy().name)  --> ships
+---```
+---@return perilune.draft
+function members:copy() end
+
+---Returns what is wrong with the draft, as `validate` of its class finds it.
+---```lua
+---print(#Tag.draft{ name = "ships" }:validation_errors())  --> 0
+---```
+---
+---- Raises `argument` if `db` is not a database
+---@param db? perilune.database
+---@return { column?: string, message: string }[]
+function members:validation_errors(db) end
+
+end
+
+do
+---Methods that a class may define, called when its records are written. What a hook raises ends the write, which is then undone.
+---The hooks of an insert run in this order: `will_save`, `around_save`, `will_insert`, `validate`, `around_insert`, `did_insert`,
+---`did_save`; those of an update likewise.
+---@class perilune.record_hooks
+local members = {}
+
+---Is called before a record is inserted.
+---```lua
+---function Tag:will_insert(db)
+---  print(self.name)
+---end
+---Tag:insert{ name = "ships" }  --> ships
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+function members:will_insert(db) end
+
+---Is called around the SQL of the write; it must call `write` once.
+---```lua
+---function Tag:around_insert(write, db)
+---  write()
+---  print(self.name)
+---end
+---Tag:insert{ name = "ships" }  --> ships
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param write fun()
+---@param db perilune.database
+function members:around_insert(write, db) end
+
+---Is called after a record was inserted.
+---```lua
+---function Tag:did_insert(db)
+---  print(self.name)
+---end
+---Tag:insert{ name = "ships" }  --> ships
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+function members:did_insert(db) end
+
+---Is called before a record is updated.
+---```lua
+---function Tag:will_update(db, columns)
+---  print(self.name)
+---end
+---Tag:find(1):update_changes{ name = "ocean" }  --> ocean
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+---@param columns table<string, true> the columns that are written, also as a list
+function members:will_update(db, columns) end
+
+---Is called around the SQL of the write; it must call `write` once.
+---```lua
+---function Tag:around_update(write, db, columns)
+---  write()
+---  print(self.name)
+---end
+---Tag:find(1):update_changes{ name = "ocean" }  --> ocean
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param write fun()
+---@param db perilune.database
+---@param columns table<string, true> the columns that are written, also as a list
+function members:around_update(write, db, columns) end
+
+---Is called after a record was updated.
+---```lua
+---function Tag:did_update(db, columns)
+---  print(self.name)
+---end
+---Tag:find(1):update_changes{ name = "ocean" }  --> ocean
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+---@param columns table<string, true> the columns that are written, also as a list
+function members:did_update(db, columns) end
+
+---Is called before a record is deleted.
+---```lua
+---function Tag:will_delete(db)
+---  print(self.name)
+---end
+---Tag:find(1):delete()  --> sea
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+function members:will_delete(db) end
+
+---Is called around the SQL of the write; it must call `write` once.
+---```lua
+---function Tag:around_delete(write, db)
+---  write()
+---  print(self.name)
+---end
+---Tag:find(1):delete()  --> sea
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param write fun()
+---@param db perilune.database
+function members:around_delete(write, db) end
+
+---Is called after a record was deleted.
+---```lua
+---function Tag:did_delete(db, was_there)
+---  print(self.name)
+---end
+---Tag:find(1):delete()  --> sea
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+---@param was_there boolean
+function members:did_delete(db, was_there) end
+
+---Is called before a record is saved.
+---```lua
+---function Tag:will_save(db)
+---  print(self.name)
+---end
+---Tag:insert{ name = "ships" }  --> ships
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+function members:will_save(db) end
+
+---Is called around all other hooks and the SQL of the write; it must call `write` once.
+---```lua
+---function Tag:around_save(write, db)
+---  write()
+---  print(self.name)
+---end
+---Tag:insert{ name = "ships" }  --> ships
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param write fun()
+---@param db perilune.database
+function members:around_save(write, db) end
+
+---Is called after a record was saved.
+---```lua
+---function Tag:did_save(db)
+---  print(self.name)
+---end
+---Tag:insert{ name = "ships" }  --> ships
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+function members:did_save(db) end
+
+---Is called before a record is written; it calls `self:invalid(column, message)` for what is wrong, which refuses the write.
+---```lua
+---function Tag:validate()
+---  if #self.name > 20 then self:invalid("name", "is too long") end
+---end
+---print((pcall(Tag.insert, Tag, { name = ("x"):rep(21) })))  --> false
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+---@param db perilune.database
+function members:validate(db) end
+
+---Is called with each record that was fetched.
+---```lua
+---function Tag:did_fetch() print("fetched " .. self.name) end
+---Tag:find(1)  --> fetched sea
+---```
+---
+---- Raises `hook` if an around hook does not call its function exactly once, or hooks write records more than 16 deep
+---- To be called inside a transaction or a savepoint of the write
+function members:did_fetch() end
+
+end
+
+do
+---A write as a value, made by `Class:statement`. `tostring` returns its SQL with values.
+---@class perilune.write_statement
+local members = {}
+
+---Returns the SQL and its arguments.
+---```lua
+---print((Tag:statement("insert", { name = "ships" }):sql()))  --> INSERT INTO "tag" ("name") VALUES (?)
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `sql` if SQLite refuses the statement
+---@return string
+---@return table arguments with a field `n`
+function members:sql() end
+
+---Executes the write.
+---```lua
+---print(Tag:statement("insert", { name = "ships" }):execute().changed_rows)  --> 1
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `sql` if SQLite refuses the statement
+---@param db? perilune.database
+---@return perilune.execute_result
+function members:execute(db) end
+
+---Executes the write, and returns all rows that `returning` gives, as a list.
+---```lua
+---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---print(statement:fetch_all()[1].id)  --> 3
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `sql` if SQLite refuses the statement
+---@param db? perilune.database
+---@return perilune.row[]
+function members:fetch_all(db) end
+
+---Executes the write, and returns the first row that `returning` gives, or nil.
+---```lua
+---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---print(statement:fetch_one().id)  --> 3
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `sql` if SQLite refuses the statement
+---@param db? perilune.database
+---@return perilune.row?
+function members:fetch_one(db) end
+
+---Executes the write, and returns the first value that `returning` gives, or nil.
+---```lua
+---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---print(statement:fetch_value())  --> 3
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `sql` if SQLite refuses the statement
+---@param db? perilune.database
+---@return any
+function members:fetch_value(db) end
+
+---Executes the write, and returns the first column of what `returning` gives, as a list.
+---```lua
+---local statement = Tag:statement("insert", { name = "ships" }, { returning = "id" })
+---print(statement:fetch_values()[1])  --> 3
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `sql` if SQLite refuses the statement
+---@param db? perilune.database
+---@return any[]
+function members:fetch_values(db) end
+
+end
+
+do
+---A query of records, made by `Class:from_sql`.
+---@class perilune.sql_request
+local members = {}
+
+---Returns all records.
+---```lua
+---print(#Book:from_sql("SELECT * FROM book WHERE pages > ?", 300):fetch_all())  --> 2
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param db? perilune.database
+---@return perilune.record[]
+function members:fetch_all(db) end
+
+---Returns the first record, or nil.
+---```lua
+---print(Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):fetch_one().title)  --> Moby-Dick
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param db? perilune.database
+---@return perilune.record?
+function members:fetch_one(db) end
+
+---Iterates over the records.
+---```lua
+---for book in Book:from_sql("SELECT * FROM book WHERE pages > ?", 500):rows() do print(book.title) end  --> Moby-Dick
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `argument` if the arguments do not fit the placeholders
+---@param db? perilune.database
+---@return fun(): perilune.record?
+function members:rows(db) end
+
+end
+
+do
+---The class that `perilune.single_row` makes. Its objects have the columns as fields, and the methods of records; methods defined on the
+---class are those of its objects.
+---@class perilune.single_row_class
+---@field record perilune.record_class the class of the records behind, for associations and hooks
+---@overload fun(fields?: table<string, any>): perilune.single_row
+local members = {}
+
+---Returns the row, or an object with the defaults if there is none.
+---```lua
+---db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
+---print(perilune.single_row("settings", { defaults = { theme = "light" } }):find().theme)  --> light
+---```
+---
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return perilune.single_row
+function members:find(db) end
+
+end
+
+do
+---The object of the row.
+---@class perilune.single_row: perilune.record
+local members = {}
+
+---Forgets what was chosen in columns, or in all. The next write stores it.
+---```lua
+---db:execute("CREATE TABLE settings (id INTEGER PRIMARY KEY CHECK (id = 1), theme TEXT)")
+---local Settings = perilune.single_row("settings", { defaults = { theme = "light" } })
+---local settings = Settings{ theme = "dark" }
+---print(settings:reset("theme").theme)  --> light
+---```
+---
+---- Raises `unknown_column` if there is no such column
+---@param ... string columns
+---@return perilune.single_row
+function members:reset(...) end
+
+end
+
+do
+---@class perilune.request
+local members = {}
+
+---Returns the request with one more condition.
+---```lua
+---print(Book:filter{ author_id = 1 }:filter(Book.c.year:lt(1850)):fetch_count())  --> 1
+---print(Book:filter("length(title) > ?", 10):fetch_one().title)  --> Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function members:filter(condition, ...) end
+
+---Returns the request with the condition that a row has a key.
+---```lua
+---print(Book:filter_key(2):fetch_one().title)  --> Moby-Dick
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param key any a value, or for a key of several columns a table
+---@return perilune.request
+function members:filter_key(key) end
+
+---Returns the request with the condition that a row has one of several keys.
+---```lua
+---print(Book:filter_keys{ 1, 3 }:fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param keys any[]
+---@return perilune.request
+function members:filter_keys(keys) end
+
+---Returns a request without rows.
+---```lua
+---print(Book:none():fetch_count())  --> 0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@return perilune.request
+function members:none() end
+
+---Returns the request itself; of a class the request for all its records.
+---```lua
+---print(Book:all():fetch_count())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@return perilune.request
+function members:all() end
+
+---Returns the request with the condition that rows of a full-text table match a pattern.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---local BookText = perilune.record("book_text")
+---print(BookText:matching(perilune.fts5_pattern("dick")):fetch_one().title)  --> Moby-Dick
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param pattern string
+---@return perilune.request
+function members:matching(pattern) end
+
+---Returns the request in an order, in place of its former one.
+---```lua
+---print(Book:order(Book.c.year:desc()):pluck("year")[1])  --> 1872
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... string|perilune.expression
+---@return perilune.request
+function members:order(...) end
+
+---Returns the request with a further order, for rows that its order leaves equal.
+---```lua
+---print(Book:order("author_id"):then_order(Book.c.title:desc()):pluck("title")[1])  --> Typee
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... string|perilune.expression
+---@return perilune.request
+function members:then_order(...) end
+
+---Returns the request in the opposite order; without an order in that of the key, backwards.
+---```lua
+---print(Book:order("year"):reversed():fetch_one().title)  --> Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@return perilune.request
+function members:reversed() end
+
+---Returns the request without an order.
+---```lua
+---print((Book:order("year"):unordered():sql():find("ORDER BY")))  --> nil
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@return perilune.request
+function members:unordered() end
+
+---Returns the request with a limit.
+---```lua
+---print(#Book:order("id"):limit(2):fetch_all(), Book:order("id"):limit(1, 2):fetch_one().title)  --> 2	Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param count integer from 0
+---@param offset? integer how many rows are skipped
+---@return perilune.request
+function members:limit(count, offset) end
+
+---Returns the request without its first rows.
+---```lua
+---print(Book:order("id"):limit(5):offset(2):fetch_one().title)  --> Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param count integer from 0
+---@return perilune.request
+function members:offset(count) end
+
+---Returns the request for these columns in place of those of the table. Its results are rows.
+---```lua
+---print(Book:select("title", Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... string|perilune.expression
+---@return perilune.request
+function members:select(...) end
+
+---Returns the request without equal rows.
+---```lua
+---print(#Book:select("author_id"):distinct():fetch_values())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@return perilune.request
+function members:distinct() end
+
+---Returns the request with rows grouped by columns.
+---```lua
+---print(Book:select("author_id", perilune.count():as("books")):group("author_id"):order("author_id"):fetch_one().books)  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... string|perilune.expression
+---@return perilune.request
+function members:group(...) end
+
+---Returns the request with a condition on groups, or on aggregates of associations.
+---```lua
+---print(Author:having(Author.books:count():ge(2)):fetch_one().name)  --> Herman Melville
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param condition perilune.condition
+---@param ... perilune.argument arguments of SQL text
+---@return perilune.request
+function members:having(condition, ...) end
+
+---Returns the request with columns beside those of the table. Its results stay records.
+---```lua
+---print(Author:annotated_with(Author.books:count()):order("id"):fetch_one().book_count)  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.expression|string
+---@return perilune.request
+function members:annotated_with(...) end
+
+---Returns the request with a name for its table, by which `aliased(...).c` means just this one.
+---```lua
+---local b = Book:aliased("b")
+---print(b:filter(b.c.year:gt(1870)):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param name string
+---@return perilune.request
+function members:aliased(name) end
+
+---Returns a request for the rows of both requests, each once.
+---```lua
+---print(Book:filter{ author_id = 1 }:union(Book:filter("year > 1850")):fetch_count())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.request
+---@return perilune.request
+function members:union(other) end
+
+---Returns a request for the rows of both requests.
+---```lua
+---print(Book:filter{ author_id = 1 }:union_all(Book:filter("year > 1850")):fetch_count())  --> 4
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.request
+---@return perilune.request
+function members:union_all(other) end
+
+---Returns a request for the rows that both requests have.
+---```lua
+---print(Book:filter{ author_id = 1 }:intersect(Book:filter("year > 1850")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.request
+---@return perilune.request
+function members:intersect(other) end
+
+---Returns a request for the rows that the other request does not have.
+---```lua
+---print(Book:filter{ author_id = 1 }:except(Book:filter("year > 1850")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param other perilune.request
+---@return perilune.request
+function members:except(other) end
+
+---Returns the request with lists of the associated records, one more statement for each association.
+---```lua
+---print(#Author:including_all(Author.books:order("year")):find(1).books)  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.association an integer behind an association of a table to itself says how many levels
+---@return perilune.request
+function members:including_all(...) end
+
+---Returns the request with the associated record of each, nil if there is none.
+---```lua
+---print(Book:including_optional(Book.author):find(3).author.name)  --> Jules Verne
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.association
+---@return perilune.request
+function members:including_optional(...) end
+
+---Returns the request with the associated record of each, without records that have none.
+---```lua
+---print(Book:including_required(Book.author:filter{ country = "France" }):fetch_one().author.name)  --> Jules Verne
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.association
+---@return perilune.request
+function members:including_required(...) end
+
+---Returns the request with associated rows joined, to be named in conditions.
+---```lua
+---print(Author:joining_optional(Author.books):filter(Author.books.c.id:is_null()):fetch_one().name)  --> Ada Lovelace
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.association
+---@return perilune.request
+function members:joining_optional(...) end
+
+---Returns the request with associated rows joined, without records that have none.
+---```lua
+---print(Author:joining_required(Author.books):filter(Author.books.c.year:gt(1870)):fetch_one().name)  --> Jules Verne
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.association
+---@return perilune.request
+function members:joining_required(...) end
+
+---Returns the request with the selected columns of associated rows as fields.
+---```lua
+---print(Book:annotated_with_optional(Book.author:select("country")):find(3).country)  --> France
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.association
+---@return perilune.request
+function members:annotated_with_optional(...) end
+
+---Returns the request with the selected columns of associated rows as fields, without records that have none.
+---```lua
+---print(Book:annotated_with_required(Book.author:select("name")):find(3).name)  --> Jules Verne
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.association
+---@return perilune.request
+function members:annotated_with_required(...) end
+
+---Returns all records; rows if columns are selected.
+---```lua
+---for _, book in ipairs(Book:order("year"):fetch_all()) do print(book.title) end
+-----> Typee
+-----> Moby-Dick
+-----> Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return perilune.record[]
+function members:fetch_all(db) end
+
+---Returns the first record, or nil.
+---```lua
+---print(Book:order("year"):fetch_one().title)  --> Typee
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return perilune.record?
+function members:fetch_one(db) end
+
+---Returns the first record, or the one with a key.
+---```lua
+---print(Book:filter{ author_id = 1 }:find(2).title)  --> Moby-Dick
+---```
+---
+---- Raises `record_not_found` if there is no such record
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param key? any
+---@return perilune.record
+function members:find(db, key) end
+
+---Iterates over the records without holding all of them in memory.
+---```lua
+---for book in Book:filter("year > 1870"):rows() do print(book.title) end  --> Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return fun(): perilune.record?
+function members:rows(db) end
+
+---Iterates over rows as separate values.
+---```lua
+---for id, title in Book:select("id", "title"):filter("id < 3"):order("id"):tuples() do print(id, title) end
+-----> 1	Typee
+-----> 2	Moby-Dick
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return fun(): ...
+function members:tuples(db) end
+
+---Returns the first value of the selected column, or nil.
+---```lua
+---print(Book:select("title"):order("year"):fetch_value())  --> Typee
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return any
+function members:fetch_value(db) end
+
+---Returns the values of the selected column as a list.
+---```lua
+---print(#Book:select("title"):fetch_values())  --> 3
+---```
+---
+---- Raises `null` if a value is NULL
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return any[]
+function members:fetch_values(db) end
+
+---Returns the values of the selected column as a list in which NULL is `perilune.null`.
+---```lua
+---print(#Book:select("pages"):fetch_optional_values())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return any[]
+function members:fetch_optional_values(db) end
+
+---Returns the values of the selected column as the keys of a table.
+---```lua
+---print(Tag:select("name"):fetch_set().sea)  --> true
+---```
+---
+---- Raises `null` if a value is NULL
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return table<any, true>
+function members:fetch_set(db) end
+
+---Returns the values of a column as a list, of several columns as a list of lists. NULL is `perilune.null`.
+---```lua
+---print(Book:order("id"):pluck("id", "title")[2][2])  --> Moby-Dick
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... string|perilune.expression
+---@return any[]
+function members:pluck(...) end
+
+---Returns how many rows there are.
+---```lua
+---print(Book:filter{ is_read = false }:fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return integer
+function members:fetch_count(db) end
+
+---Returns whether there is no row.
+---```lua
+---print(Book:filter("year > 1900"):is_empty())  --> true
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return boolean
+function members:is_empty(db) end
+
+---Returns whether there is a row.
+---```lua
+---print(Book:filter("year > 1900"):exists())  --> false
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return boolean
+function members:exists(db) end
+
+---Returns the least value of a column or expression.
+---```lua
+---print(Book:min("year"))  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return any
+function members:min(column, db) end
+
+---Returns the greatest value of a column or expression.
+---```lua
+---print(Book:max("year"))  --> 1872
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return any
+function members:max(column, db) end
+
+---Returns the sum of the values of a column or expression.
+---```lua
+---print(Book:sum("year"))  --> 5569
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return number?
+function members:sum(column, db) end
+
+---Returns the average of the values of a column or expression.
+---```lua
+---print(Book:average("year"))  --> 1856.3333333333
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return number?
+function members:average(column, db) end
+
+---Returns the sum of the values as a float, 0.0 if there is none of a column or expression.
+---```lua
+---print(Book:total("year"))  --> 5569.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param column string|perilune.expression
+---@param db? perilune.database
+---@return number
+function members:total(column, db) end
+
+---Returns one page of the records, with the number of all rows and pages.
+---```lua
+---local page = Book:order("id"):page(2, 2)
+---print(page.records[1].title, page.count, page.pages)  --> Around the World	3	2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param number integer from 1
+---@param size integer from 1
+---@param db? perilune.database
+---@return { records: perilune.record[], number: integer, size: integer, count: integer, pages: integer }
+function members:page(number, size, db) end
+
+---Iterates over the records in lists of a size, in the order of the key. Rows may be changed and deleted meanwhile.
+---```lua
+---for books in Book:all():in_batches(2) do print(#books) end
+-----> 2
+-----> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param size integer from 1
+---@param db? perilune.database
+---@return fun(): perilune.record[]?
+function members:in_batches(size, db) end
+
+---Updates all rows. Columns are given values or expressions, which see the rows as they were.
+---```lua
+---print(Book:filter{ author_id = 1 }:update_all{ pages = Book.c.pages + 1 }.changed_rows)  --> 2
+---```
+---
+---- Raises `constraint_*` if a constraint is violated
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param changes table<string, any>
+---@param options? { returning?: boolean|string|string[], on_conflict?: string } with `returning` the changed records are returned
+---@return perilune.execute_result|perilune.record[]
+function members:update_all(db, changes, options) end
+
+---Deletes all rows.
+---```lua
+---print(Book:filter{ is_read = true }:delete_all().changed_rows)  --> 1
+---```
+---
+---- Raises `constraint_foreign_key` if other rows refer to one of these
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@param options? { returning?: boolean|string|string[] } with `returning` the deleted records are returned
+---@return perilune.execute_result|perilune.record[]
+function members:delete_all(db, options) end
+
+---Returns `update_all` or `delete_all` as a value, to be printed and executed later.
+---```lua
+---print(Tag:filter_key(1):statement("delete_all"))  --> DELETE FROM "tag" WHERE "tag"."id" = 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param verb "update_all"|"delete_all"
+---@param ... any what the verb takes
+---@return perilune.write_statement
+function members:statement(verb, ...) end
+
+---Returns the SQL of the request, and its arguments with a field `n`.
+---```lua
+---print((Tag:filter{ name = "sea" }:sql()))  --> SELECT * FROM "tag" WHERE "tag"."name" = ?
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return string sql
+---@return table arguments
+function members:sql(db) end
+
+---Returns how SQLite would run the request. Printed, the plan is a tree.
+---```lua
+---print(Book:filter_key(1):explain())  --> └─ SEARCH book USING INTEGER PRIMARY KEY (rowid=?)
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param db? perilune.database
+---@return perilune.query_plan
+function members:explain(db) end
+
+---Returns the request with names for values that are given when it runs: `:name` in SQL text, or `perilune.parameter`.
+---```lua
+---local by_year = Book:filter("year > :year"):prepare()
+---print(by_year:fetch_count{ year = 1850 }, by_year:fetch_count{ year = 1870 })  --> 2	1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@return perilune.prepared_request
+function members:prepare() end
+
+---Observes what the request fetches: see `db:observe`.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(#observation:next())  --> 2
+---observation:cancel()
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---- To be called outside blocks
+---@param db? perilune.database
+---@param callback? fun(records: perilune.record[])
+---@param options? perilune.observation_options
+---@return perilune.observation
+function members:observe(db, callback, options) end
+
+---Links records to the record that the request belongs to, through a table of links. Those that are linked already stay as they are.
+---```lua
+---Book:find(1):tags():add(Tag:find(2))
+---print(Book:find(1):tags():fetch_count())  --> 2
+---```
+---
+---- Raises `usage` if the request does not come from an association through links
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.record|any records or keys
+function members:add(...) end
+
+---Removes links to records, which stay; returns how many there were.
+---```lua
+---print(Book:find(1):tags():remove(1))  --> 1
+---```
+---
+---- Raises `usage` if the request does not come from an association through links
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param ... perilune.record|any records or keys
+---@return integer
+function members:remove(...) end
+
+---Makes the links exactly those of a list.
+---```lua
+---Book:find(1):tags():replace{ 2 }
+---print(Book:find(1):tags():pluck("name")[1])  --> travel
+---```
+---
+---- Raises `usage` if the request does not come from an association through links
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param list (perilune.record|any)[] records or keys
+---@param db? perilune.database
+function members:replace(list, db) end
+
+---Makes an association. Each row has a foreign key to a row of the other class.
+---```lua
+---Book.writer = Book:belongs_to(Author)
+---print(Book:including_required(Book.writer):find(1).writer.name)  --> Herman Melville
+---```
+---
+---- Raises `argument` if an option is not valid
+---- Raises `unknown_option` if an option does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
+---@param options? perilune.association_options
+---@return perilune.association
+function members:belongs_to(target, options) end
+
+---Makes an association. One row of the other class at most has a foreign key to each row. Where the keys allow several, the first by the order of the association, then by the key, counts.
+---```lua
+---Author.debut = Author:has_one(Book)
+---print(Author:including_optional(Author.debut):find(1).debut.title)  --> Typee
+---```
+---
+---- Raises `argument` if an option is not valid
+---- Raises `unknown_option` if an option does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
+---@param options? perilune.association_options
+---@return perilune.association
+function members:has_one(target, options) end
+
+---Makes an association. Rows of the other class have a foreign key to each row.
+---```lua
+---Author.works = Author:has_many(Book)
+---print(#Author:including_all(Author.works):find(1).works)  --> 2
+---```
+---
+---- Raises `argument` if an option is not valid
+---- Raises `unknown_option` if an option does not exist
+---- Raises `argument` if an argument has the wrong type
+---- Raises `unknown_column` if there is no such column
+---- Raises `unknown_table` if the table does not exist
+---@param target perilune.record_class|perilune.common_table|string a class, a common table, or the name of a table
+---@param options? perilune.association_options
+---@return perilune.association
+function members:has_many(target, options) end
+
+end
+
+do
+---A request with named parameters. Each method takes a database, which may be left out, and a table of values by name.
+---@class perilune.prepared_request
+local members = {}
+
+---Returns all records.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(#prepared:fetch_all{ name = "sea" })  --> 1
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return perilune.record[]
+function members:fetch_all(db, values) end
+
+---Returns the first record, or nil.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:fetch_one{ name = "sea" }.name)  --> sea
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return perilune.record?
+function members:fetch_one(db, values) end
+
+---Returns how many rows there are.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:fetch_count{ name = "sea" })  --> 1
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return integer
+function members:fetch_count(db, values) end
+
+---Returns whether there is no row.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:is_empty{ name = "sea" })  --> false
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return boolean
+function members:is_empty(db, values) end
+
+---Returns whether there is a row.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:exists{ name = "sea" })  --> true
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return boolean
+function members:exists(db, values) end
+
+---Returns the first value of the selected column, or nil.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(prepared:fetch_value{ name = "sea" })  --> sea
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return any
+function members:fetch_value(db, values) end
+
+---Returns the values of the selected column as a list.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(#prepared:fetch_values{ name = "sea" })  --> 1
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return any[]
+function members:fetch_values(db, values) end
+
+---Returns the values of the selected column, in which NULL is `perilune.null`.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(#prepared:fetch_optional_values{ name = "sea" })  --> 1
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return any[]
+function members:fetch_optional_values(db, values) end
+
+---Returns the values of the selected column as the keys of a table.
+---```lua
+---local prepared = Tag:select("name"):filter("name = :name"):prepare()
+---print(prepared:fetch_set{ name = "sea" }.sea)  --> true
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return table<any, true>
+function members:fetch_set(db, values) end
+
+---Iterates over the records.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---for tag in prepared:rows{ name = "sea" } do print(tag.id) end  --> 1
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return fun(): perilune.record?
+function members:rows(db, values) end
+
+---Iterates over rows as separate values.
+---```lua
+---local prepared = Tag:select("id", "name"):filter("name = :name"):prepare()
+---for id, name in prepared:tuples{ name = "sea" } do print(id, name) end  --> 1	sea
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return fun(): ...
+function members:tuples(db, values) end
+
+---Deletes all rows.
+---```lua
+---local prepared = Tag:filter("name = :name"):prepare()
+---print(prepared:delete_all{ name = "sea" }.changed_rows)  --> 1
+---```
+---
+---- Raises `unknown_parameter` if the request has no such parameter
+---- Raises `argument` if an argument has the wrong type
+---@param db? perilune.database
+---@param values? table<string, any>
+---@return perilune.execute_result
+function members:delete_all(db, values) end
+
+end
+
+---A common table: a request whose rows can be associated.
+---@class perilune.common_table: perilune.request
+---@field c table<string, perilune.expression> the columns
+
+do
+---@class perilune.expression
+---@operator add(any): perilune.expression
+---@operator sub(any): perilune.expression
+---@operator mul(any): perilune.expression
+---@operator div(any): perilune.expression
+---@operator mod(any): perilune.expression
+---@operator idiv(any): perilune.expression
+---@operator pow(any): perilune.expression
+---@operator unm: perilune.expression
+---@operator concat(any): perilune.expression
+---@operator band(any): perilune.expression
+---@operator bor(any): perilune.expression
+---@operator bnot: perilune.expression
+local members = {}
+
+---Is equal to a value; `perilune.null` means `is_null`.
+---```lua
+---print(Book:filter(Book.c.year:eq(1851)):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:eq(value) end
+
+---Differs from a value; `perilune.null` means `is_not_null`.
+---```lua
+---print(Book:filter(Book.c.year:ne(1851)):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:ne(value) end
+
+---Is less than a value.
+---```lua
+---print(Book:filter(Book.c.year:lt(1851)):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:lt(value) end
+
+---Is at most a value.
+---```lua
+---print(Book:filter(Book.c.year:le(1851)):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:le(value) end
+
+---Is greater than a value.
+---```lua
+---print(Book:filter(Book.c.year:gt(1851)):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:gt(value) end
+
+---Is at least a value.
+---```lua
+---print(Book:filter(Book.c.year:ge(1851)):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:ge(value) end
+
+---Is the same as a value, where NULL is the same as NULL.
+---```lua
+---print(Author:filter(Author.c.country:is("US")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:is(value) end
+
+---Is not the same as a value, where NULL differs from any value.
+---```lua
+---print(Author:filter(Author.c.country:is_not("US")):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:is_not(value) end
+
+---Is NULL.
+---```lua
+---print(Author:filter(Author.c.country:is_null()):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:is_null() end
+
+---Is not NULL.
+---```lua
+---print(Author:filter(Author.c.country:is_not_null()):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:is_not_null() end
+
+---Lies between two values, which are included.
+---```lua
+---print(Book:filter(Book.c.year:between(1846, 1851)):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param low any
+---@param high any
+---@return perilune.expression
+function members:between(low, high) end
+
+---Is one of a list, or of the values that a request selects.
+---```lua
+---print(Book:filter(Book.c.id:is_in{ 1, 3 }):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param list any[]|perilune.request
+---@return perilune.expression
+function members:is_in(list) end
+
+---Is none of a list, or of the values that a request selects.
+---```lua
+---print(Book:filter(Book.c.id:is_not_in{ 1, 3 }):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param list any[]|perilune.request
+---@return perilune.expression
+function members:is_not_in(list) end
+
+---Matches a pattern of `LIKE`, in which `%` is any text and `_` any character.
+---```lua
+---print(Book:filter(Book.c.title:like("M%")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param pattern string|perilune.expression
+---@param escape? string the character that makes the next one mean itself
+---@return perilune.expression
+function members:like(pattern, escape) end
+
+---Matches a pattern of `GLOB`, in which `*` is any text.
+---```lua
+---print(Book:filter(Book.c.title:glob("M*")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param pattern string|perilune.expression
+---@return perilune.expression
+function members:glob(pattern) end
+
+---Calls the function `regexp`, which the script adds.
+---```lua
+---print((Book:filter(Book.c.title:regexp("^M")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" REGEXP ?
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param pattern string|perilune.expression
+---@return perilune.expression
+function members:regexp(pattern) end
+
+---Matches a pattern of full-text search.
+---```lua
+---print((Book:filter(Book.c.title:match("whale")):sql()))  --> SELECT * FROM "book" WHERE "book"."title" MATCH ?
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param pattern string|perilune.expression
+---@return perilune.expression
+function members:match(pattern) end
+
+---Contains a text, in which `%` and `_` mean themselves.
+---```lua
+---print(Book:filter(Book.c.title:contains("the")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param text string
+---@return perilune.expression
+function members:contains(text) end
+
+---Starts with a text.
+---```lua
+---print(Book:filter(Book.c.title:starts_with("Around")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param text string
+---@return perilune.expression
+function members:starts_with(text) end
+
+---Ends with a text.
+---```lua
+---print(Book:filter(Book.c.title:ends_with("Dick")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param text string
+---@return perilune.expression
+function members:ends_with(text) end
+
+---The value, compared and ordered by a collation.
+---```lua
+---print(Tag:filter(Tag.c.name:collating("nocase"):eq("SEA")):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@return perilune.expression
+function members:collating(name) end
+
+---The value under a name.
+---```lua
+---print(Book:select(Book.c.year:as("y")):order("id"):fetch_one().y)  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@return perilune.expression
+function members:as(name) end
+
+---Orders from the least to the greatest.
+---```lua
+---print(Book:order(Book.c.year:asc()):fetch_one().year)  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:asc() end
+
+---Orders from the greatest to the least.
+---```lua
+---print(Book:order(Book.c.year:desc()):fetch_one().year)  --> 1872
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:desc() end
+
+---Orders NULL before all values.
+---```lua
+---print(Book:order(Book.c.pages:nulls_first()):fetch_one().title)  --> Around the World
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:nulls_first() end
+
+---Orders NULL behind all values.
+---```lua
+---print(Book:order(Book.c.pages:nulls_last()):fetch_one().title)  --> Typee
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:nulls_last() end
+
+---Converts to `"integer"`, `"real"`, `"text"`, `"blob"` or `"numeric"`.
+---```lua
+---print(Book:select(Book.c.year:cast("text")):order("id"):fetch_value())  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param type "integer"|"real"|"text"|"blob"|"numeric"
+---@return perilune.expression
+function members:cast(type) end
+
+---The value over a window, which is SQL.
+---```lua
+---print(Book:select(Book.c.id:sum():over("ORDER BY id")):order("id"):fetch_values()[3])  --> 6
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param window? string `"PARTITION BY country ORDER BY name"`
+---@return perilune.expression
+function members:over(window) end
+
+---An aggregate of the rows that satisfy a condition.
+---```lua
+---print(Book:select(Book.c.id:count():where(Book.c.year:gt(1850))):fetch_value())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param condition perilune.expression
+---@return perilune.expression
+function members:where(condition) end
+
+---How many values are not NULL.
+---```lua
+---print(Book:select(Book.c.pages:count()):fetch_value())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:count() end
+
+---How many different values there are.
+---```lua
+---print(Book:select(Book.c.author_id:count_distinct()):fetch_value())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:count_distinct() end
+
+---The sum of the values.
+---```lua
+---print(Book:select(Book.c.pages:sum()):fetch_value())  --> 961
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:sum() end
+
+---The sum of the different values.
+---```lua
+---print(Book:select(Book.c.author_id:sum_distinct()):fetch_value())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:sum_distinct() end
+
+---The sum of the values as a float.
+---```lua
+---print(Book:select(Book.c.pages:total()):fetch_value())  --> 961.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:total() end
+
+---The average of the values.
+---```lua
+---print(Book:select(Book.c.pages:average()):fetch_value())  --> 480.5
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:average() end
+
+---The least value.
+---```lua
+---print(Book:select(Book.c.year:min()):fetch_value())  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:min() end
+
+---The greatest value.
+---```lua
+---print(Book:select(Book.c.year:max()):fetch_value())  --> 1872
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:max() end
+
+---All values in one text.
+---```lua
+---print(Tag:select(Tag.c.name:group_concat("+")):fetch_value())  --> sea+travel
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param separator? string a comma by default
+---@return perilune.expression
+function members:group_concat(separator) end
+
+---All values as a JSON array.
+---```lua
+---print(Tag:select(Tag.c.name:json_group_array()):fetch_value())  --> ["sea","travel"]
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:json_group_array() end
+
+---The value at a path of a JSON text: `"$.city"`, a name, or a position from 1.
+---```lua
+---print(Tag:select(perilune.value('{"city":"Paris"}'):json("$.city")):fetch_value())  --> Paris
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path string|integer
+---@return perilune.expression
+function members:json(path) end
+
+---The text of a full-text column with marks around what was found.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---local BookText = perilune.record("book_text")
+---print((BookText:matching("dick"):select(BookText.c.title:highlight("[", "]")):fetch_value()))  --> Moby-[Dick]
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param before? string `"<b>"` by default
+---@param after? string `"</b>"` by default
+---@return perilune.expression
+function members:highlight(before, after) end
+
+---The part of a full-text column around what was found.
+---```lua
+---db:create_fts5("book_text", { synchronize_with = "book", columns = { "title" } })
+---local BookText = perilune.record("book_text")
+---print((BookText:matching("dick"):select(BookText.c.title:snippet("[", "]")):fetch_value()))  --> Moby-[Dick]
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param before? string `"<b>"` by default
+---@param after? string `"</b>"` by default
+---@param ellipsis? string `"…"` by default
+---@param tokens? integer at most this many words, up to 64; 16 by default
+---@return perilune.expression
+function members:snippet(before, after, ellipsis, tokens) end
+
+---The date in a format of SQL's `strftime`.
+---```lua
+---print(Author:select(Author.c.born:strftime("%d.%m.%Y")):order("id"):fetch_value())  --> 01.08.1819
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param format string|perilune.expression
+---@return perilune.expression
+function members:strftime(format) end
+
+---SQL's `lower`.
+---```lua
+---print(Tag:select(Tag.c.name:lower()):order("id"):fetch_value())  --> sea
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:lower() end
+
+---SQL's `upper`.
+---```lua
+---print(Tag:select(Tag.c.name:upper()):order("id"):fetch_value())  --> SEA
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:upper() end
+
+---SQL's `length`.
+---```lua
+---print(Tag:select(Tag.c.name:length()):order("id"):fetch_value())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:length() end
+
+---SQL's `trim`.
+---```lua
+---print(Tag:select(Tag.c.name:trim("a")):order("id"):fetch_value())  --> se
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param characters? string
+---@return perilune.expression
+function members:trim(characters) end
+
+---SQL's `ltrim`.
+---```lua
+---print(Tag:select(Tag.c.name:ltrim("s")):order("id"):fetch_value())  --> ea
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param characters? string
+---@return perilune.expression
+function members:ltrim(characters) end
+
+---SQL's `rtrim`.
+---```lua
+---print(Tag:select(Tag.c.name:rtrim("a")):order("id"):fetch_value())  --> se
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param characters? string
+---@return perilune.expression
+function members:rtrim(characters) end
+
+---SQL's `replace`.
+---```lua
+---print(Tag:select(Tag.c.name:replace("s", "t")):order("id"):fetch_value())  --> tea
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param part string|perilune.expression
+---@param by string|perilune.expression
+---@return perilune.expression
+function members:replace(part, by) end
+
+---SQL's `substr`, from position 1.
+---```lua
+---print(Tag:select(Tag.c.name:substr(2, 2)):order("id"):fetch_value())  --> ea
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param first integer
+---@param count? integer
+---@return perilune.expression
+function members:substr(first, count) end
+
+---SQL's `instr`: the position of a part, 0 if there is none.
+---```lua
+---print(Tag:select(Tag.c.name:instr("a")):order("id"):fetch_value())  --> 3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param part string|perilune.expression
+---@return perilune.expression
+function members:instr(part) end
+
+---SQL's `hex`.
+---```lua
+---print(Tag:select(Tag.c.name:hex()):order("id"):fetch_value())  --> 736561
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:hex() end
+
+---SQL's `unicode`: the code of the first character.
+---```lua
+---print(Tag:select(Tag.c.name:unicode()):order("id"):fetch_value())  --> 115
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:unicode() end
+
+---SQL's `typeof`.
+---```lua
+---print(Tag:select(Tag.c.name:typeof()):order("id"):fetch_value())  --> text
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:typeof() end
+
+---SQL's `quote`: the value as an SQL literal.
+---```lua
+---print(Tag:select(Tag.c.name:quote()):order("id"):fetch_value())  --> 'sea'
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:quote() end
+
+---SQL's `abs`.
+---```lua
+---print(Tag:select((-Tag.c.id):abs()):order("id"):fetch_value())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:abs() end
+
+---SQL's `round`.
+---```lua
+---print(Tag:select(perilune.value(1.25):round(1)):fetch_value())  --> 1.3
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param digits? integer
+---@return perilune.expression
+function members:round(digits) end
+
+---SQL's `sign`.
+---```lua
+---print(Tag:select((-Tag.c.id):sign()):order("id"):fetch_value())  --> -1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:sign() end
+
+---SQL's `ceil`.
+---```lua
+---print(Tag:select(perilune.value(1.5):ceil()):fetch_value())  --> 2.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:ceil() end
+
+---SQL's `floor`.
+---```lua
+---print(Tag:select(perilune.value(1.5):floor()):fetch_value())  --> 1.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:floor() end
+
+---SQL's `trunc`.
+---```lua
+---print(Tag:select(perilune.value(-1.5):trunc()):fetch_value())  --> -1.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:trunc() end
+
+---SQL's `sqrt`.
+---```lua
+---print(Tag:select(perilune.value(9):sqrt()):fetch_value())  --> 3.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:sqrt() end
+
+---SQL's `pow`.
+---```lua
+---print(Tag:select(perilune.value(2):pow(3)):fetch_value())  --> 8.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param exponent any
+---@return perilune.expression
+function members:pow(exponent) end
+
+---SQL's `exp`.
+---```lua
+---print(Tag:select(perilune.value(0):exp()):fetch_value())  --> 1.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:exp() end
+
+---SQL's `ln`.
+---```lua
+---print(Tag:select(perilune.value(1):ln()):fetch_value())  --> 0.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:ln() end
+
+---SQL's `log10`.
+---```lua
+---print(Tag:select(perilune.value(100):log10()):fetch_value())  --> 2.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:log10() end
+
+---SQL's `log2`.
+---```lua
+---print(Tag:select(perilune.value(8):log2()):fetch_value())  --> 3.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:log2() end
+
+---SQL's `mod`.
+---```lua
+---print(Tag:select(perilune.value(7):mod(4)):fetch_value())  --> 3.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param divisor any
+---@return perilune.expression
+function members:mod(divisor) end
+
+---SQL's `coalesce`: the first value that is not NULL.
+---```lua
+---print(Author:select(Author.c.country:coalesce("?")):order("id"):fetch_values()[3])  --> ?
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param ... any
+---@return perilune.expression
+function members:coalesce(...) end
+
+---SQL's `ifnull`: the value instead of NULL.
+---```lua
+---print(Author:select(Author.c.country:ifnull("?")):order("id"):fetch_values()[3])  --> ?
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:ifnull(value) end
+
+---SQL's `nullif`: NULL instead of the value.
+---```lua
+---print(Tag:select(Tag.c.name:nullif("sea")):order("id"):fetch_value())  --> nil
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expression
+function members:nullif(value) end
+
+---SQL's `iif`: the first value if the condition is true, else the second.
+---```lua
+---print(Book:select(Book.c.year:gt(1850):iif("new", "old")):order("id"):fetch_value())  --> old
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@param otherwise any
+---@return perilune.expression
+function members:iif(value, otherwise) end
+
+---SQL's `likely`: tells the planner that the condition is usually true.
+---```lua
+---print(Book:filter(Book.c.year:gt(1850):likely()):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:likely() end
+
+---SQL's `unlikely`: tells the planner that the condition is usually false.
+---```lua
+---print(Book:filter(Book.c.year:gt(1850):unlikely()):fetch_count())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:unlikely() end
+
+---SQL's `date`, with modifiers.
+---```lua
+---print(Author:select(Author.c.born:date("+1 day")):order("id"):fetch_value())  --> 1819-08-02
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param ... any
+---@return perilune.expression
+function members:date(...) end
+
+---SQL's `time`, with modifiers.
+---```lua
+---print(Author:select(Author.c.born:time("+1 hour")):order("id"):fetch_value())  --> 01:00:00
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param ... any
+---@return perilune.expression
+function members:time(...) end
+
+---SQL's `datetime`, with modifiers.
+---```lua
+---print(Author:select(Author.c.born:datetime("+1 hour")):order("id"):fetch_value())  --> 1819-08-01 01:00:00
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param ... any
+---@return perilune.expression
+function members:datetime(...) end
+
+---SQL's `julianday`, with modifiers.
+---```lua
+---print(Tag:select(perilune.value("2000-01-01"):julianday()):fetch_value())  --> 2451544.5
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param ... any
+---@return perilune.expression
+function members:julianday(...) end
+
+---SQL's `unixepoch`, with modifiers.
+---```lua
+---print(Tag:select(perilune.value("1970-01-02"):unixepoch()):fetch_value())  --> 86400
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param ... any
+---@return perilune.expression
+function members:unixepoch(...) end
+
+---SQL's `json_extract`.
+---```lua
+---print(Tag:select(perilune.value('{"a":[1,2]}'):json_extract("$.a[1]")):fetch_value())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path string
+---@return perilune.expression
+function members:json_extract(path) end
+
+---SQL's `json_type`.
+---```lua
+---print(Tag:select(perilune.value('{"a":[1,2]}'):json_type("$.a")):fetch_value())  --> array
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path? string
+---@return perilune.expression
+function members:json_type(path) end
+
+---SQL's `json_array_length`.
+---```lua
+---print(Tag:select(perilune.value('{"a":[1,2]}'):json_array_length("$.a")):fetch_value())  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path? string
+---@return perilune.expression
+function members:json_array_length(path) end
+
+---SQL's `json_set`: sets a member, whether it is there or not.
+---```lua
+---print(Tag:select(perilune.value('{"a":1}'):json_set("$.b", 2)):fetch_value())  --> {"a":1,"b":2}
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path string
+---@param value any
+---@return perilune.expression
+function members:json_set(path, value) end
+
+---SQL's `json_insert`: adds a member that is not there.
+---```lua
+---print(Tag:select(perilune.value('{"a":1}'):json_insert("$.a", 2)):fetch_value())  --> {"a":1}
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path string
+---@param value any
+---@return perilune.expression
+function members:json_insert(path, value) end
+
+---SQL's `json_replace`: changes a member that is there.
+---```lua
+---print(Tag:select(perilune.value('{"a":1}'):json_replace("$.a", 2)):fetch_value())  --> {"a":2}
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path string
+---@param value any
+---@return perilune.expression
+function members:json_replace(path, value) end
+
+---SQL's `json_remove`.
+---```lua
+---print(Tag:select(perilune.value('{"a":1}'):json_remove("$.a")):fetch_value())  --> {}
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param path string
+---@return perilune.expression
+function members:json_remove(path) end
+
+---SQL's `json_patch`.
+---```lua
+---print(Tag:select(perilune.value('{"a":1}'):json_patch('{"b":2}')):fetch_value())  --> {"a":1,"b":2}
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param patch string|perilune.expression
+---@return perilune.expression
+function members:json_patch(patch) end
+
+---SQL's `json_valid`.
+---```lua
+---print(Tag:select(perilune.value("{}"):json_valid()):fetch_value())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@return perilune.expression
+function members:json_valid() end
+
+end
+
+---What associations are made of.
+---@class perilune.association_options
+---@field columns? string|string[] the foreign key, where the schema has several
+---@field referenced? string|string[] the columns that it refers to
+---@field name? string what the association is called; by default the field that it is stored in
+---@field singular? string the name of one of its rows, for annotations such as `book_count`
+---@field through? perilune.association an association of this class that leads to a third one
+---@field using? perilune.association an association of the third class that leads to the target
+
+do
+---An association. Beside these methods it has those of requests that derive, such as `filter` and `order`. Called with a record, or as
+---a method of one, it returns the request for the rows that belong to it.
+---@class perilune.association
+---@field c table<string, perilune.expression> the columns of the rows that it leads to, for requests that join it
+---@overload fun(record: perilune.record, db?: perilune.database): perilune.request
+local members = {}
+
+---Returns how many rows belong to each row, as an expression.
+---```lua
+---print(Author:annotated_with(Author.books:count()):find(1).book_count)  --> 2
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@return perilune.expression
+function members:count() end
+
+---Returns whether no rows belong to a row, as a condition.
+---```lua
+---print(Author:having(Author.books:is_empty()):fetch_one().name)  --> Ada Lovelace
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@return perilune.expression
+function members:is_empty() end
+
+---Returns the least value of a column of the rows that belong to each row, as an expression.
+---```lua
+---print(Author:annotated_with(Author.books:min("year"):as("result")):find(1).result)  --> 1846
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@param column string|perilune.expression
+---@return perilune.expression
+function members:min(column) end
+
+---Returns the greatest value of a column of the rows that belong to each row, as an expression.
+---```lua
+---print(Author:annotated_with(Author.books:max("year"):as("result")):find(1).result)  --> 1851
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@param column string|perilune.expression
+---@return perilune.expression
+function members:max(column) end
+
+---Returns the sum of a column of the rows that belong to each row, as an expression.
+---```lua
+---print(Author:annotated_with(Author.books:sum("year"):as("result")):find(1).result)  --> 3697
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@param column string|perilune.expression
+---@return perilune.expression
+function members:sum(column) end
+
+---Returns the average of a column of the rows that belong to each row, as an expression.
+---```lua
+---print(Author:annotated_with(Author.books:average("year"):as("result")):find(1).result)  --> 1848.5
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@param column string|perilune.expression
+---@return perilune.expression
+function members:average(column) end
+
+---Returns the sum as a float of a column of the rows that belong to each row, as an expression.
+---```lua
+---print(Author:annotated_with(Author.books:total("year"):as("result")):find(1).result)  --> 3697.0
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@param column string|perilune.expression
+---@return perilune.expression
+function members:total(column) end
+
+---Returns the association under another name, so that a request can include it twice.
+---```lua
+---local old = Author.books:filter("year < 1850"):as("old_books")
+---local author = Author:including_all(Author.books, old):find(1)
+---print(#author.books, #author.old_books)  --> 2	1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@param name string
+---@return perilune.association
+function members:as(name) end
+
+---Returns the association without the default request of the class that it leads to.
+---```lua
+---Book.requests.default = function(self) return self:filter{ is_read = true } end
+---print(Author:having(Author.books:unscoped():count():eq(2)):fetch_count())  --> 1
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---- Raises `not_fetched` if the association is used as if its rows were there
+---@return perilune.association
+function members:unscoped() end
+
+end
+
+do
+---A date and time.
+---@class perilune.date
+---@field year integer
+---@field month integer from 1
+---@field day integer from 1
+---@field hour integer
+---@field minute integer
+---@field second integer
+---@field millisecond integer the fraction of the second, in milliseconds
+---@field microsecond integer the fraction of the second, in microseconds
+---@field weekday integer from 0, Sunday, to 6, Saturday
+---@field day_of_year integer from 1
+---@field unix number seconds since 1970, with a fraction
+---@field unix_seconds integer whole seconds since 1970
+---@field julian_day number
+---@operator add(number): perilune.date
+---@operator sub(number): perilune.date
+local members = {}
+
+---Returns the date as text: in a format with `%`, as `os.date` has it, or in a named one.
+---```lua
+---print(perilune.date("2026-03-01T18:30:00Z"):format("%d.%m.%Y"))  --> 01.03.2026
+---```
+---
+---- Raises `argument` if the format is unknown
+---@param format? perilune.date_format by default as databases store it
+---@return string
+function members:format(format) end
+
+---Returns the date as ISO 8601 text in UTC.
+---```lua
+---print(perilune.date("2026-03-01"):iso8601())  --> 2026-03-01T00:00:00.000Z
+---```
+---@return string
+function members:iso8601() end
+
+---Returns another date, moved by years, months, days, hours, minutes, seconds, milliseconds and microseconds. A day beyond
+---the end of the month runs on into the next one, as in SQLite.
+---```lua
+---print(perilune.date("2026-01-31"):add{ months = 1 }.day)  --> 3
+---```
+---
+---- Raises `argument` if a span is unknown or not a number
+---- Raises `date` if the result is out of range
+---@param spans { years?: integer, months?: integer, days?: integer, hours?: integer, minutes?: integer, seconds?: number, milliseconds?: integer, microseconds?: integer }
+---@return perilune.date
+function members:add(spans) end
+
+---Returns the beginning of the year, month, day, hour, minute or second of the date.
+---```lua
+---print(perilune.date("2026-03-18"):start_of("month").day)  --> 1
+---```
+---
+---- Raises `argument` if the unit is unknown
+---@param unit "year"|"month"|"day"|"hour"|"minute"|"second"
+---@return perilune.date
+function members:start_of(unit) end
+
+---Returns the seconds from another date to this one.
+---```lua
+---print(perilune.date("2026-03-02"):seconds_since("2026-03-01"))  --> 86400.0
+---```
+---
+---- Raises `conversion` if `other` is not a date
+---@param other perilune.date|string|number
+---@return number
+function members:seconds_since(other) end
+
+---Returns the parts of the date.
+---```lua
+---print(perilune.date("2026-03-01T18:30:00Z"):components("HM"))  --> 18:30
+---```
+---
+---- Raises `argument` if the format is unknown
+---@param format? perilune.date_format which parts; by default all
+---@return perilune.date_components
+function members:components(format) end
+
+end
+
+do
+---Makes dates: `perilune.date(value)`. It is also a type: `row:get("born", perilune.date)`.
+---@class perilune.date_type
+---@field name string
+---@overload fun(value: string|number|perilune.date|perilune.date_components|table): perilune.date
+local members = {}
+
+---Returns the current date and time, as `perilune.now` does.
+---```lua
+---print(perilune.date.now().year >= 2020)  --> true
+---```
+---@return perilune.date
+function members.now() end
+
+---Returns the date of Unix seconds.
+---```lua
+---print(perilune.date.from_unix(86400).day)  --> 2
+---```
+---
+---- Raises `date` if the date is out of range
+---- Raises `conversion` if `seconds` is not a number
+---@param seconds number
+---@return perilune.date
+function members.from_unix(seconds) end
+
+---Returns the date of a Julian day.
+---```lua
+---print(perilune.date.from_julian_day(2440587.5).year)  --> 1970
+---```
+---
+---- Raises `date` if the date is out of range
+---- Raises `conversion` if `day` is not a number
+---@param day number
+---@return perilune.date
+function members.from_julian_day(day) end
+
+---Converts a stored value, as types do.
+---```lua
+---print(perilune.date:from_database("2026-03-01").month)  --> 3
+---```
+---@param value any
+---@return perilune.date? date
+---@return string? message what is wrong with the value
+function members:from_database(value) end
+
+---Returns whether a value is a date.
+---```lua
+---print(perilune.date.is(perilune.now()), perilune.date.is("2026-03-01"))  --> true	false
+---```
+---@param value any
+---@return boolean
+function members.is(value) end
+
+end
+
+do
+---Parts of a date or time: a day without a time, or a time of day.
+---@class perilune.date_components
+---@field year integer?
+---@field month integer?
+---@field day integer?
+---@field hour integer?
+---@field minute integer?
+---@field second integer?
+---@field microsecond integer?
+---@field zone_in_minutes integer? the offset from UTC
+---@field format perilune.date_format which parts there are
+local members = {}
+
+---Returns the parts as text.
+---```lua
+---print(perilune.date_components("12:30"):text("HMS"))  --> 12:30:00
+---```
+---
+---- Raises `argument` if the format is unknown
+---- Raises `date` if the parts do not fit
+---@param format? perilune.date_format by default that of the parts
+---@return string
+function members:text(format) end
+
+---Returns the date that the parts are of; a time of day is one of January 1, 2000.
+---```lua
+---print(perilune.date_components("2026-03-01"):date().month)  --> 3
+---```
+---
+---- Raises `date` if the parts are not a date
+---@return perilune.date
+function members:date() end
+
+end
+
+do
+---Makes parts of dates: `perilune.date_components("12:30")`. It is also a type.
+---@class perilune.date_components_type
+---@field name string
+---@overload fun(value: string|perilune.date|perilune.date_components|table): perilune.date_components
+local members = {}
+
+---Converts a stored value, as types do.
+---```lua
+---print(perilune.date_components:from_database("12:30").hour)  --> 12
+---```
+---@param value any
+---@return perilune.date_components? parts
+---@return string? message what is wrong with the value
+function members:from_database(value) end
+
+---Returns whether a value holds parts of a date.
+---```lua
+---print(perilune.date_components.is(perilune.date_components("12:30")))  --> true
+---```
+---@param value any
+---@return boolean
+function members.is(value) end
+
+end
+
+---@class perilune.transaction_observer_options
+---@field on_change? fun(event: perilune.change_event) called for each changed row, once its statement has succeeded; must not use the database
+---@field will_commit? fun() may raise, which rolls back and is the error of the commit; must not use the database
+---@field did_commit? fun(db: perilune.database)
+---@field did_rollback? fun(db: perilune.database)
+---@field tables? string|perilune.record_class|(string|perilune.record_class)[] limits `on_change` to these tables
+---@field kinds? string|("insert"|"update"|"delete")[] limits `on_change` to these kinds
+
+---A changed row.
+---@class perilune.change_event
+---@field kind "insert"|"update"|"delete"|"many" `"many"` stands for changes of others beyond the 100,000 that are kept
+---@field table string
+---@field row_id integer?
+---@field old perilune.row? the row before the change
+---@field new perilune.row? the row after the change
+
+do
+---What `db:observe_transactions` returns. It observes until it is removed, or until the database is closed.
+---@class perilune.transaction_observer
+local members = {}
+
+---Ends the observation.
+---```lua
+---local observer = db:observe_transactions{ on_change = function(event) print(event.kind) end }
+---observer:remove()
+---db:execute("DELETE FROM tag")
+---```
+function members:remove() end
+
+---Returns whether it observes.
+---```lua
+---local observer = db:observe_transactions{ on_change = function() end }
+---print(observer:is_active())  --> true
+---observer:remove()
+---print(observer:is_active())  --> false
+---```
+---@return boolean
+function members:is_active() end
+
+end
+
+---@class perilune.observation_options
+---@field looks_first? boolean true if what there is now is not delivered; false by default
+---@field poll? perilune.duration how often to check whether another process has written; never by default
+---@field on_error? fun(err: perilune.error, retry_in?: number) gets what fetching and the callback raise; fetching is tried again after 1, 2, 4 … 60 seconds
+---@field keeps_alive? boolean false if a script with nothing else to do ends; true by default
+
+do
+---What `db:observe` and `request:observe` return.
+---@class perilune.observation
+local members = {}
+
+---Returns the next value that differs from the last one, and waits for it. It returns nothing once the observation is cancelled.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(#observation:next())  --> 2
+---observation:cancel()
+---```
+---
+---- Raises `usage` if its values go to a callback
+---- Raises `yield` if it cannot wait here
+---- Waits until there is a value
+---- To be called outside blocks
+---@async
+---@return any ...
+function members:next() end
+
+---Checks for a new value without waiting.
+---```lua
+---local observation = Tag:select("name"):observe()
+---print((observation:try_next()))  --> true
+---print((observation:try_next()))  --> false
+---observation:cancel()
+---```
+---
+---- Raises `usage` if its values go to a callback
+---@return boolean is_new
+---@return any ... the value
+function members:try_next() end
+
+---Iterates over values, waiting for each. The loop ends with the observation, and leaving the loop cancels it. A value that is nil is
+---`perilune.null`.
+---```lua
+---for tags in Tag:order("name"):observe():values() do
+---  print(#tags)
+---  if #tags == 3 then break end
+---  db:execute("INSERT INTO tag (name) VALUES ('ships')")
+---end
+-----> 2
+-----> 3
+---```
+---
+---- Raises `usage` if its values go to a callback
+---- Raises `yield` if it cannot wait here
+---- Waits until there is a value
+---- To be called outside blocks
+---@async
+---@return fun(): any
+function members:values() end
+
+---Ends the observation; returns whether it was active.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:cancel(), observation:cancel())  --> true	false
+---```
+---@return boolean was_active
+function members:cancel() end
+
+---Returns whether the observation goes on.
+---```lua
+---local observation = Tag:order("name"):observe()
+---print(observation:is_active())  --> true
+---observation:cancel()
+---```
+---@return boolean
+function members:is_active() end
+
+end
+
+do
+---What `perilune.after`, `perilune.every` and `perilune.on_signal` return.
+---@class perilune.timer
+local members = {}
+
+---Stops calling the function; returns whether it would have been called.
+---```lua
+---local timer = perilune.after("1h", print)
+---print(timer:cancel(), timer:cancel())  --> true	false
+---```
+---@return boolean
+function members:cancel() end
+
+---Returns whether the function will be called.
+---```lua
+---local timer = perilune.after("1h", print)
+---print(timer:is_active())  --> true
+---timer:cancel()
+---```
+---@return boolean
+function members:is_active() end
+
+end
+
+do
+---What `perilune.at` returns.
+---@class perilune.schedule
+local members = {}
+
+---Stops calling the function; returns whether it would have been called.
+---```lua
+---print(perilune.at("@daily", print):cancel())  --> true
+---```
+---@return boolean
+function members:cancel() end
+
+---Returns whether the function will be called.
+---```lua
+---local schedule = perilune.at("@daily", print)
+---schedule:cancel()
+---print(schedule:is_active())  --> false
+---```
+---@return boolean
+function members:is_active() end
+
+---Returns when the function will be called next, or nil.
+---```lua
+---local schedule = perilune.at("30 12 * * *", print)
+---print(schedule:next_time().minute)  --> 30
+---schedule:cancel()
+---```
+---@return perilune.date?
+function members:next_time() end
+
+end
+
+do
+---What `perilune.spawn` returns.
+---@class perilune.task
+local members = {}
+
+---Waits until the function has ended; returns its results, or raises its error.
+---```lua
+---print(perilune.spawn(function() return "done" end):wait())  --> done
+---```
+---
+---- Raises `cancelled` if the task was cancelled
+---- Raises `deadlock` if the tasks would wait for each other
+---- Raises `yield` if it cannot wait here
+---- Waits until the task has ended
+---- To be called outside blocks
+---@async
+---@return any ...
+function members:wait() end
+
+---Cancels the function: what it waits for raises an error of kind `cancelled`. Returns whether it was running.
+---```lua
+---local task = perilune.spawn(function() perilune.sleep("1h") end)
+---print(task:cancel(), task:status())  --> true	cancelled
+---```
+---@return boolean was_running
+function members:cancel() end
+
+---Returns what has become of the function.
+---```lua
+---local task = perilune.spawn(function() perilune.sleep("1ms") end)
+---print(task:status())  --> running
+---task:wait()
+---print(task:status())  --> done
+---```
+---@return "running"|"done"|"failed"|"cancelled"
+function members:status() end
+
+end
+
+---@class perilune.automation_options
+---@field name string
+---@field description? string
+---@field on perilune.automation_trigger what triggers it
+---@field run fun(context: perilune.automation_context)
+---@field when? fun(context: perilune.automation_context): boolean? a guard: the run is skipped unless it returns true
+---@field mode? "single"|"restart"|"queued"|"parallel" what a trigger does during a run; `"single"`, the default, skips it
+---@field max? integer how many runs wait, or run side by side; 10 by default
+---@field retry? integer|{ times?: integer, wait?: perilune.duration, factor?: number } whether a failed run is tried again; as a table three times, after 1 second, then twice as long each time
+---@field keep? integer how many runs are recorded; 100 by default
+---@field enabled? boolean true by default
+---@field db? perilune.database the default database unless given
+
+---Exactly one of `change`, `schedule`, `every` and `event`.
+---@class perilune.automation_trigger
+---@field change? string|perilune.record_class|perilune.request|(string|perilune.record_class)[]|fun(db: perilune.database): ... tables, or what is fetched
+---@field initially? boolean whether the first result of a request or function triggers; false by default
+---@field poll? perilune.duration how often to check whether another process has written
+---@field schedule? string as for `perilune.at`
+---@field every? perilune.duration
+---@field event? string the name that `perilune.emit` is given
+
+---What the functions of an automation get.
+---@class perilune.automation_context
+---@field automation perilune.automation
+---@field trigger { kind: "change"|"schedule"|"every"|"event"|"manual", tables?: string[], due?: string, name?: string, data?: any }
+---@field db perilune.database
+---@field value any what a request or function has fetched
+---@field values table all its results, with a field `n`
+---@field event any the data of `perilune.emit` or `automation:run`
+
+do
+---What `perilune.automation` returns.
+---@class perilune.automation
+---@field name string
+---@field description string?
+local members = {}
+
+---Runs the automation now, including its guard.
+---```lua
+---local automation = perilune.automation{
+---  name = "report", on = { schedule = "@daily" }, run = function(context) print(context.event) end,
+---}
+---automation:run("now")
+---perilune.sleep("20ms")  --> now
+---automation:remove()
+---```
+---
+---- Raises `usage` if the automation has been removed
+---@param data? any `context.event`
+function members:run(data) end
+
+---Returns the last runs, newest first, as rows of `perilune_automation_run`.
+---```lua
+---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---automation:run()
+---perilune.sleep("50ms")
+---print(automation:runs()[1].outcome)  --> succeeded
+---automation:remove()
+---```
+---
+---- Raises `argument` if `count` is not a number
+---@param count? integer 20 by default
+---@return perilune.row[] runs with `started_at`, `duration_ms`, `attempts`, `outcome`, `reason`, `error`, `statements` and `trigger`
+function members:runs(count) end
+
+---Triggers the automation again after `disable`.
+---```lua
+---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---automation:disable()
+---automation:enable()
+---print(automation:is_enabled())  --> true
+---automation:remove()
+---```
+function members:enable() end
+
+---Stops triggering the automation. A run that has begun goes on.
+---```lua
+---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---automation:disable()
+---print(automation:is_enabled())  --> false
+---automation:remove()
+---```
+function members:disable() end
+
+---Returns whether the automation is triggered.
+---```lua
+---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---print(automation:is_enabled())  --> true
+---automation:remove()
+---```
+---@return boolean
+function members:is_enabled() end
+
+---Returns whether a run is going on.
+---```lua
+---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---print(automation:is_running())  --> false
+---automation:remove()
+---```
+---@return boolean
+function members:is_running() end
+
+---Removes the automation, and cancels what runs.
+---```lua
+---local automation = perilune.automation{ name = "report", on = { every = "1h" }, run = function() end }
+---automation:remove()
+---print(#perilune.automations())  --> 0
+---```
+function members:remove() end
+
+end
+
+---An error. Beside these it has what its kind tells, such as `path` or `hook`.
+---@class perilune.error
+---@field kind perilune.error_kind|string
+---@field message string what is wrong, without a position
+---@field file string? the script in which it was raised
+---@field line integer?
+---@field traceback string? the calls that led there
+---@field suggestion string? for an unknown name the nearest one
+---@field name string? for an unknown name that name; for an error of SQLite the name of its code
+---@field sql string? the statement
+---@field offset integer? where in the statement, from 1
+---@field code integer? SQLite's primary result code
+---@field extended_code integer? SQLite's extended result code
+---@field table string? the table whose constraint is violated
+---@field columns string[]? the columns whose constraint is violated
+---@field key any? the key that was not found
+---@field errors { column?: string, message: string }[]? what validation found
+---@field migration string? the migration that failed
+---@field retry_in number? seconds until an observation fetches again
+
+---A value that can be bound to a statement.
+---@alias perilune.argument nil|boolean|number|string|perilune.null|perilune.blob|perilune.date|perilune.date_components|perilune.case|table
+
+---The name of a type, an enum, or a value type: what `row:get`, `db:fetch_value_as` and the option `types` of a record class take.
+---@alias perilune.type "any"|"integer"|"float"|"string"|"boolean"|"date"|"date_components"|perilune.enum|perilune.value_type
+
+---A length of time: seconds, a text such as `"500ms"`, `"2 h"` or `"1.5 m"`, or a table of parts.
+---@alias perilune.duration number|string|{ milliseconds?: number, seconds?: number, minutes?: number, hours?: number, days?: number, weeks?: number }
+
+---@type perilune.database
+db = nil
+
+---What `filter` and `having` take: a table of columns and values, an expression, a key, or SQL with arguments. In a table a list means
+---one of its values, and `perilune.null` means NULL.
+---@alias perilune.condition table<string, any>|perilune.expression|string|integer
+
+---The names of date formats: `"YMD"` is a day, `"HM"` a time of day, `"YMD_HMS"` both.
+---@alias perilune.date_format "YMD"|"YMD_HM"|"YMD_HMS"|"YMD_HMSS"|"HM"|"HMS"|"HMSS"|string
+
+---The kinds of errors. Those of SQLite are its result codes in small letters; `constraint_...` says which constraint.
+---@alias perilune.error_kind "argument"|"unknown_column"|"unknown_table"|"unknown_option"|"unknown_method"|"sql"|"busy"|"readonly"|"interrupt"|"constraint_unique"|"constraint_not_null"|"constraint_check"|"constraint_foreign_key"|"constraint_primary_key"|"record_not_found"|"validation"|"changed_key"|"conversion"|"null"|"closed"|"dead_handle"|"nested_access"|"yield"|"cancelled"|"deadlock"|"timeout"|"memory"|"budget"|"sandbox"|"preview"|"migration"|"definition"|"not_fetched"|"runtime"|"syntax"

@@ -1,0 +1,938 @@
+---@meta _
+-- Made from lib/reference by scripts/reference: not to be edited.
+
+---@class perilune.group_options
+---@field tags? string|string[]
+---@field template? string the layer of data that the database begins with
+---@field database? "memory"|"file"|"empty"|string `"fixture:NAME"` is a copy of a checked-in file
+---@field timeout? perilune.duration
+---@field retry? integer how often a failure is tried again; a pass after one is reported as flaky; 0 by default
+---@field lock? string scenarios with the same lock never run at the same time
+---@field clock? string the time at which the clock is frozen
+---@field seed? integer|string of the random numbers
+---@field max_queries? integer how many statements may run
+---@field no_checks? "allow"|"warn"|"fail" what a scenario without a check is; `"warn"` by default
+---@field grants? perilune.grant|perilune.grant[] lets the scripts that it runs change files and run programs
+
+---The error by which a scenario must fail.
+---@class perilune.expected_failure
+---@field reason? string
+---@field kind? string the kind of the error; `"expectation"` for a check that fails, `"timeout"` for a scenario that takes too long
+---@field code? string the same as `kind`
+---@field message? string a Lua pattern
+---@field pattern? string the same as `message`
+---@field column? string
+---@field table? string
+
+---@class perilune.scenario_options: perilune.group_options
+---@field cases? table[] a scenario for each; `{field}` in the name stands for a value
+---@field fails? string|perilune.expected_failure the reason why it must fail, and by which error
+
+---Defines a scenario: `scenario(name, options, function(t) ... end)`. The options may be left out.
+---@class perilune.scenario
+---@overload fun(name: string, body: fun(t: perilune.t))
+---@overload fun(name: string, options: perilune.scenario_options, body: fun(t: perilune.t))
+scenario = {}
+
+---Defines the only scenario that runs. The run fails in the end, so that it is not forgotten.
+---```lua
+---scenario.only("this one", function(t) check(1 + 1 == 2) end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if an argument has the wrong type
+---- Raises `duplicate` if the name is taken
+---- To be called outside scenarios, while a file is loaded
+---@param name string
+---@param options? perilune.scenario_options may be left out
+---@param body fun(t: perilune.t)
+function scenario.only(name, options, body) end
+
+---Defines a scenario that is not run.
+---```lua
+---scenario.skip("needs the network", "prices are fetched", function(t) end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if an argument has the wrong type
+---- Raises `duplicate` if the name is taken
+---- To be called outside scenarios, while a file is loaded
+---@param reason string
+---@param name string
+---@param options? perilune.scenario_options may be left out
+---@param body? fun(t: perilune.t)
+function scenario.skip(reason, name, options, body) end
+
+---Notes a scenario that is still to be written.
+---```lua
+---scenario.todo("refunds")
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if an argument has the wrong type
+---- Raises `duplicate` if the name is taken
+---- To be called outside scenarios, while a file is loaded
+---@param name string
+function scenario.todo(name) end
+
+do
+---The context of a scenario. Its functions are called with a dot.
+---@class (exact) perilune.t
+---@field db perilune.db the database of the scenario; `t.db.customer` is the record class of a table
+---@field given perilune.given inserts rows: `t.given.customer` takes a text table, a list of tables, or one
+---@field make perilune.make makes whole rows, with the rows that they refer to: `t.make.customer{ name = "Ada" }`
+---@field fix perilune.fixtures the values of fixtures
+---@field clock perilune.clock the time that scripts and SQL see
+---@field effects table<string, perilune.effects> the effects of modules, by their names
+---@field case table the current case
+---@field seed integer of the random numbers
+---@field tmp_dir string a folder for the scenario, which is removed
+local members = {}
+
+---Runs a script in a state of its own on this database. If the script fails, so does the scenario.
+---```lua
+---scenario("a script", function(t)
+---  local result = t.run("scripts/add_customer.lua", { name = "Ada" })
+---  check(result.value == 1 and result.output == "added Ada\n")
+---end)
+---```
+---
+---- Raises `script` if the script fails
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- Waits until the main part of the script has ended
+---- To be called inside a scenario
+---@async
+---@param path string from the folder of the project
+---@param arguments? table a list is passed as on the command line; any other table is the one argument
+---@return perilune.script_result
+function members.run(path, arguments) end
+
+---Runs a script as `t.run` does. If the script fails, the result has the field `error`.
+---```lua
+---scenario("a script that fails", function(t)
+---  local result = t.try_run("scripts/add_customer.lua", {})
+---  check(result.error.kind == "constraint_not_null")
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- Waits until the main part of the script has ended
+---- To be called inside a scenario
+---@async
+---@param path string
+---@param arguments? table
+---@return perilune.script_result
+function members.try_run(path, arguments) end
+
+---Runs the migrations of the project on this database; returns the names of those that have run.
+---```lua
+---scenario("migrating", { database = "empty" }, function(t) check(#t.migrate() == 1) end)
+---```
+---
+---- Raises `unknown_migration` if there is no migration `to`
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@param options? { to?: string } `to` is the last migration to run, or how its name begins
+---@return string[]
+function members.migrate(options) end
+
+---Undoes the last migration by its `down`; returns its name.
+---```lua
+---scenario("undoing", function(t)
+---  check(t.migrate_down() == "0001_customers")
+---  check(not t.db:table_exists("customer"))
+---end)
+---```
+---
+---- Raises `migration` if the migration has no `down`
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@return string?
+function members.migrate_down() end
+
+---Calls a function, and returns what it changes in the database.
+---```lua
+---scenario("changes", function(t)
+---  local changes = t.changes(function() t.db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---  expect(changes):rows [[
+---    | op     | table    | key | name |
+---    | insert | customer | 1   | Ada  |
+---  ]]
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@param f fun()
+---@return perilune.changes
+function members.changes(f) end
+
+---Calls a function, and returns the statements that it runs.
+---```lua
+---scenario("queries", function(t)
+---  expect(t.queries(function() t.db:fetch_all("SELECT * FROM customer") end)):exactly(1)
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@param f fun()
+---@return perilune.queries
+function members.queries(f) end
+
+---Waits until everything that is due now has been done: timers, observations and automations. The clock stays where it is.
+---```lua
+---scenario("observing", function(t)
+---  local count
+---  t.db.customer:all():observe(function(customers) count = #customers end)
+---  t.wait_until_idle()
+---  check(count == 0)
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- Waits until nothing is due
+---- To be called inside a scenario
+---@async
+function members.wait_until_idle() end
+
+---Runs a named part of the scenario. What fails in it is reported with its name.
+---```lua
+---scenario("steps", function(t)
+---  local customer = t.step("a customer signs up", function() return t.make.customer() end)
+---  check(customer.id == 1)
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@generic T
+---@param name string
+---@param f fun(): T
+---@return T
+function members.step(name, f) end
+
+---Adds a remark to the report.
+---```lua
+---scenario("a remark", function(t)
+---  t.note("customers:", t.db.customer:fetch_count())
+---  check(true)
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@param ... any
+function members.note(...) end
+
+---Adds a value to the report: text as it is, any other value as Lua writes it.
+---```lua
+---scenario("an attachment", function(t)
+---  t.attach("schema.sql", t.db:schema_sql())
+---  check(true)
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@param name string
+---@param value any
+function members.attach(name, value) end
+
+---Calls a function when the scenario has ended, also if it fails; the last one first.
+---```lua
+---scenario("cleaning up", function(t)
+---  t.defer(function() os.remove(t.tmp_dir .. "/x") end)
+---  check(true)
+---end)
+---```
+---
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@param f fun()
+function members.defer(f) end
+
+---Ends the scenario here as skipped.
+---```lua
+---scenario("not today", function(t) t.skip("the shop is closed") end)
+---```
+---
+---- Raises `scenario_skip` if always
+---- Raises `usage` if it is called outside of a scenario, or an argument is not valid
+---- To be called inside a scenario
+---@param reason? string
+function members.skip(reason) end
+
+end
+
+do
+---The database of a scenario. The record class of a table has a method `get`, which returns the record with a key or nil.
+---@class perilune.db: perilune.database
+local members = {}
+
+---Returns all rows of a query.
+---```lua
+---scenario("a query", function(t) check(#t.db:query("SELECT * FROM customer") == 0) end)
+---```
+---
+---- Raises `sql` if SQLite refuses the statement
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@param sql string
+---@param ... perilune.argument
+---@return perilune.row[]
+function members:query(sql, ...) end
+
+---Returns the SQL of a table with its indexes and triggers, or that of all tables.
+---```lua
+---scenario("the schema", function(t) expect(t.db:schema("customer")):contains("CREATE TABLE customer") end)
+---```
+---
+---- Raises `unknown_table` if there is no such table
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@param table_name? string
+---@return string
+function members:schema(table_name) end
+
+---Returns `"ok"`, or what SQLite finds wrong with the file and its foreign keys.
+---```lua
+---scenario("integrity", function(t) check(t.db:integrity_check() == "ok") end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@return string
+function members:integrity_check() end
+
+end
+
+---@class perilune.fixtures
+
+---What `t.run` returns.
+---@class (exact) perilune.script_result
+---@field value any what the script returned
+---@field output string what it printed
+---@field error perilune.error?
+---@field changes perilune.changes what it changed in the database
+---@field effects table[] the calls of modules with effects
+---@field queries perilune.queries the statements that it ran
+
+---Changed rows, for `expect(...):rows`. `tostring` returns them as a text table.
+---Statements, for `expect(...):at_most` and the like. `tostring` returns them as lines.
+---@class perilune.queries
+
+do
+---The clock of a scenario. It stands still unless the scenario moves it; waiting takes no real time.
+---@class (exact) perilune.clock
+local members = {}
+
+---Sets the time. What is due by then is called once.
+---```lua
+---scenario("the clock", function(t)
+---  t.clock:set("2026-03-31T18:00:00Z")
+---  check(t.db:fetch_value("SELECT date('now')") == "2026-03-31")
+---end)
+---```
+---
+---- Raises `usage` if the duration cannot be read
+---- Raises `argument` if the date cannot be read
+---- Waits until what is due has been done
+---- To be called inside a scenario
+---@async
+---@param instant string|perilune.date
+---@return perilune.clock
+function members:set(instant) end
+
+---Lets time pass, from one timer to the next.
+---```lua
+---scenario("an hour later", function(t)
+---  local rang = false
+---  perilune.after("1h", function() rang = true end)
+---  t.clock:advance("59m")
+---  check(not rang)
+---  t.clock:advance("1m")
+---  check(rang)
+---end)
+---```
+---
+---- Raises `usage` if the duration cannot be read
+---- Raises `argument` if the date cannot be read
+---- Waits until the timers that were due have been called
+---- To be called inside a scenario
+---@async
+---@param duration perilune.duration
+---@return perilune.clock
+function members:advance(duration) end
+
+---Lets a duration pass with each reading of the clock from now on.
+---```lua
+---scenario("ticking", function(t)
+---  t.clock:tick("1s")
+---  local first = perilune.now()
+---  check(perilune.now():seconds_since(first) == 1)
+---end)
+---```
+---
+---- Raises `usage` if the duration cannot be read
+---- Raises `argument` if the date cannot be read
+---- To be called inside a scenario
+---@param duration perilune.duration
+---@return perilune.clock
+function members:tick(duration) end
+
+---Returns the time.
+---```lua
+---scenario("now", { clock = "2026-03-31T18:00:00Z" }, function(t) check(t.clock:now().year == 2026) end)
+---```
+---
+---- Raises `usage` if the duration cannot be read
+---- Raises `argument` if the date cannot be read
+---- To be called inside a scenario
+---@return perilune.date
+function members:now() end
+
+end
+
+do
+---The effects of a module: what happens in their place, and which there were.
+---@class (exact) perilune.effects
+local members = {}
+
+---Sets what a function of the module returns: a value, or what a function returns for its arguments. The script can `require` the
+---module, whether the host has it or not.
+---```lua
+---scenario("stub", function(t)
+---  t.effects.mail:stub("send", true)
+---  t.run("scripts/send.lua", { to = "ada" })
+---  check(#t.effects.mail:calls("send") == 1)
+---end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@param name string
+---@param value any
+---@return perilune.effects
+function members:stub(name, value) end
+
+---Returns the calls of a function: for each the list of its arguments, or the argument if it is one table.
+---```lua
+---scenario("calls", function(t)
+---  t.effects.mail:stub("send", true)
+---  t.run("scripts/send.lua", { to = "ada" })
+---  check(t.effects.mail:calls("send")[1].to == "ada")
+---end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@param name string
+---@return any[]
+function members:calls(name) end
+
+---Requires that the stub before it is called once.
+---```lua
+---scenario("once", function(t)
+---  t.effects.mail:stub("send", true):once()
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@return perilune.effects
+function members:once() end
+
+---Requires that the stub before it is called this number of times.
+---```lua
+---scenario("times", function(t)
+---  t.effects.mail:stub("send", true):times(1)
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@param count integer
+---@return perilune.effects
+function members:times(count) end
+
+---Requires that the stub before it is never called.
+---```lua
+---scenario("never", function(t)
+---  t.effects.mail:stub("send", true):never()
+---  check(t.db.customer:fetch_count() == 0)
+---end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@return perilune.effects
+function members:never() end
+
+---Requires that the stub before it is called at least this number of times.
+---```lua
+---scenario("at_least", function(t)
+---  t.effects.mail:stub("send", true):at_least(1)
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@param count integer
+---@return perilune.effects
+function members:at_least(count) end
+
+---Requires that the stub before it is called at most this number of times.
+---```lua
+---scenario("at_most", function(t)
+---  t.effects.mail:stub("send", true):at_most(1)
+---  t.run("scripts/send.lua", { to = "ada" })
+---end)
+---```
+---
+---- Raises `usage` if an argument is not valid
+---- To be called inside a scenario
+---@param count integer
+---@return perilune.effects
+function members:at_most(count) end
+
+end
+
+---States something about a value by matchers, which can be chained: `expect(queries):at_most(4):no_repeats()`.
+---@class perilune.expect
+---@overload fun(value: any): perilune.expectation
+expect = {}
+
+---States that the matchers that follow must not hold.
+---```lua
+---scenario("not", function(t) expect.no("tea"):equals("ale") end)
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expectation
+function expect.no(value) end
+
+---States something whose failure is reported while the scenario goes on.
+---```lua
+---scenario("soft", function(t) expect.soft("tea"):equals("tea") end)
+---```
+---
+---- Raises `argument` if an argument has the wrong type
+---@param value any
+---@return perilune.expectation
+function expect.soft(value) end
+
+---Adds a matcher.
+---```lua
+---expect.extend("is_even", function(value) return value % 2 == 0 end)
+---scenario("a matcher", function(t) expect(4):is_even() end)
+---```
+---
+---- Raises `usage` if there is a matcher of this name
+---- Raises `argument` if an argument has the wrong type
+---@param name string
+---@param matcher fun(value: any, ...: any): boolean, string|string[]|nil returns whether it holds, and lines that say what is the case
+function expect.extend(name, matcher) end
+
+do
+---What `expect` returns. Each matcher returns it again.
+---@class (exact) perilune.expectation
+local members = {}
+
+---The value is equal; tables have the same content.
+---```lua
+---scenario("equals", function(t)
+---  expect({ 1, { 2 } }):equals{ 1, { 2 } }
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param value any
+---@return perilune.expectation
+function members:equals(value) end
+
+---The value is the very same one.
+---```lua
+---scenario("is", function(t)
+---  local list = {}
+---  expect(list):is(list)
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param value any
+---@return perilune.expectation
+function members:is(value) end
+
+---The number differs by a tolerance at most.
+---```lua
+---scenario("near", function(t)
+---  expect(0.1 + 0.2):near(0.3)
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param number number
+---@param tolerance? number 1e-9 by default
+---@return perilune.expectation
+function members:near(number, tolerance) end
+
+---The text contains a part, or the list an element.
+---```lua
+---scenario("contains", function(t)
+---  expect("white whale"):contains("whale")
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param part any
+---@return perilune.expectation
+function members:contains(part) end
+
+---A Lua pattern matches the text.
+---```lua
+---scenario("matches", function(t)
+---  expect("R-0001"):matches("^R%-%d+$")
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param pattern string
+---@return perilune.expectation
+function members:matches(pattern) end
+
+---The value is nil.
+---```lua
+---scenario("is_nil", function(t)
+---  expect(t.db.customer:get(1)):is_nil()
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@return perilune.expectation
+function members:is_nil() end
+
+---The table has these keys with these values; others do not matter.
+---```lua
+---scenario("covers", function(t)
+---  expect({ name = "Ada", id = 1 }):covers{ name = "Ada" }
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param part table
+---@return perilune.expectation
+function members:covers(part) end
+
+---The value is what the file `__snapshots__/FILE/NAME.snap` says. `--update-snapshots` and `--review` write it.
+---```lua
+---scenario("snapshot", function(t)
+---  expect(t.db:schema("customer")):snapshot("customer")
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param name string
+---@return perilune.expectation
+function members:snapshot(name) end
+
+---The rows, request or changes are those of a text table, in its order.
+---```lua
+---scenario("rows", function(t)
+---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
+---  expect(t.db.customer:order("id")):rows [[
+---    | id | name |
+---    | 1  | Ada  |
+---    | 2  | Bo   |
+---  ]]
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param text_table string
+---@return perilune.expectation
+function members:rows(text_table) end
+
+---The rows are those of a text table, in any order.
+---```lua
+---scenario("rows_any_order", function(t)
+---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
+---  expect(t.db.customer):rows_any_order [[
+---    | id | name |
+---    | 2  | Bo   |
+---    | 1  | Ada  |
+---  ]]
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param text_table string
+---@return perilune.expectation
+function members:rows_any_order(text_table) end
+
+---The rows of a text table are among the rows.
+---```lua
+---scenario("has_rows", function(t)
+---  t.given.customer{ { name = "Ada" }, { name = "Bo" } }
+---  expect(t.db.customer):has_rows [[
+---    | name |
+---    | Bo   |
+---  ]]
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param text_table string
+---@return perilune.expectation
+function members:has_rows(text_table) end
+
+---There are this many rows, changes or elements.
+---```lua
+---scenario("count", function(t)
+---  t.given.customer{ name = "Ada" }
+---  expect(t.db.customer):count(1)
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param count integer
+---@return perilune.expectation
+function members:count(count) end
+
+---There are no rows, changes or elements.
+---```lua
+---scenario("is_empty", function(t)
+---  expect(t.db.customer):is_empty()
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@return perilune.expectation
+function members:is_empty() end
+
+---At most this many statements were run.
+---```lua
+---scenario("at_most", function(t)
+---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  expect(queries):at_most(1)
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param count integer
+---@return perilune.expectation
+function members:at_most(count) end
+
+---Exactly this many statements were run.
+---```lua
+---scenario("exactly", function(t)
+---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  expect(queries):exactly(1)
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param count integer
+---@return perilune.expectation
+function members:exactly(count) end
+
+---A statement uses an index.
+---```lua
+---scenario("uses_index", function(t)
+---  t.db:create_index("invoice", { "customer_id" })
+---  local queries = t.queries(function() t.db:fetch_one("SELECT id FROM invoice WHERE customer_id = 1") end)
+---  expect(queries):uses_index("invoice_on_customer_id")
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param name string
+---@return perilune.expectation
+function members:uses_index(name) end
+
+---No statement reads a whole table.
+---```lua
+---scenario("no_full_scan", function(t)
+---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  expect(queries):no_full_scan()
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@param table_name? string only of this table
+---@return perilune.expectation
+function members:no_full_scan(table_name) end
+
+---No statement is run again with other arguments, as in a loop.
+---```lua
+---scenario("no_repeats", function(t)
+---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  expect(queries):no_repeats()
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@return perilune.expectation
+function members:no_repeats() end
+
+---No statement writes.
+---```lua
+---scenario("no_writes", function(t)
+---  local queries = t.queries(function() t.db:fetch_one("SELECT * FROM customer WHERE id = 1") end)
+---  expect(queries):no_writes()
+---end)
+---```
+---
+---- Raises `expectation` if the matcher does not hold
+---- Raises `usage` if it is not for this kind of value
+---@return perilune.expectation
+function members:no_writes() end
+
+end
+
+---@alias perilune.grant "files"|"programs"|"effects"
+
+---Defines scenarios that belong together, share options, and share `before_each` and `after_each`.
+---```lua
+---group("invoices", { tags = "billing" }, function()
+---  scenario("can be made", function(t) check(t.db:table_exists("invoice")) end)
+---end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if an argument has the wrong type
+---- To be called outside scenarios, while a file is loaded
+---@param name string
+---@param options? perilune.group_options may be left out
+---@param body fun()
+function group(name, options, body) end
+
+---Calls a function before each scenario of the group or file.
+---```lua
+---before_each(function(t) t.given.customer{ name = "Ada" } end)
+---scenario("customers", function(t) check(t.db.customer:fetch_count() == 1) end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if `body` is not a function
+---- To be called outside scenarios, while a file is loaded
+---@param body fun(t: perilune.t)
+function before_each(body) end
+
+---Calls a function after each scenario of the group or file, also if the scenario fails.
+---```lua
+---after_each(function(t) check(t.db:integrity_check() == "ok") end)
+---scenario("nothing breaks", function(t) check(true) end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if `body` is not a function
+---- To be called outside scenarios, while a file is loaded
+---@param body fun(t: perilune.t)
+function after_each(body) end
+
+---Defines a layer of data. It is made once for a run, and copied for each scenario with the option `template`.
+---```lua
+---template("one customer", function(db) db:execute("INSERT INTO customer (name) VALUES ('Ada')") end)
+---scenario("has a customer", { template = "one customer" }, function(t)
+---  check(t.db.customer:fetch_count() == 1)
+---end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if an argument has the wrong type
+---- To be called outside scenarios, while a file is loaded
+---@param name string
+---@param options? { on?: string, timeout?: perilune.duration } may be left out; `on` is the template that it begins with
+---@param body fun(db: perilune.database)
+function template(name, options, body) end
+
+---Sets what rows of a table have that `t.make` makes.
+---```lua
+---factory("customer", { name = function(n) return "customer " .. n end })
+---scenario("a factory", function(t) check(t.make.customer().name == "customer 1") end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if an argument has the wrong type
+---- To be called outside scenarios, while a file is loaded
+---@param table_name string
+---@param columns table<string, any|fun(n: integer, t: perilune.t): any> values, or functions of a number that counts the rows
+function factory(table_name, columns) end
+
+---Defines a value that is made when a scenario first asks for `t.fix.NAME`.
+---```lua
+---fixture("ada", function(t) return t.make.customer{ name = "Ada" } end)
+---scenario("a fixture", function(t) check(t.fix.ada.name == "Ada") end)
+---```
+---
+---- Raises `usage` if it is called inside a scenario
+---- Raises `argument` if an argument has the wrong type
+---- To be called outside scenarios, while a file is loaded
+---@param name string
+---@param body fun(t: perilune.t): any
+function fixture(name, body) end
+
+---Returns all combinations of lists, for the option `cases`.
+---```lua
+---scenario("{a} and {b}", { cases = matrix{ a = { 1, 2 }, b = { 3, 4 } } }, function(t)
+---  check(t.case.a < t.case.b)
+---end)
+---```
+---
+---- Raises `argument` if `lists` is not a table of lists
+---@param lists table<string, any[]>
+---@return table[]
+function matrix(lists) end
+
+---Checks that an expression is true. A failure shows both sides of a comparison, and the operands of `and`, `or` and `not`.
+---```lua
+---scenario("a check", function(t)
+---  local total = 25
+---  check(total > 20 and total < 30)
+---end)
+---```
+---
+---- Raises `expectation` if the value is false or nil
+---@generic T
+---@param value T
+---@param message? string
+---@return T
+function check(value, message) end
+
+---Checks that a function raises an error, and returns the error.
+---```lua
+---scenario("an error", function(t)
+---  t.make.customer{ name = "Ada" }
+---  local err = expect_error(function() t.make.customer{ name = "Ada" } end, { kind = "constraint_unique", column = "name" })
+---  check(err.table == "customer")
+---end)
+---```
+---
+---- Raises `expectation` if the function raises nothing, or another error
+---@param f fun()
+---@param what? string|{ code?: string, kind?: string, column?: string, table?: string, pattern?: string, message?: string } a Lua pattern for the message, or what the error must have
+---@return perilune.error
+function expect_error(f, what) end
