@@ -1,3 +1,4 @@
+/* Lua 5.4, as Debian has it. */
 #ifndef PERILUNE_LUA_H
 #define PERILUNE_LUA_H
 

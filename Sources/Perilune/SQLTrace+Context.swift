@@ -4,6 +4,7 @@ internal import Logging
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
+/// Tracing the default database into the log.
 extension DefaultDatabase.Trace {
     /// Has every connection that is opened with a configuration tell where the context looks: standard output in a preview, else
     /// the log, at the level `debug`, and `warning` for slow statements.

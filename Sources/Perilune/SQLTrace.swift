@@ -18,11 +18,13 @@ public struct SQLTrace: Sendable {
 
     /// A statement that begins, or has ended.
     public struct Event: Sendable {
+        /// The SQL of the statement, without the values bound to it.
         public let sql: String
         /// The time from its first step to its last; `nil` as it begins.
         public let duration: Duration?
     }
 
+    /// Which events are reported.
     public var events: Events
     /// Whether the bound values stand in the SQL. They may be secret.
     public var showsValues: Bool

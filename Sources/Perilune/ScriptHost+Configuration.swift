@@ -3,6 +3,7 @@ package import PeriluneBindings
 internal import PeriluneDependencies
 public import PeriluneLua
 
+/// How a host is set up.
 extension ScriptHost {
     /// What a host gives its scripts.
     public struct Configuration: Sendable {

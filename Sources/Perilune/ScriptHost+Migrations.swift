@@ -1,6 +1,7 @@
 package import PeriluneBindings
 internal import PeriluneLua
 
+/// Migrating the database of a host.
 extension ScriptHost {
     /// What the default database has seen of the migrations in a folder.
     package func migrationStatus(ofFolder folder: String) throws -> ScriptMigrations.Status {

@@ -1,5 +1,6 @@
 package import GRDB
 
+/// The names in a database and in a script, for messages about unknown ones.
 extension ScriptHost {
     /// The names in a database, for messages about names that do not exist.
     package struct DatabaseNames: Sendable {

@@ -15,6 +15,7 @@ internal import PeriluneLua
 /// ```
 public actor ScriptHost {
     private nonisolated let thread: LuaThread
+    /// The thread of the host, on which the actor runs.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { thread.asUnownedSerialExecutor() }
 
     let state: LuaState

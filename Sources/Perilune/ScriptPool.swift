@@ -55,6 +55,7 @@ public actor ScriptPool {
     ///   - size: How many hosts there may be.
     ///   - configuration: Of each host. A database in memory is one for all.
     ///   - prepare: Makes a host ready: registers functions, runs files.
+    /// - Throws: What making the first host throws, and what `prepare` throws for it.
     public init(
         size: Int, _ configuration: ScriptHost.Configuration = ScriptHost.Configuration(),
         prepare: @escaping @Sendable (ScriptHost) async throws -> Void = { _ in }
@@ -89,6 +90,8 @@ public actor ScriptPool {
     }
 
     /// Calls a function as ``ScriptHost/call(_:_:)`` does, in any of the hosts.
+    ///
+    /// - Throws: As ``ScriptHost/call(_:_:)``; also what making a host throws, if one is missing.
     public func call<each Argument: Encodable & Sendable, Result: Decodable & Sendable>(
         _ function: String, _ argument: repeat each Argument
     ) async throws -> Result {
@@ -96,6 +99,8 @@ public actor ScriptPool {
     }
 
     /// Calls a function; what it returns is ignored.
+    ///
+    /// - Throws: As ``ScriptHost/call(_:_:)``; also what making a host throws, if one is missing.
     public func call<each Argument: Encodable & Sendable>(_ function: String, _ argument: repeat each Argument) async throws {
         try await withHost { host in try await host.call(function, repeat each argument) }
     }

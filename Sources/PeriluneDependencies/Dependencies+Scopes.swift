@@ -1,3 +1,4 @@
+/// Asking for dependencies, and overriding them in a scope.
 extension Dependencies {
     /// Gives dependencies to the program: once for each of them, before they are used.
     ///
@@ -14,12 +15,17 @@ extension Dependencies {
     }
 
     /// The value of a dependency, as the current task sees it.
+    ///
+    /// - Throws: ``DependencyError`` if nothing was given for this context, or making the value fails; `CancellationError`
+    ///   if the task is cancelled.
     public static func value<Key: DependencyKey>(for key: Key.Type) async throws -> Key.Value {
         try await current.value(for: key)
     }
 
     /// Closes what was prepared and made for the program, or for the current test. For the end of a program; it waits for
     /// whatever still uses it.
+    ///
+    /// - Throws: What closing a value throws.
     public static func close() async throws {
         try await current.containerToPrepare().container.close()
     }
@@ -32,6 +38,7 @@ extension Dependencies {
     ///   - context: What the operation runs for, if that is to be another. Values that are not overridden are then made for
     ///     it alone.
     ///   - body: Gives the values.
+    /// - Throws: What `body` and `operation` throw.
     nonisolated(nonsending) public static func with<Result>(
         context: DependencyContext? = nil, _ body: (inout DependencyValues) throws -> Void = { _ in },
         operation: nonisolated(nonsending) () async throws -> Result
@@ -54,6 +61,8 @@ extension Dependencies {
     /// Runs an operation as a test of its own: what it uses is made for it and nobody else sees it.
     ///
     /// The traits of `PeriluneTestSupport` do this. For tests that no one runs as such: of XCTest, or on detached tasks.
+    ///
+    /// - Throws: What `operation` throws, and what closing the values of the scope throws.
     nonisolated(nonsending) public static func withTestScope<Result>(
         operation: nonisolated(nonsending) () async throws -> Result
     ) async throws -> Result {

@@ -35,9 +35,12 @@ public protocol DependencyKey: Sendable {
     /// may be called again after it has thrown.
     ///
     /// - Parameter scope: Where it is made. Tells the context, and other dependencies.
+    /// - Throws: Why the value cannot be made. Whoever asks for it gets the error.
     static func makeValue(of source: Source, in scope: Dependencies) async throws -> Value
 
     /// Closes a value, which was made from a source, when its container is closed.
+    ///
+    /// - Throws: Why it cannot be closed.
     static func close(_ value: Value, of source: Source) throws
 }
 

@@ -15,6 +15,7 @@ public import Testing
 /// }
 /// ```
 public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
+    /// Whether the trait of a suite is one of the suites in it; it is.
     public let isRecursive = true
     private let give: @Sendable (inout DependencyValues) throws -> Void
     private let prepare: @Sendable () async throws -> Void
@@ -27,6 +28,9 @@ public struct DependencyTrait: TestTrait, SuiteTrait, TestScoping {
         self.prepare = prepare
     }
 
+    /// Runs a test in the scope that the trait makes.
+    ///
+    /// - Throws: What the test throws, and what making the scope throws.
     public func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {

@@ -18,6 +18,7 @@ extension LuaState {
     ///   - makeState: Makes a state; in it nothing fails.
     ///   - operation: Must throw what it cannot do, or do it.
     /// - Returns: How many allocations have failed.
+    /// - Throws: What `makeState` throws, and what `operation` throws when no allocation fails.
     @discardableResult
     public static func failingEachAllocation(
         of makeState: () throws -> LuaState, _ operation: (LuaState) throws -> Void

@@ -34,11 +34,14 @@ public enum Scenarios {
 public struct ScenarioTest: Sendable, CustomTestStringConvertible {
     let entry: ScenarioSuite.Case
 
+    /// What test reports call it.
     public var testDescription: String { entry.scenario.title }
     /// What it is called, and where it is.
     public var scenario: Scenario { entry.scenario }
 
     /// Runs the scenario, and records an issue for each failure.
+    ///
+    /// - Throws: ``ScenarioUsageError`` if the scenario cannot be run at all.
     public func run() async throws {
         let result = await entry.run()
         guard !result.outcome.isSuccess else { return }

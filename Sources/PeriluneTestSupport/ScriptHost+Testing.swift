@@ -1,11 +1,13 @@
 public import Perilune
 
+/// Hosts for tests.
 extension ScriptHost {
     /// Makes a host over a database in memory that nobody else has, with a clock that stands and random numbers that repeat.
     ///
     /// - Parameters:
     ///   - migrations: What the database is migrated by; it is empty without.
     ///   - configuration: Of the host; its database is not used.
+    /// - Throws: What the migrations throw.
     public static func inMemory(
         migrations: Migrations? = nil, _ configuration: Configuration = Configuration()
     ) async throws -> ScriptHost {

@@ -1,3 +1,4 @@
+/* The functions in Lua that records call, by name. */
 #include "CPeriluneRecords/Model/callbacks.h"
 
 #include <lauxlib.h>

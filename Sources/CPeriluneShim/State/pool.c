@@ -1,3 +1,4 @@
+/* Small blocks of memory for one Lua state, by size. */
 #include "CPeriluneShim/State/pool.h"
 
 #include <stdlib.h>

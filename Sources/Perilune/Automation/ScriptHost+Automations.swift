@@ -39,11 +39,15 @@ extension ScriptHost {
 
     /// Where the modules may be that the file of automations has required: if one of them changes, the file is to be loaded again,
     /// which loads them anew.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed.
     public nonisolated func automationModulePaths() async throws -> [String] {
         try await exclusively { host in try await host.callAutomations("module_paths", []) }
     }
 
     /// The automations that there are, in the order of their definition.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed, or the runs cannot be read.
     public nonisolated func automations() async throws -> [Automation] {
         try await exclusively { host in try await host.callAutomations("describe", []) }
     }
@@ -74,6 +78,8 @@ extension ScriptHost {
     }
 
     /// Has ``waitUntilIdle()`` go on waiting though nothing but events can set automations off, until ``stopAutomations(within:)``.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed.
     public func waitForEvents() throws {
         guard eventSource == nil else { return }
         eventSource = try loop.addSource("program", .nothing)

@@ -12,8 +12,11 @@ internal import PeriluneRecords
 public struct ErrorReport: Sendable, Equatable {
     /// A call that was going on.
     public struct Frame: Sendable, Equatable {
+        /// What the function is called.
         public var name: String
+        /// The file of the script.
         public var file: String
+        /// The line in the file, from 1.
         public var line: Int
 
         package init(name: String, file: String, line: Int) {
@@ -27,11 +30,13 @@ public struct ErrorReport: Sendable, Equatable {
     public package(set) var kind: String
     /// SQLite's extended result code.
     public package(set) var code: Int?
+    /// The file of the script in which the error was raised.
     public package(set) var file: String?
     /// The line in ``file``, from 1.
     public package(set) var line: Int?
     /// The text of that line.
     public package(set) var sourceLine: String?
+    /// The statement that failed, without the values bound to it.
     public package(set) var sql: String?
     /// The byte in ``sql``, from 0, at which SQLite stopped.
     public package(set) var sqlOffset: Int?

@@ -1,6 +1,7 @@
 internal import GRDB
 public import PeriluneLua
 
+/// Errors of Lua as reports: the frames, the SQL and the cure that are shown to people.
 extension LuaError {
     /// The error with all that helps to put it right: the line of the source, where in the SQL it is, the name that was probably meant.
     ///

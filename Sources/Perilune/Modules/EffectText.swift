@@ -1,5 +1,6 @@
 internal import PeriluneLua
 
+/// The arguments of effects as text, for records of what a preview held back.
 extension LuaState {
     /// A value as people read it: strings in quotes, tables with what is in them.
     func shortText(of value: LuaValue, depth: Int = 0) throws -> String {

@@ -3,6 +3,7 @@ internal import PeriluneBindings
 internal import PeriluneDependencies
 internal import PeriluneLua
 
+/// Modules of Swift that scripts require.
 extension ScriptHost {
     /// Offers Swift functions to scripts, which get them by `require`.
     ///

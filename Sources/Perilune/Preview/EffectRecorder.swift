@@ -7,6 +7,7 @@ public struct PreviewEffect: Codable, Sendable, Equatable {
     /// Its arguments, as text for people.
     public var arguments: [String]
 
+    /// Makes the record of a call.
     public init(name: String, arguments: [String] = []) {
         self.name = name
         self.arguments = arguments
@@ -22,6 +23,7 @@ public final class EffectRecorder: Sendable {
     /// Guarded by the lock.
     private nonisolated(unsafe) var recorded: [PreviewEffect] = []
 
+    /// Makes a recorder that has recorded nothing.
     public init() {}
 
     /// Keeps an effect.

@@ -3,6 +3,7 @@ internal import Foundation
 internal import GRDB
 internal import PeriluneBindings
 
+/// Applying a plan to a database, and undoing it.
 extension PreviewPlan {
     /// What must be in a row that is updated as it was when the plan was made. Of rows that are deleted all columns must.
     public enum Comparison: Sendable {

@@ -17,7 +17,9 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
         public static let foreignKey = Code(value: .foreignKey)
     }
 
+    /// What went wrong, for programs.
     public let code: Code
+    /// What went wrong, for people.
     public let message: String
     /// The row in whose way something is, for conflicts.
     public var conflict: PlanConflict?
@@ -33,9 +35,11 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
 
 /// The row that kept a plan from being applied.
 public struct PlanConflict: Sendable, Equatable {
+    /// The name of the table.
     public let table: String
     /// What the plan would do to the row.
     public let kind: RowChange.Kind
+    /// The names of the columns that differ.
     public let columns: [String]
     /// The values of the columns of the key.
     public let key: [PreviewValue]

@@ -13,10 +13,12 @@ public struct PreviewPlan: Codable, Sendable {
 
     /// A script that was previewed.
     public struct Script: Codable, Sendable, Equatable {
+        /// What the script is called, usually its path.
         public let name: String
         /// The SHA-256 of its text.
         public let hash: String
 
+        /// Describes a script by its name and a hash of its text.
         public init(name: String, bytes: [UInt8]) {
             self.name = name
             hash = SHA256.hash(bytes)
@@ -29,10 +31,15 @@ public struct PreviewPlan: Codable, Sendable {
     /// leave alone.
     public static let currentVersion = 2
 
+    /// What tells a plan from any other file.
     public let format: String
+    /// The version of the file format.
     public let version: Int
+    /// The database that the plan was made for.
     public let origin: Origin
+    /// When the plan was made.
     public let created: Date
+    /// The scripts whose changes the plan has.
     public var scripts: [Script] = []
     /// What the scripts would have done outside of the database.
     public let effects: [PreviewEffect]
@@ -156,6 +163,8 @@ public struct PreviewPlan: Codable, Sendable {
     // MARK: - Contents
 
     /// How many rows of each table the plan changes, without the rows.
+    ///
+    /// - Throws: ``PlanError`` if the changes cannot be read.
     public func summary() throws -> [TableChanges] {
         var tables: [String: TableChanges] = [:]
         try changeset.forEach { change in

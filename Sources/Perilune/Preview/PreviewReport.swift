@@ -15,6 +15,7 @@ public struct PreviewReport: Codable, Sendable, Equatable {
     /// Why there can be no plan; empty if there can.
     public var obstacles: [String] = []
 
+    /// Makes a report without changes.
     public init() {}
 
     /// Whether anything would be different.
@@ -23,6 +24,8 @@ public struct PreviewReport: Codable, Sendable, Equatable {
     }
 
     /// The report as JSON, names in snake_case, followed by a line feed.
+    ///
+    /// - Throws: What `JSONEncoder` throws.
     public func json() throws -> String {
         let encoder = JSONEncoder()
         encoder.keyEncodingStrategy = .convertToSnakeCase
@@ -33,13 +36,17 @@ public struct PreviewReport: Codable, Sendable, Equatable {
 
 /// What would change in the rows of one table.
 public struct TableChanges: Codable, Sendable, Equatable {
+    /// The name of the table.
     public var name: String
     /// The names of the columns, in which the values of rows stand.
     public var columns: [String] = []
     /// The columns by which rows are told apart; none if that is their row id or their content.
     public var key: [String] = []
+    /// How many rows are inserted.
     public var inserted = 0
+    /// How many rows are updated.
     public var updated = 0
+    /// How many rows are deleted.
     public var deleted = 0
     /// Some of the rows, sorted by key; so many of each kind at most as the preview was asked for.
     public var rows: [RowChange] = []
@@ -48,6 +55,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     /// Whether the numbers are known. If not, the table was written to.
     public var isCounted = true
 
+    /// Makes the changes of a table, of which there are none yet.
     public init(name: String) {
         self.name = name
     }
@@ -68,16 +76,20 @@ public struct TableChanges: Codable, Sendable, Equatable {
 
 /// A row before and after.
 public struct RowChange: Codable, Sendable, Equatable {
+    /// What happens to a row.
     public enum Kind: String, Codable, Sendable {
+        /// The row is inserted, updated or deleted.
         case inserted, updated, deleted
     }
 
+    /// What happens to the row.
     public var kind: Kind
     /// `nil` for inserted rows.
     public var before: [PreviewValue]?
     /// `nil` for deleted rows.
     public var after: [PreviewValue]?
 
+    /// Makes the change of a row.
     public init(kind: Kind, before: [PreviewValue]? = nil, after: [PreviewValue]? = nil) {
         self.kind = kind
         self.before = before
@@ -110,17 +122,22 @@ extension RowChange {
 
 /// What would change in the schema.
 public struct SchemaChange: Codable, Sendable, Equatable {
+    /// What happens to a part of the schema.
     public enum Kind: String, Codable, Sendable {
+        /// The part is added, removed or changed.
         case added, removed, changed
     }
 
+    /// What happens to the part of the schema.
     public var kind: Kind
     /// `table`, `index`, `view` or `trigger`; or `pragma`, for `user_version` and `application_id`.
     public var type: String
+    /// The name of the table, index, view or trigger.
     public var name: String
     /// The table that an index or trigger belongs to.
     public var table: String
     /// The SQL that made it, before and after; the value of a pragma.
     public var before: String?
+    /// The SQL that makes it afterwards; `nil` if it is removed.
     public var after: String?
 }

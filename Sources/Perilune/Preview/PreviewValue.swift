@@ -7,11 +7,15 @@ internal import GRDB
 /// In JSON a blob is `{"$blob": "<base64>"}`, text that is not UTF-8 `{"$text": "<base64>"}`, an infinite number
 /// `{"$real": "inf"}` or `{"$real": "-inf"}`.
 public enum PreviewValue: Sendable, Equatable {
+    /// NULL.
     case null
+    /// An INTEGER.
     case integer(Int64)
+    /// A REAL.
     case real(Double)
     /// Text, which need not be UTF-8.
     case text([UInt8])
+    /// A BLOB.
     case blob([UInt8])
 
     /// Copies a value of SQLite.

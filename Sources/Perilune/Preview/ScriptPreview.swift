@@ -29,6 +29,7 @@ public final class ScriptPreview: Sendable {
         /// Whether scripts may change files and run programs, if their libraries let them.
         public var allowsEffects = false
 
+        /// The default options.
         public init() {}
     }
 
@@ -81,6 +82,7 @@ public final class ScriptPreview: Sendable {
     ///
     /// - Returns: The report, and the plan by which exactly these changes can be made to the original; none if the report names
     ///   obstacles.
+    /// - Throws: A `DatabaseError` if the copy cannot be read.
     public func finish() async throws -> (report: PreviewReport, plan: PreviewPlan?) {
         let found = try await Self.cancellable {
             try await copy.writer.writeWithoutTransaction { [self] db in try collect(db) }

@@ -1,5 +1,6 @@
 internal import PeriluneLua
 
+/// Records and requests of scripts, used from Swift.
 extension ScriptHost {
     /// A record of a class that a script has left in a global variable, by its key. Nothing is fetched yet.
     ///
@@ -50,12 +51,16 @@ extension ScriptHost {
         }
 
         /// Calls a method of the record; what it returns is ignored.
+        ///
+        /// - Throws: ``LuaError`` if the record is gone, or the method does not exist or raises.
         public func call<each Argument: Encodable & Sendable>(_ method: String, _ argument: repeat each Argument) async throws {
             let steps = steps.adding(.init(method, repeat each argument))
             try await host.exclusively { host in _ = try await steps.run(in: host) }
         }
 
         /// Fetches the record: its columns by their names, and what its class computes of them by `types`.
+        ///
+        /// - Throws: ``LuaError`` if the record is gone, or does not decode as `Value`.
         public func decoded<Value: Decodable & Sendable>(as type: Value.Type = Value.self) async throws -> Value {
             try await host.value(of: steps)
         }
@@ -81,16 +86,22 @@ extension ScriptHost {
         }
 
         /// Fetches all rows.
+        ///
+        /// - Throws: ``LuaError`` if the rows cannot be fetched, or do not decode as `Row`.
         public func fetchAll<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> [Row] {
             try await host.value(of: steps.adding(.init("fetch_all")))
         }
 
         /// Fetches the first row; `nil` if there is none.
+        ///
+        /// - Throws: ``LuaError`` if the row cannot be fetched, or does not decode as `Row`.
         public func fetchOne<Row: Decodable & Sendable>(as type: Row.Type = Row.self) async throws -> Row? {
             try await host.value(of: steps.adding(.init("fetch_one")))
         }
 
         /// Counts the rows.
+        ///
+        /// - Throws: ``LuaError`` if the rows cannot be counted.
         public func fetchCount() async throws -> Int {
             try await host.value(of: steps.adding(.init("fetch_count")))
         }

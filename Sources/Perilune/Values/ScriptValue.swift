@@ -17,8 +17,11 @@ public enum ScriptValue: Sendable {
     case none
     /// `perilune.null`: NULL where a table could not hold `nil`.
     case null
+    /// A boolean.
     case boolean(Bool)
+    /// An integer.
     case integer(Int64)
+    /// A float.
     case number(Double)
     /// A string that is UTF-8.
     case string(String)
@@ -26,7 +29,9 @@ public enum ScriptValue: Sendable {
     case bytes(Data)
     /// A `perilune.date`.
     case date(Date)
+    /// A table whose keys are 1, 2, 3, and so on.
     case list([ScriptValue])
+    /// A table whose keys are strings.
     case fields([String: ScriptValue])
     /// What stays in Lua, by what it is: "a function". It cannot be given to a script.
     case other(String)
@@ -208,6 +213,7 @@ extension ScriptValue: Equatable {
 extension ScriptValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
+    /// Makes `nil`.
     public init(nilLiteral: ()) { self = .none }
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }

@@ -1,6 +1,7 @@
 internal import CPeriluneRows
 package import GRDB
 
+/// What errors of SQLite tell people.
 extension DatabaseError {
     /// What SQLite says; of a database that who only reads cannot read, why, and what to do.
     package var reason: String {

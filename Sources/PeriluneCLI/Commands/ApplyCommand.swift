@@ -2,6 +2,7 @@ import ArgumentParser
 internal import GRDB
 internal import Perilune
 
+/// The command `perilune apply`.
 struct ApplyCommand: AsyncParsableCommand, DatabaseCommand {
     static let databaseHelp = "The database, if not the one of the plan."
 

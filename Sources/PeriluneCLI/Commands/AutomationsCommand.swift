@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Perilune
 
+/// The command `perilune automations`.
 struct AutomationsCommand: ParsableCommand, DatabaseCommand {
     static let databaseHelp = "The database; a private one in memory if none is given."
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 
+/// The command `perilune migrate`.
 struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
     static let databaseHelp = "The database file, created if it does not exist."
 

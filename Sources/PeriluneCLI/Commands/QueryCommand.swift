@@ -1,5 +1,6 @@
 import ArgumentParser
 
+/// The formats of results, as options; the command `perilune query` follows.
 extension ResultFormat: ExpressibleByArgument {}
 
 struct QueryCommand: ParsableCommand, DatabaseCommand {

@@ -1,6 +1,7 @@
 import ArgumentParser
 internal import Perilune
 
+/// The command `perilune run`.
 struct RunCommand: AsyncParsableCommand, DatabaseCommand {
     static let databaseHelp = "The database file, created if it does not exist, except with --preview."
 

@@ -2,6 +2,7 @@ import ArgumentParser
 internal import Foundation
 internal import PeriluneScenarios
 
+/// The command `perilune test`.
 struct TestCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "test",

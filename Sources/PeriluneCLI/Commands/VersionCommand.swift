@@ -3,6 +3,7 @@ internal import GRDB
 internal import GRDBSQLite
 internal import PeriluneLua
 
+/// The command `perilune version`.
 struct VersionCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "version",

@@ -2,6 +2,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import Synchronization
 
+/// `perilune migrate --down`.
 extension MigrationCommandRunner {
     /// Undoes the last migration that the database has seen, or all after the target, by what they say themselves.
     ///

@@ -3,6 +3,7 @@ internal import Perilune
 internal import PeriluneBindings
 internal import PeriluneLua
 
+/// Reports of the errors that end the command.
 extension ErrorReport {
     /// Describes an error of SQLite.
     init(_ error: DatabaseError) {

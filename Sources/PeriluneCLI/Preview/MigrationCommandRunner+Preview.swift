@@ -4,6 +4,7 @@ internal import PeriluneBindings
 internal import PeriluneRecords
 internal import Synchronization
 
+/// `perilune migrate --preview`.
 extension MigrationCommandRunner {
     /// Runs what is pending on a private copy of the database, and writes what that would change.
     ///

@@ -2,6 +2,7 @@ internal import Foundation
 internal import Perilune
 internal import PeriluneLua
 
+/// `perilune run --preview`.
 extension ScriptRunner {
     /// Runs the scripts on a copy of the database, and writes what they would change.
     ///

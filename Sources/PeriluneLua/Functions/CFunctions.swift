@@ -8,6 +8,8 @@ public typealias LuaCFunction = @convention(c) (_ L: OpaquePointer?) -> Int32
 
 extension LuaState {
     /// Makes a function of Lua out of a function in C.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeFunction(c function: @escaping LuaCFunction) throws(LuaError) -> LuaFunction {
         try core.prepare()
         lua_pushcclosure(core.L, function, 0)

@@ -1,7 +1,9 @@
+/// Swift functions whose arguments and results are coded.
 extension LuaState {
     /// Makes a function of Lua out of a Swift closure whose parameters are decoded and whose result is encoded.
     ///
     /// - Parameter name: What errors call the function: `mail.send: argument 1: expected a string, got nil`.
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeCodedFunction<each Argument: Decodable, Result: Encodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
@@ -11,6 +13,8 @@ extension LuaState {
     }
 
     /// Makes a function of Lua out of a Swift closure whose parameters are decoded, without a result.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeCodedFunction<each Argument: Decodable>(
         _ name: String, _ body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {
@@ -23,6 +27,8 @@ extension LuaState {
     ///
     /// The closure runs in a task of its own. When the run is cancelled or its time is over, the script ends at once: the task
     /// is cancelled, and nobody waits for it.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Result
     ) throws(LuaError) -> LuaFunction {
@@ -30,6 +36,8 @@ extension LuaState {
     }
 
     /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded, without a result.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable>(
         _ name: String, _ body: @escaping @Sendable (repeat each Argument) async throws -> Void
     ) throws(LuaError) -> LuaFunction {

@@ -19,6 +19,7 @@ public protocol LuaAsyncOperation {
     ///
     /// - Parameter arguments: What the script has given.
     /// - Returns: What the script gets.
+    /// - Throws: What the script that called the function gets as its error.
     nonisolated(nonsending) func callAsFunction(_ arguments: [LuaValue]) async throws -> [LuaValue]
 }
 
@@ -38,6 +39,7 @@ extension LuaState {
     /// - Parameters:
     ///   - name: What errors call the function: `mail.send`.
     ///   - operation: Kept as long as Lua keeps the function.
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeAsyncFunction(_ name: String, _ operation: some LuaAsyncOperation) throws(LuaError) -> LuaFunction {
         try core.prepare()
         let function = SwiftFunction(core: core) { core, count in
@@ -50,6 +52,8 @@ extension LuaState {
     }
 
     /// Compiles and runs source text that may call asynchronous functions.
+    ///
+    /// - Throws: ``LuaError`` if the text does not compile, raises, or exceeds a limit, or the task is cancelled.
     @discardableResult
     nonisolated(nonsending) public func runAsync(
         _ source: String, named name: String = "script"
@@ -63,6 +67,8 @@ extension LuaFunction {
     ///
     /// Cancelling the task ends the script with code `cancelled`. Runs on the actor of the caller, which must be the one
     /// that uses the state.
+    ///
+    /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or the task is cancelled.
     @discardableResult
     nonisolated(nonsending) public func callAsync(_ arguments: [LuaValue]) async throws(LuaError) -> [LuaValue] {
         try await callAsync(arguments, as: LuaRun(of: reference.core))

@@ -109,6 +109,7 @@ extension LuaState {
     /// - Parameters:
     ///   - name: What errors call the function: `mail.send`.
     ///   - body: Gets the arguments and returns the results.
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeFunction(
         _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
     ) throws(LuaError) -> LuaFunction {
@@ -116,6 +117,8 @@ extension LuaState {
     }
 
     /// Makes a function of Lua out of a Swift closure with typed parameters and a result.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Result
     ) throws(LuaError) -> LuaFunction {
@@ -125,6 +128,8 @@ extension LuaState {
     }
 
     /// Makes a function of Lua out of a Swift closure with typed parameters and no result.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeFunction<each Argument: LuaConvertible>(
         _ name: String, typed body: @escaping (repeat each Argument) throws -> Void
     ) throws(LuaError) -> LuaFunction {

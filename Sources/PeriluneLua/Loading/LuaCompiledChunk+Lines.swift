@@ -1,3 +1,4 @@
+/// The lines of a chunk that can be executed, for coverage.
 extension LuaCompiledChunk {
     /// The lines on which some instruction stands: those that can run.
     package var activeLines: Set<Int> {

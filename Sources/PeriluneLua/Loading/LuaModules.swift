@@ -22,6 +22,8 @@ extension LuaState {
     /// The first call installs `require` and `package.loaded`, which scripts may use to replace or unload modules. As in
     /// Lua, a module is run once, with its name and file name as arguments; what it returns is the module, `true` if that
     /// is nothing.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func addModuleResolver(_ resolver: @escaping LuaModuleResolver) throws(LuaError) {
         if modules.resolvers.isEmpty { try installRequire() }
         modules.resolvers.append(resolver)

@@ -133,6 +133,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         shared.end()
     }
 
+    /// Runs a job on the thread, after those that were enqueued before it.
     public func enqueue(_ job: consuming ExecutorJob) {
         shared.add(.job(UnownedJob(job), asUnownedSerialExecutor()))
     }
@@ -160,6 +161,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         }
     }
 
+    /// Traps unless it is called on the thread.
     public func checkIsolated() {
         precondition(isCurrent, "not on the thread of this executor")
     }
@@ -168,6 +170,8 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
     var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
     /// Runs a closure on the thread and waits for it; on the thread itself at once.
+    ///
+    /// - Throws: What the closure throws.
     public func run<Result>(_ body: () throws -> Result) throws -> Result {
         if isCurrent { return try body() }
         // Written on the thread before the semaphore is posted, read here after it: never at once.

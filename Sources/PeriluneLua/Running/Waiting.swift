@@ -1,5 +1,6 @@
 import Synchronization
 
+/// Coroutines that wait for something outside of Lua.
 extension LuaCore {
     /// Waits for an operation, but not longer than the run lasts: if it is cancelled, or its time is over, the operation is
     /// cancelled and left alone.

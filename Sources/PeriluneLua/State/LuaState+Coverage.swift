@@ -1,5 +1,6 @@
 internal import CPeriluneShim
 
+/// Counting which lines of scripts run.
 extension LuaState {
     /// Notes from now on how often each line of the chunks that come from files runs. Only in a state with limits, before anything
     /// runs in it.

@@ -101,6 +101,8 @@ public final class LuaState {
     }
 
     /// Compiles source text into a function.
+    ///
+    /// - Throws: ``LuaError`` with code `syntax` if the text does not compile.
     public func load(
         _ source: String, named name: String = "script", environment: LuaTable? = nil
     ) throws(LuaError) -> LuaFunction {
@@ -108,6 +110,8 @@ public final class LuaState {
     }
 
     /// Compiles and runs source text, and returns what it returns.
+    ///
+    /// - Throws: ``LuaError`` if the text does not compile, raises, or exceeds a limit.
     @discardableResult
     public func run(_ source: String, named name: String = "script") throws(LuaError) -> [LuaValue] {
         try load(source, named: name).call([])
@@ -125,6 +129,8 @@ public final class LuaState {
     }
 
     /// Makes an empty table, with room for so many elements and fields.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeTable(arrayCount: Int = 0, fieldCount: Int = 0) throws(LuaError) -> LuaTable {
         try core.prepare()
         // A hint, which may come from a script: no reason to take gigabytes.

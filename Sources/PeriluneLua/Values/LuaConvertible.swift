@@ -9,6 +9,8 @@ public protocol LuaConvertible {
     static func fromLua(_ value: LuaValue) throws(LuaError) -> Self
 
     /// Makes a value of Lua. Tables are made in `state`.
+    ///
+    /// - Throws: ``LuaError`` if the value has no counterpart in Lua, or there is not enough memory.
     func toLua(in state: LuaState) throws(LuaError) -> LuaValue
 
     /// What messages call a fitting value: "an integer".

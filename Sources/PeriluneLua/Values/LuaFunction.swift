@@ -29,6 +29,8 @@ public struct LuaFunction {
     package func errorValue(of error: any Error) -> LuaValue { reference.core.errorValue(of: error) }
 
     /// Calls the function with Swift values and converts its first result.
+    ///
+    /// - Throws: ``LuaError`` if the function raises or exceeds a limit, or its result is not of the type.
     public func callAsFunction<each Argument: LuaConvertible, Result: LuaConvertible>(
         _ argument: repeat each Argument
     ) throws(LuaError) -> Result {
@@ -36,6 +38,8 @@ public struct LuaFunction {
     }
 
     /// Calls the function with Swift values and ignores its results.
+    ///
+    /// - Throws: ``LuaError`` if the function raises or exceeds a limit.
     public func callAsFunction<each Argument: LuaConvertible>(_ argument: repeat each Argument) throws(LuaError) {
         try call(luaValues(repeat each argument, for: reference.core))
     }

@@ -10,6 +10,8 @@ public struct LuaTable {
     }
 
     /// The value under a key, as `table[key]` in Lua: `__index` is honoured.
+    ///
+    /// - Throws: ``LuaError`` if a metamethod raises.
     public func get(_ key: LuaValue) throws(LuaError) -> LuaValue {
         try push(with: key)
         return try core.run(plua_get) { core.takeValues(1)[0] }
@@ -24,6 +26,8 @@ public struct LuaTable {
     }
 
     /// The value under a key, without metamethods.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func rawGet(_ key: LuaValue) throws(LuaError) -> LuaValue {
         try push(with: key)
         lua_rawget(core.L, -2)
@@ -32,6 +36,8 @@ public struct LuaTable {
     }
 
     /// Sets the value under a key, without metamethods.
+    ///
+    /// - Throws: ``LuaError`` if the key is `nil` or NaN, the state is closed, or there is not enough memory.
     public func rawSet(_ key: LuaValue, _ value: LuaValue) throws(LuaError) {
         try push(with: key, value)
         try core.run(plua_raw_set)
@@ -48,11 +54,15 @@ public struct LuaTable {
     }
 
     /// The value under a key, converted.
+    ///
+    /// - Throws: ``LuaError`` if a metamethod raises, or the value is not of the type.
     public func get<Value: LuaConvertible>(_ key: LuaValue, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try Value.fromLua(get(key))
     }
 
     /// The length, as `#table` in Lua: `__len` is honoured.
+    ///
+    /// - Throws: ``LuaError`` if a metamethod raises.
     public func count() throws(LuaError) -> Int {
         try core.prepare()
         reference.push(on: core.L)
@@ -60,6 +70,8 @@ public struct LuaTable {
     }
 
     /// The metatable, if there is one; `__metatable` is ignored.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func metatable() throws(LuaError) -> LuaTable? {
         try core.prepare()
         reference.push(on: core.L)
@@ -69,6 +81,8 @@ public struct LuaTable {
     }
 
     /// Sets or, with `nil`, removes the metatable; `__metatable` is ignored.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func setMetatable(_ metatable: LuaTable?) throws(LuaError) {
         try core.prepare()
         if let metatable { try core.checkOwnership(of: .table(metatable)) }
@@ -79,6 +93,8 @@ public struct LuaTable {
     }
 
     /// All keys and values, without metamethods, in no order: it changes from process to process.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func pairs() throws(LuaError) -> [(key: LuaValue, value: LuaValue)] {
         try core.prepare()
         let L = core.L
@@ -97,6 +113,8 @@ public struct LuaTable {
     }
 
     /// The values under 1, 2, 3, ... up to the first `nil`, without metamethods.
+    ///
+    /// - Throws: ``LuaError`` if the state is closed, or there is not enough memory.
     public func array() throws(LuaError) -> [LuaValue] {
         try core.prepare()
         let L = core.L
@@ -111,6 +129,8 @@ public struct LuaTable {
     }
 
     /// Gives the table a Swift function as a method or member; see ``LuaState/makeFunction(_:_:)``.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func setFunction(
         _ name: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
     ) throws(LuaError) {

@@ -79,6 +79,7 @@ public final class LuaUserdataType<Value> {
     /// Adds a method.
     ///
     /// - Parameter body: Gets the value and the arguments, which count from 1 after the value.
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func method(
         _ name: String, _ body: @escaping (Value, LuaMethodArguments) throws -> [LuaValue]
     ) throws(LuaError) {
@@ -92,6 +93,8 @@ public final class LuaUserdataType<Value> {
     }
 
     /// Adds a property; without a setter, scripts can only read it.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func property(
         _ name: String, _ get: @escaping (Value) throws -> LuaValue, set: ((Value, LuaValue) throws -> Void)? = nil
     ) throws(LuaError) {
@@ -100,6 +103,8 @@ public final class LuaUserdataType<Value> {
     }
 
     /// Sets a metamethod, `__add` for example. `__index`, `__newindex`, `__gc`, `__name` and `__metatable` are the type's own.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func metamethod(
         _ event: String, _ body: @escaping (LuaArguments) throws -> [LuaValue]
     ) throws(LuaError) {
@@ -165,6 +170,8 @@ public final class LuaUserdataType<Value> {
     // MARK: - Values
 
     /// Makes a userdata that holds a Swift value.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func make(_ value: Value) throws(LuaError) -> LuaUserdata {
         guard isInline else { return try make(UserdataBox(value)) }
         try core.prepare()
@@ -252,6 +259,8 @@ public final class LuaUserdataType<Value> {
 
     /// Makes a userdata that dies with a scope: from then on scripts get an error of kind `dead_handle`, wherever they
     /// have stored it.
+    ///
+    /// - Throws: ``LuaError`` if the scope has ended, or there is not enough memory.
     public func make(_ value: Value, in scope: LuaScope) throws(LuaError) -> LuaUserdata {
         precondition(!isInline, "values without a box have no scope")
         let box = UserdataBox(value)
@@ -276,11 +285,15 @@ public struct LuaMethodArguments {
     public subscript(position: Int) -> LuaValue { arguments[position + 1] }
 
     /// The argument at a position, converted.
+    ///
+    /// - Throws: ``LuaError`` that names the function and the position if the argument is not of the type.
     public func get<Value: LuaConvertible>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: arguments.name) { () throws(LuaError) in try Value.fromLua(self[position]) }
     }
 
     /// The argument at a position, decoded.
+    ///
+    /// - Throws: ``LuaError`` that names the function and the position if the argument does not decode.
     public func decode<Value: Decodable>(_ position: Int, as type: Value.Type = Value.self) throws(LuaError) -> Value {
         try convertArgument(position, of: arguments.name) { () throws(LuaError) in try LuaDecoder().decode(type, from: self[position]) }
     }
@@ -315,6 +328,8 @@ public final class LuaScope {
 
 extension LuaState {
     /// Makes a type of userdata.
+    ///
+    /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeUserdataType<Value>(
         _ name: String, of type: Value.Type = Value.self
     ) throws(LuaError) -> LuaUserdataType<Value> {

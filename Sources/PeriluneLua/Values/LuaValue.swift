@@ -3,14 +3,23 @@
 /// Tables, functions, userdata and coroutines are handles: the value stays in Lua, and lives at least as long as the
 /// handle. A handle may be used only with the state that made it, on the thread or actor that uses that state.
 public enum LuaValue {
+    /// `nil`.
     case `nil`
+    /// A boolean.
     case boolean(Bool)
+    /// An integer: Lua's numbers without a fraction, of 64 bits.
     case integer(Int64)
+    /// A float.
     case number(Double)
+    /// A string of bytes.
     case string(LuaString)
+    /// A table, by reference.
     case table(LuaTable)
+    /// A function of Lua, C or Swift, by reference.
     case function(LuaFunction)
+    /// A full userdata, by reference.
     case userdata(LuaUserdata)
+    /// A coroutine, by reference.
     case coroutine(LuaCoroutine)
 
     /// Whether this is `nil`.
@@ -74,6 +83,7 @@ extension LuaValue: Equatable {
 extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
     ExpressibleByFloatLiteral, ExpressibleByStringLiteral
 {
+    /// Makes `nil`.
     public init(nilLiteral: ()) { self = .nil }
     public init(booleanLiteral value: Bool) { self = .boolean(value) }
     public init(integerLiteral value: Int64) { self = .integer(value) }
@@ -83,9 +93,13 @@ extension LuaValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expres
 
 /// A plain value of Lua that can leave its state: what the fields of errors hold.
 public enum LuaScalar: Hashable, Sendable {
+    /// A boolean.
     case boolean(Bool)
+    /// An integer.
     case integer(Int64)
+    /// A float.
     case number(Double)
+    /// A string of bytes.
     case string(LuaString)
 
     /// The scalar as a value.

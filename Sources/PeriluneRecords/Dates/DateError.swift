@@ -1,5 +1,6 @@
 /// Why a date could not be read, computed or written.
 public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
+    /// What went wrong, for programs.
     public var code: Code
 
     /// What was expected and what came, for people.

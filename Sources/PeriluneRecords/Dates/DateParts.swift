@@ -63,11 +63,15 @@ public struct DateParts: Hashable, Sendable {
     }
 
     /// Reads a text, which need not be valid UTF-8.
+    ///
+    /// - Throws: ``DateError`` if the text is in no format of dates or times, or a part is out of range.
     public init(parsing bytes: some Collection<UInt8>) throws {
         self = try bytes.withContiguousBytes { try DateParts(parsing: $0) }
     }
 
     /// Reads a text, which need not be valid UTF-8.
+    ///
+    /// - Throws: ``DateError`` if the text is in no format of dates or times, or a part is out of range.
     public init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
         var scanner = DateScanner(bytes)
         guard let parts = try scanner.scanParts() else {

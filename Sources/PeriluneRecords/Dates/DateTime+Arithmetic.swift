@@ -1,6 +1,8 @@
+/// Moving dates, and the beginnings of their units.
 extension DateTime {
     /// A part of a date that has a first instant.
     public enum Unit: String, Hashable, Sendable, CaseIterable {
+        /// A part of a date, from the year down to the second.
         case year, month, day, hour, minute, second
     }
 

@@ -1,3 +1,4 @@
+/// Dates as numbers: Julian days and Unix seconds.
 extension DateTime {
     /// Reads a bare number by the rule of SQLite's `auto` modifier: from 0 up to, not including, 5373484.5 it is a
     /// Julian day, otherwise Unix seconds.
@@ -15,6 +16,8 @@ extension DateTime {
     }
 
     /// Reads a bare integer by the same rule as ``init(number:)-(Double)``.
+    ///
+    /// - Throws: ``DateError`` with code `outOfRange`.
     public init(number: some BinaryInteger) throws {
         guard let seconds = Int64(exactly: number) else { throw DateError.outOfRange("the number \(number)") }
         if seconds >= 0, Double(seconds) < Self.julianDays.upperBound {

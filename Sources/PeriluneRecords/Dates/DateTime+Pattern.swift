@@ -1,3 +1,4 @@
+/// Dates as text in patterns such as `%Y-%m-%d`.
 extension DateTime {
     /// Writes the instant by a pattern, as SQLite's `strftime` does.
     ///
@@ -10,6 +11,8 @@ extension DateTime {
     }
 
     /// Writes the instant by a pattern, as ``text(pattern:)`` does; other bytes are copied, whatever they are.
+    ///
+    /// - Throws: ``DateError`` with code `pattern` if the pattern has a substitution that does not exist.
     public func bytes(pattern: some Collection<UInt8>) throws -> [UInt8] {
         var writer = DateWriter(capacity: pattern.count + 16)
         let time = civilTime

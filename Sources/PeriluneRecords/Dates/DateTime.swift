@@ -59,11 +59,15 @@ extension DateTime: CustomStringConvertible {
     }
 
     /// Reads a text, which need not be valid UTF-8.
+    ///
+    /// - Throws: ``DateError`` if the text is in no format of dates, or a part is out of range.
     public init(parsing bytes: some Collection<UInt8>) throws {
         self = try bytes.withContiguousBytes { try DateTime(parsing: $0) }
     }
 
     /// Reads a text, which need not be valid UTF-8.
+    ///
+    /// - Throws: ``DateError`` if the text is in no format of dates, or a part is out of range.
     public init(parsing bytes: UnsafeBufferPointer<UInt8>) throws {
         var scanner = DateScanner(bytes)
         if let parts = try scanner.scanParts() {

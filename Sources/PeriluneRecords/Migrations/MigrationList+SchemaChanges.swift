@@ -1,5 +1,6 @@
 package import GRDB
 
+/// Comparing a database with what its migrations make.
 extension MigrationList {
     /// What a database differs in from what its migrations make of an empty one.
     ///

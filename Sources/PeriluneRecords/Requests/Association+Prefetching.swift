@@ -1,3 +1,4 @@
+/// The statement that fetches associated rows of many rows at once.
 extension Association {
     /// Whether the rows that are associated with those of a request are all that any row could have: the request gives all rows of a
     /// table, and those of the other one name them by a foreign key of integers. Then they can be fetched without asking for keys,

@@ -1,3 +1,4 @@
+/// The SQL of expressions.
 extension CompilerWalk {
     /// Writes an expression, in parentheses if it binds less tightly than its place needs.
     mutating func expression(_ expression: Expression, _ least: UInt8 = Precedence.any) throws {

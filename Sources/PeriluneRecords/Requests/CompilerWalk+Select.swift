@@ -1,3 +1,4 @@
+/// The SQL of selections.
 extension CompilerWalk {
     /// What a SELECT is for.
     enum Output {

@@ -1,3 +1,4 @@
+/// Expressions on text.
 extension Expression {
     /// SQL text with its arguments, in parentheses.
     ///

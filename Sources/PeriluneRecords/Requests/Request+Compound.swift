@@ -1,3 +1,4 @@
+/// Unions, intersections and differences of requests.
 extension Request {
     // MARK: - UNION and the like
 

@@ -1,3 +1,4 @@
+/// Requests for rows with given keys.
 extension Request {
     /// The columns by which rows are named: the primary key, or the row id.
     func keyColumns() throws -> [Expression] {

@@ -1,3 +1,4 @@
+/// What a request selects.
 extension Request {
     // MARK: - Columns
 

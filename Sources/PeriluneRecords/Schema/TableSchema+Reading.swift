@@ -1,6 +1,7 @@
 package import GRDB
 internal import GRDBSQLite
 
+/// Reading the schema of a table from SQLite.
 extension TableSchema {
     /// Reads what a table or view looks like, with table-valued PRAGMA functions.
     ///

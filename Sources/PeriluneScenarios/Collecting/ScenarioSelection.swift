@@ -2,7 +2,9 @@
 public struct ScenarioSelection: Sendable {
     /// Text, in whatever case of letters, or a regular expression.
     public enum Pattern: Sendable {
+        /// A part of the name.
         case text(String)
+        /// A regular expression that matches a part of the name.
         case expression(String)
 
         /// Reads `/expression/`, or text.
@@ -43,6 +45,7 @@ public struct ScenarioSelection: Sendable {
     /// The files to be run, from the current folder: what has changed.
     public var files: Set<String>?
 
+    /// Selects all scenarios.
     public init() {}
 
     func includes(_ scenario: Scenario) -> Bool {
@@ -56,6 +59,7 @@ public struct ScenarioSelection: Sendable {
 
 /// A file or folder in which scenarios are looked for.
 public struct ScenarioPath: Sendable, Equatable {
+    /// The path of a file or a folder.
     public var path: String
     /// The line of a scenario, or one in it.
     public var line: Int?

@@ -30,6 +30,7 @@ public struct SelectedScenarios: Sendable {
     }
     /// Why files or scenarios cannot be run.
     public var failures: [ScenarioFailure] { broken.flatMap(\.failures) }
+    /// Whether no scenario is to be run.
     public var isEmpty: Bool { entries.isEmpty && broken.isEmpty }
 
     /// Loads the files and chooses.

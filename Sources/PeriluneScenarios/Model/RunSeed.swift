@@ -1,7 +1,9 @@
 /// What the order of a run and all random values in it follow from.
 public struct RunSeed: Sendable, Equatable, CustomStringConvertible {
+    /// The number.
     public let value: UInt64
 
+    /// Makes a seed of a number.
     public init(_ value: UInt64) {
         self.value = value
     }

@@ -9,6 +9,7 @@ public struct Scenario: Sendable, Identifiable {
     let localID: String
     /// With the case, if there are several.
     public var name: String
+    /// The names of the groups around it, outermost first.
     public var groups: [String] = []
     /// The name of the case.
     public var caseName: String?
@@ -16,11 +17,13 @@ public struct Scenario: Sendable, Identifiable {
     public var file: String
     /// Where it is defined, from 1.
     public var line: Int
+    /// Its tags, with those of its groups.
     public var tags: [String] = []
     /// The seed data that its database begins with; `nil` means what the migrations make.
     public var template: String?
     /// `file`, `empty`, `fixture:NAME`; `nil` means in memory.
     public var database: String?
+    /// How long it may take; `nil` means what the options of the run say.
     public var timeout: Duration?
     /// How often it is tried again after a failure.
     public var retry = 0
@@ -40,6 +43,7 @@ public struct Scenario: Sendable, Identifiable {
     public var grants: [String] = []
     /// Why it is not run.
     public var skip: String?
+    /// Whether it is still to be written.
     public var isTodo = false
     /// Whether nothing but this and others like it is to be run.
     public var isOnly = false

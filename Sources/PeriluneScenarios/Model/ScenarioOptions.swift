@@ -2,7 +2,9 @@ public import Perilune
 
 /// What is run, and how.
 public struct ScenarioOptions: Sendable {
+    /// The order in which scenarios run.
     public enum Order: String, Sendable, CaseIterable {
+        /// Random by the seed of the run, or as the files have them.
         case random, file
     }
 
@@ -18,15 +20,19 @@ public struct ScenarioOptions: Sendable {
 
     /// What becomes of a scenario that passes without having stated anything.
     public enum NoChecks: String, Sendable, CaseIterable {
+        /// It passes, it passes with a warning, or it fails.
         case allow, warn, fail
     }
 
     /// Files and folders, perhaps with the line of a scenario.
     public var paths: [ScenarioPath] = [ScenarioPath("scenarios")]
+    /// Which scenarios are run.
     public var selection = ScenarioSelection()
     /// How many run at once.
     public var workers = 1
+    /// The order in which they run.
     public var order = Order.random
+    /// The seed of their order and of their random numbers.
     public var seed = RunSeed.random()
     /// How often all are run.
     public var rounds = 1
@@ -40,6 +46,7 @@ public struct ScenarioOptions: Sendable {
     var grace = Duration.seconds(5)
     /// For each Lua state.
     public var memoryInBytes = 512 << 20
+    /// What becomes of snapshots that are new or differ.
     public var snapshots = Snapshots.beside
     /// Whether snapshots are removed that nothing compares any more.
     public var removesObsoleteSnapshots = false
@@ -60,6 +67,7 @@ public struct ScenarioOptions: Sendable {
     /// How a scenario is run again, for reports; the place and the seed follow.
     public var command = "perilune test"
 
+    /// The default options.
     public init() {}
 
     /// Offers Swift functions to scenarios and to the scripts that they run, which get them by `require`; as

@@ -1,7 +1,10 @@
 /// How a scenario ended.
 public enum ScenarioOutcome: String, Sendable, Codable {
+    /// Everything that it states is true.
     case passed
+    /// Something that it states is false, or it has raised an error.
     case failed
+    /// It was not run, or has ended itself without a verdict.
     case skipped
 
     /// It was still running when its time was up.

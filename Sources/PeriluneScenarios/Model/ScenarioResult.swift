@@ -1,6 +1,8 @@
 /// What has become of a scenario.
 public struct ScenarioResult: Sendable {
+    /// The scenario.
     public let scenario: Scenario
+    /// What came of it.
     public var outcome: ScenarioOutcome
     /// Why it was skipped, or failed as it had to.
     public var reason: String?
@@ -14,8 +16,11 @@ public struct ScenarioResult: Sendable {
     public var duration = Duration.zero
     /// The seed of the run, by which it can be repeated.
     public var seed: RunSeed
+    /// What went wrong, in order.
     public var failures: [ScenarioFailure] = []
+    /// The steps that it has taken, in order.
     public var steps: [ScenarioStep] = []
+    /// The remarks of `t.note`.
     public var notes: [String] = []
     /// Why its outcome may mean less than it seems to.
     public var warnings: [String] = []
@@ -23,9 +28,11 @@ public struct ScenarioResult: Sendable {
     public internal(set) var checkCount = 0
     /// Whether it has failed in another way than its option `fails` says.
     var failsOtherwise = false
+    /// The values of `t.attach`.
     public var attachments: [ScenarioAttachment] = []
     /// What it has printed, cut if that is much.
     public var output = ""
+    /// How many statements were executed.
     public var queryCount = 0
     /// The file in which its database is kept.
     public var database: String?
@@ -39,10 +46,15 @@ public struct ScenarioResult: Sendable {
 
 /// What has become of one attempt at a scenario that was tried again.
 public struct ScenarioAttemptResult: Sendable {
+    /// What came of the attempt.
     public var outcome: ScenarioOutcome
+    /// How long it took.
     public var duration: Duration
+    /// What went wrong in it, in order.
     public var failures: [ScenarioFailure]
+    /// The steps that it has taken, in order.
     public var steps: [ScenarioStep]
+    /// What it has printed.
     public var output: String
 
     init(_ result: ScenarioResult) {
@@ -53,10 +65,13 @@ public struct ScenarioAttemptResult: Sendable {
 
 /// Something that was to be true and was not, or an error.
 public struct ScenarioFailure: Sendable {
+    /// What went wrong, on one line.
     public var message: String
     /// What programs decide by: `check`, `expect`, `timeout`, `constraint_unique`.
     public var kind: String?
+    /// The file in which it went wrong.
     public var file: String?
+    /// The line in the file, from 1.
     public var line: Int?
     /// The step in which it happened.
     public var step: String?
@@ -66,12 +81,14 @@ public struct ScenarioFailure: Sendable {
     public var source: String?
     /// Lines that show what was expected and what came.
     public var details: [String] = []
+    /// The calls that led there.
     public var traceback: String?
     /// The frames of scripts on the way to it, as `FILE:LINE`, that of the scenario first; none if there is but one.
     public var frames: [String] = []
     /// The last statement before it.
     public var statement: StatementRecord?
 
+    /// Makes a failure.
     public init(_ message: String, kind: String? = nil, file: String? = nil, line: Int? = nil) {
         (self.message, self.kind, self.file, self.line) = (message, kind, file, line)
     }
@@ -79,29 +96,39 @@ public struct ScenarioFailure: Sendable {
 
 /// A phase of a scenario.
 public struct ScenarioStep: Sendable {
+    /// The name that `t.step` was given.
     public var name: String
+    /// Whether nothing has failed in it.
     public var hasPassed: Bool
+    /// How long it took; `nil` if it was not finished.
     public var duration: Duration?
+    /// The line of its call of `t.step`, from 1.
     public var line: Int?
 }
 
 /// A value that a scenario shows with its result.
 public struct ScenarioAttachment: Sendable {
+    /// The name that `t.attach` was given.
     public var name: String
+    /// The value, as text.
     public var text: String
 }
 
 /// A statement that has run.
 public struct StatementRecord: Sendable {
+    /// The SQL, without the values bound to it.
     public var sql: String
     /// The bound values, as SQL writes them.
     public var arguments: [String] = []
+    /// How long the statement ran.
     public var duration = Duration.zero
     /// How many rows it returned, or changed.
     public var rows = 0
     /// Where the script called it.
     public var file: String?
+    /// The line of the script that executed it, from 1.
     public var line: Int?
+    /// Whether the statement may write.
     public var isWriting = false
     /// How SQLite runs it, line by line.
     public var plan: [String] = []

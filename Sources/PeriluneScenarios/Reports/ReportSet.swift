@@ -4,10 +4,12 @@ internal import Foundation
 public final class ReportSet: @unchecked Sendable {
     /// A report that is asked for: `junit:report.xml`.
     public struct Request: Sendable, Equatable {
+        /// The format of the report.
         public var format: ScenarioReportFormat
         /// `nil` for standard output.
         public var path: String?
 
+        /// Asks for a report in a file, or without a path on standard output.
         public init(_ format: ScenarioReportFormat, path: String? = nil) {
             (self.format, self.path) = (format, path)
         }

@@ -6,12 +6,15 @@ public protocol ScenarioReport: AnyObject {
 
 /// The formats of reports.
 public enum ScenarioReportFormat: String, Sendable, CaseIterable {
+    /// The formats of the option `--report`: for people, a character for each scenario, TAP 13 and 14, JSON lines, JUnit's XML.
     case pretty, dots, tap, tap14, jsonl, junit
+    /// JUnit's XML with the file, the line and the output of each scenario.
     case extendedJUnit = "junit_extended"
 }
 
 /// How reports that are made for people look.
 public struct ScenarioReportStyle: Sendable {
+    /// Whether colors are used.
     public var isColored = false
     /// Whether all is shown, also of what has passed.
     public var isVerbose = false
@@ -20,6 +23,7 @@ public struct ScenarioReportStyle: Sendable {
     /// How a scenario is run again; its place and the seed follow.
     public var command = "perilune test"
 
+    /// The default style: no colours, no details.
     public init() {}
 
     func bold(_ text: String) -> String { TerminalStyle.bold.apply(to: text, if: isColored) }

@@ -14,18 +14,25 @@ public enum ScenarioEvent: Sendable {
 public struct ScenarioRunInformation: Sendable {
     /// How many results there will be.
     public let count: Int
+    /// The seed of the run.
     public let seed: RunSeed
+    /// How many scenarios run at once.
     public let workers: Int
+    /// The order in which they run.
     public let order: ScenarioOptions.Order
 }
 
 /// What a run has come to.
 public struct ScenarioSummary: Sendable {
+    /// The results, in the order in which the scenarios ended.
     public internal(set) var results: [ScenarioResult] = []
+    /// How long the run took.
     public internal(set) var duration = Duration.zero
+    /// The seed of the run.
     public internal(set) var seed: RunSeed
     /// Where `scenario.only` was left in.
     public internal(set) var focused: [Scenario] = []
+    /// Whether the run was ended before all scenarios had run.
     public internal(set) var wasInterrupted = false
     /// How many were not begun: after the last failure that was allowed, or after Ctrl-C.
     public var notRun: Int { count(.notRun) }
@@ -44,8 +51,11 @@ public struct ScenarioSummary: Sendable {
         self.seed = seed
     }
 
+    /// Counts the results with an outcome.
     public func count(_ outcome: ScenarioOutcome) -> Int { results.count { $0.outcome == outcome } }
+    /// Those that passed after a failure.
     public var flaky: [ScenarioResult] { results.filter(\.isFlaky) }
+    /// Those that did not pass.
     public var failures: [ScenarioResult] { results.filter { !$0.outcome.isSuccess && $0.outcome.isVerdict } }
 
     /// How the command ends.

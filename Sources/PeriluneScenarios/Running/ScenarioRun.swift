@@ -30,6 +30,7 @@ public final class ScenarioRun: Sendable {
         let chunks = ChunkCache()
         let store = TemplateStore()
 
+        /// Makes an empty cache.
         public init() {}
     }
 
@@ -46,6 +47,8 @@ public final class ScenarioRun: Sendable {
     }
 
     /// Finds the scenarios.
+    ///
+    /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
     public func selectScenarios() async throws -> SelectedScenarios {
         // Lua's parser recurses: it needs a large stack.
         let (options, collector) = (options, ScenarioCollector(chunks: chunks, options: options))

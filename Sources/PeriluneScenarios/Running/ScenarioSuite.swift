@@ -26,6 +26,8 @@ public final class ScenarioSuite: Sendable {
     private let selected: SelectedScenarios
 
     /// Finds the scenarios. Blocks the calling thread meanwhile.
+    ///
+    /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
     public init(_ options: ScenarioOptions) throws {
         var options = options
         // The order is that of whoever runs them.
