@@ -25,6 +25,21 @@ test("timestamps say when a record was inserted, and changed last", function()
   equal(Stamped{ title = "w" }:insert().created_at, nil)
 end)
 
+test("defaults stand where an insert gives nothing", function()
+  local count = 0
+  local Book = perilune.record("book", { defaults = {
+    status = 7, isbn = function(book) count = count + 1 return book.title .. "-" .. count end,
+  } })
+  local book = Book{ title = "x" }:insert()
+  equal({ book.status, book.isbn, Book:find(book.id).isbn }, { 7, "x-1", "x-1" })
+  equal({ Book{ title = "y", isbn = "own" }:insert().isbn, count }, { "own", 1 })
+  equal(Book{ title = "z", status = perilune.null }:insert():refresh().status, nil)
+  Book:insert_all({ { title = "w" } }, { target = "title" })
+  equal(Book:filter{ title = "w" }:fetch_one().status, 7)
+  matches(fails("unknown_column", function() perilune.record("book", { defaults = { titel = "x" } }){ title = "v" }:insert() end), "title")
+  matches(fails("argument", function() perilune.record("book", { defaults = {} }) end), "column = value")
+end)
+
 test("a stale record is neither written nor deleted", function()
   local Book = perilune.record("book", { lock_version = true })
   Book{ title = "x" }:insert()

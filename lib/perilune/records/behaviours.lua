@@ -1,6 +1,7 @@
 --- What classes do by one option: behaviours, which are hooks that come before those of the script.
 --
 --     perilune.record("book", {
+--       defaults = { status = "new", code = function(book) return make_code(book.title) end },   -- where nothing is given at the insert
 --       timestamps = true,                    -- created_at and updated_at
 --       lock_version = true,                  -- a record that is not what its row is any more is not written
 --       soft_delete = true,                   -- deleting sets deleted_at
@@ -8,7 +9,7 @@
 --       enums = { status = Status },          -- Book:draft(), book:is_draft()
 --     })
 --
--- Each but `immutable` and `enums` takes the name of a column in place of `true`; `timestamps` takes { created = ..., updated = ... }.
+-- Each but `defaults`, `immutable` and `enums` takes the name of a column in place of `true`; `timestamps` takes { created = ..., updated = ... }.
 -- `update_all` of requests counts versions up and refuses immutable columns; no other behaviour knows of changes of many rows.
 
 local perilune = require "perilune"
@@ -114,11 +115,41 @@ function record.class_options.enums(info, value)
   info.enums = value
 end
 
+function record.class_options.defaults(info, value)
+  if type(value) ~= "table" or next(value) == nil then
+    raise("argument", "perilune.record: option defaults: expected { column = value or function, ... }, got " .. errors.describe(value))
+  end
+  for name in pairs(value) do
+    if type(name) ~= "string" then
+      raise("argument", "perilune.record: option defaults: expected the name of a column, got " .. errors.describe(name))
+    end
+  end
+  info.defaults = value
+end
+
 --- What a class, or one that it extends, says by an option; nil if none does.
 function behaviours.option(class, option)
   for ancestor in record.ancestors(record.info(class)) do
     if ancestor[option] ~= nil then return ancestor[option] end
   end
+end
+
+-- Defaults --------------------------------------------------------------------------------------------------------------------
+
+local function add_defaults(info)
+  local names = {}
+  for name in pairs(info.defaults) do names[#names + 1] = name end
+  table.sort(names)
+  behaviours.add(info, "will_insert", function(target)
+    for _, name in ipairs(names) do
+      -- A field that was set to NULL is NULL.
+      if records.stored_field(target, name) == nil then
+        local value = info.defaults[name]
+        if type(value) == "function" then value = value(target) end
+        if value ~= nil then target[name] = value end
+      end
+    end
+  end)
 end
 
 -- Timestamps ------------------------------------------------------------------------------------------------------------------
@@ -267,6 +298,7 @@ local function add_enums(info)
 end
 
 record.finishers[#record.finishers + 1] = function(info)
+  if info.defaults then add_defaults(info) end
   if info.timestamps then add_timestamps(info) end
   if info.lock_version then add_lock_version(info) end
   if info.immutable then add_immutable(info) end
