@@ -13,7 +13,7 @@ local verbs = require("perilune.requests.request").verbs
 local function pivot_of(self, method)
   local link = rawget(self, "link")
   local first, second = link and link.root.options.through, link and link.root.options.using
-  if not link or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
+  if not first or first.node.root.options.through or second.node.root.options.through or second.node.root.kind ~= "belongs_to"
     or first.node.root.kind == "belongs_to"
   then
     raise("argument", method .. ": links need an association of a record through another table: playlist:tracks():" .. method

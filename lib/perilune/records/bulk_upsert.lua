@@ -15,8 +15,8 @@ local record_info = require "perilune.records.info"
 local record_options = require "perilune.records.options"
 local record_values = require "perilune.records.values"
 local failures = require "perilune.records.failures"
+local record_sql = require "perilune.records.sql"
 local upsert_sql = require "perilune.records.upsert_sql"
-local sql_text = require "perilune.runtime.sql_text"
 local raise = errors.raise
 
 local bulk_upsert = {}
@@ -89,19 +89,16 @@ local function make_form(info, names, options, returned)
     if parameter.column then value = record_values.store(info, nil, parameter.column, value) end
     bound[index] = value == nil and null or value
   end
-  -- In a table of that name, `excluded` would mean the row that is there.
-  local alias = info.schema.name:lower() == "excluded" and " AS perilune_target" or ""
   return {
-    head = ("INSERT INTO %s%s (%s) VALUES "):format(sql_text.name(info.schema.name), alias, sql_text.names(names)),
-    row = "(" .. ("?, "):rep(#names - 1) .. "?)", tail = " " .. clause .. (returned and " RETURNING " .. sql_text.names(returned) or ""),
-    bound = bound, width = #names, most_rows = math.max(1, most_values // #names), texts = {},
+    description = info.description, names = names, clause = clause, returned = returned, bound = bound, width = #names,
+    most_rows = math.max(1, most_values // #names), texts = {},
   }
 end
 
 local function text_of(form, count)
   local text = form.texts[count]
   if not text then
-    text = form.head .. (form.row .. ", "):rep(count - 1) .. form.row .. form.tail
+    text = record_sql.text(form.description, "insert", form.names, form.clause, form.returned, count)
     form.texts[count] = text
   end
   return text
