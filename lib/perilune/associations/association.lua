@@ -353,13 +353,12 @@ local function check_association(method, value, index)
   raise("argument", method .. ": argument " .. index .. ": expected an association, got " .. errors.describe(value) .. cure)
 end
 
---- Only records have fields for rows of associations, and only records come into them.
-local function check_includes(self, method, other)
-  for _, source in ipairs{ self.node.root.source, other.node.root.source } do
-    if not source.class then
-      raise("argument", method .. ": rows of the common table `" .. source.table .. "` are not records; "
-        .. "join them (joining_required), or select their columns (annotated_with_required)")
-    end
+--- Only records have fields for rows of associations. Rows of common tables come into them as plain rows.
+local function check_includes(self, method)
+  local source = self.node.root.source
+  if not source.class then
+    raise("argument", method .. ": rows of the common table `" .. source.table .. "` are not records; "
+      .. "join them (joining_required), or select their columns (annotated_with_required)")
   end
 end
 
@@ -398,7 +397,7 @@ for method, op in pairs{
       local other = select(index, ...)
       check_association(method, other, index)
       if op:find("^include") then
-        check_includes(self, method, other)
+        check_includes(self, method)
         check_is_only_one(self, method, other)
       end
       self = request.derive_with_request(self, op, other)
@@ -415,7 +414,7 @@ function derivations:including_all(...)
   local index = 1
   while index <= given.n do
     check_association("including_all", given[index], index)
-    check_includes(self, "including_all", given[index])
+    check_includes(self, "including_all")
     local depth = math.type(given[index + 1]) == "integer" and given[index + 1] or nil
     check_is_only_one(self, "including_all", given[index], depth)
     self = request.derive_with_request(self, "include all", given[index], depth)

@@ -41,12 +41,27 @@ local function column_names(segment)
   return names
 end
 
+--- A class over the same table whose fields hold what was stored.
+local raw_classes = setmetatable({}, { __mode = "k" })
+
+local function raw_class(class)
+  local schema = record_class.description(class).schema
+  local known = raw_classes[class]
+  if known and known.schema == schema then return known.class end
+  local types = {}
+  for _, column in ipairs(schema.columns) do types[column.name] = "any" end
+  known = { schema = schema, class = perilune.record(classes.table(class), { types = types }) }
+  raw_classes[class] = known
+  return known.class
+end
+
 --- What the row path makes records of: for each segment of the plan its class, and for each key column that is no field a segment
 -- of its own, whose record is taken away again.
 local function describe(plan, class)
   local list = {}
   for index, segment in ipairs(plan.segments) do
-    segment.class = index == 1 and class or roots[segment.tag].target
+    -- Rows of a common table become plain rows at last.
+    segment.class = index == 1 and class or roots[segment.tag].target or raw_class(class)
     segment.plain = plain_names(segment, segment.class)
     segment.fields = {}
     list[index] = {
@@ -61,20 +76,6 @@ local function describe(plan, class)
     end
   end
   return list
-end
-
---- A class over the same table whose fields hold what was stored.
-local raw_classes = setmetatable({}, { __mode = "k" })
-
-local function raw_class(class)
-  local schema = record_class.description(class).schema
-  local known = raw_classes[class]
-  if known and known.schema == schema then return known.class end
-  local types = {}
-  for _, column in ipairs(schema.columns) do types[column.name] = "any" end
-  known = { schema = schema, class = perilune.record(classes.table(class), { types = types }) }
-  raw_classes[class] = known
-  return known.class
 end
 
 --- How the value of a column of the result is found in a record of a segment: a function.
@@ -114,7 +115,7 @@ local function prepare(plan, class)
     fields[#fields + 1] = prefetch.name
     local root = roots[prefetch.tag]
     for _, slot in ipairs(prefetch.plan.slots) do prefetch.takes_keys = prefetch.takes_keys or slot == "keys" end
-    prefetch.class = root.target
+    prefetch.class = root.target or raw_class(class)
     prefetch.root = root
   end
   plan.layout = list
