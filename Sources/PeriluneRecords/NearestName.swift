@@ -6,7 +6,7 @@
 ///   - names: What exists. Of two that are equally near, the first wins.
 /// - Returns: `nil` if nothing is near: more than a third of the letters differ, at least one may; and nothing is the same name
 ///   with a word more or less, as `order` and `order_by`.
-public func nearestName(to name: String, among names: some Sequence<String>) -> String? {
+package func nearestName(to name: String, among names: some Sequence<String>) -> String? {
     let written = foldedScalars(name)
     // Names come from scripts: a long one is not worth quadratic work.
     guard !written.isEmpty, written.count <= longestComparedName else { return nil }

@@ -1,4 +1,4 @@
---- Record classes: their room, and requests, whose methods are loaded when a class is first asked for one.
+--- Record classes, with requests, whose methods are loaded on first use.
 
 local perilune = require "perilune"
 local record = require "perilune.records.records"

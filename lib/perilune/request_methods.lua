@@ -1,4 +1,4 @@
---- The methods of requests, with those of the rooms above: associations and observations.
+--- The methods of requests, including those of the rooms above: associations and observations.
 
 local request = require "perilune.requests.request"
 require "perilune.associations.association"

@@ -1,4 +1,4 @@
---- How the modules of the library meet: by a `require` of their own, which scripts have no part in.
+--- The `require` of the library's own modules, which is separate from that of scripts.
 --
 -- It finds modules by their path in `lib`: `require "perilune.records.writing"` runs `perilune/records/writing.lua`, once. What
 -- Swift and C provide are modules too: `perilune.native.*`. Neither `package.path` nor `package.loaded` plays a part.

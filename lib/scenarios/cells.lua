@@ -1,4 +1,4 @@
---- Cells of text tables against values: what they are to be stored as, and what they match.
+--- Cells of text tables: the values that they store and match.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"

@@ -1,4 +1,4 @@
---- What scenario files define: scenarios, groups, templates, factories, fixtures.
+--- The definitions of scenario files: scenarios, groups, templates, factories, fixtures.
 
 local errors = require "perilune.native.errors"
 local checks = require "perilune.runtime.checks"

@@ -1,4 +1,4 @@
---- How two values differ, and where.
+--- The differences between two values.
 
 local state = require "scenarios.state"
 local display = lazily "scenarios.display"

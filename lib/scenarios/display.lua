@@ -1,4 +1,4 @@
---- Values as text for people: in messages, in tables of rows, in snapshots.
+--- Values as text: in messages, in tables of rows, in snapshots.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"

@@ -1,4 +1,4 @@
---- `t.effects.MODULE`: what happens in place of effects outside, and which there were.
+--- `t.effects.MODULE`: stubs in place of effects outside, and the calls that were made.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"

@@ -1,4 +1,4 @@
---- The scenario language: what the runner loads into a state. See SCENARIOS in the documentation for what it means to users.
+--- The scenario language: what the runner loads into a state. The article Testing describes it for users.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"

@@ -1,4 +1,4 @@
---- The options of scenarios and groups: their names, types and what becomes of them.
+--- The options of scenarios and groups: their names, types and effects.
 
 local perilune = require "perilune"
 local checks = require "perilune.runtime.checks"

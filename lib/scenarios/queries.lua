@@ -1,4 +1,4 @@
---- What is stated about the statements that ran: `expect(t.queries(f)):at_most(4):no_repeats()`.
+--- Expectations about the statements that ran: `expect(t.queries(f)):at_most(4):no_repeats()`.
 
 local errors = require "perilune.native.errors"
 local native_sql = require "perilune.native.sql"

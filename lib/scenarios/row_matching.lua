@@ -1,4 +1,4 @@
---- Which rows are those that a text table says: in their order, or in any.
+--- Matches rows with those of a text table: in order, or in any order.
 -- What is found is a list of *pairs* { expected, actual, is_match }: positions in the text table and in the rows, either of
 -- which may be missing.
 

@@ -1,4 +1,4 @@
---- Rows against a text table, and how they differ as people see it.
+--- Compares rows with a text table, and shows the differences.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"

@@ -1,4 +1,4 @@
---- Snapshots: texts of values, in files beside the scenario, that are looked at once and compared from then on.
+--- Snapshots: texts of values, in files beside the scenario, which are reviewed once and compared from then on.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"

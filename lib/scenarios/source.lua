@@ -1,4 +1,4 @@
---- The source texts of the files that were loaded: failures quote them.
+--- The source texts of loaded files, which failures quote.
 
 local state = require "scenarios.state"
 local tokens = lazily "scenarios.tokens"

@@ -1,4 +1,4 @@
---- What belongs to the scenario that runs, and what the runner offers.
+--- The state of the running scenario, and the functions of the runner.
 
 local errors = require "perilune.native.errors"
 

@@ -1,4 +1,4 @@
---- The steps of a scenario that runs: which one is going on, in each of its coroutines, and which never came to an end.
+--- The steps of the running scenario: the current one of each coroutine, and those that did not finish.
 
 local scenario_steps = {}
 

@@ -1,4 +1,4 @@
---- How often stubs are to be called: `t.effects.mail:stub("send", true):once()`. They are counted when the scenario ends.
+--- The expected number of calls of stubs: `t.effects.mail:stub("send", true):once()`. They are counted when the scenario ends.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"

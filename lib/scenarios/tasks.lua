@@ -1,4 +1,4 @@
---- The tasks that a scenario spawns: one that had not begun when the scenario ended has shown nothing.
+--- The tasks that a scenario spawns: one that has not started when the scenario ends is a failure.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"

@@ -1,4 +1,4 @@
---- How two texts differ, by lines.
+--- The differences between two texts, by lines.
 
 local around, most_compared, most_shown = 2, 1000000, 100
 

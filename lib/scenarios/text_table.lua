@@ -1,4 +1,4 @@
---- Text tables: rows written as people read them.
+--- Text tables: rows in a readable form.
 --
 --     | id | name         | note |
 --     | 1  | Ada Lovelace | ~    |

@@ -1,4 +1,4 @@
---- How two texts differ that are too long to be shown side by side.
+--- The difference between two texts that are too long to show side by side.
 
 local display = lazily "scenarios.display"
 

@@ -83,7 +83,7 @@ final class ValueObserver {
         endOfPause = (timers, timers.add(after: seconds) { [listener] in listener.resume() })
     }
 
-    /// How many deliveries, one brought about by the other, have led to the signals since the last call.
+    /// The number of cascading deliveries that have led to the signals since the last call.
     func takeChain() -> Int {
         listener.takeChain()
     }

@@ -25,7 +25,7 @@ package final class LuaRun: @unchecked Sendable {
     fileprivate var isInterrupted = false
     fileprivate var handlers: [Int: @Sendable () -> Void] = [:]
 
-    /// How many calls, each brought about by what the one before has done, have led to it: for libraries that count such.
+    /// The number of calls, each caused by the one before, that have led to it: for libraries that count them.
     /// Only touched on the thread of the state.
     package var chain: Int
 

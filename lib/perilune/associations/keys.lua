@@ -1,4 +1,4 @@
---- The keys by which prefetched rows find those that they belong to.
+--- The keys that match prefetched rows to the rows they belong to.
 
 local sql_names = require "perilune.runtime.names"
 local association_keys = {}

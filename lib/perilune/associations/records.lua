@@ -1,4 +1,4 @@
---- The request for what belongs to one record: `author:books()`.
+--- Requests for the rows that belong to one record: `author:books()`.
 
 local association = require "perilune.associations.association"
 local sql_associations = require "perilune.native.associations"

@@ -1,4 +1,4 @@
---- What Swift makes of associations.
+--- Builds associations in Swift.
 
 local errors = require "perilune.native.errors"
 local sources = require "perilune.requests.source"

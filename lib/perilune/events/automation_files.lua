@@ -1,4 +1,4 @@
---- The modules that a file of automations requires: the next version of the file gets them anew.
+--- The modules that a file of automations requires: they are reloaded with the file.
 
 local automation_files = {}
 

@@ -1,4 +1,4 @@
---- The runs of automations, kept in a table of the database.
+--- The runs of automations, recorded in a table of the database.
 
 local perilune = require "perilune"
 

@@ -1,4 +1,4 @@
---- What sets automations off: changes, schedules, events.
+--- Triggers of automations: changes, schedules, events.
 
 local errors = require "perilune.native.errors"
 local native_observation = require "perilune.native.observation"

@@ -1,4 +1,4 @@
---- Time and tasks: what a script does later, again and again, or beside something else.
+--- Timers and tasks: what a script does later, repeatedly, or concurrently.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"

@@ -1,4 +1,4 @@
---- Schedules as cron has them: minute, hour, day of the month, month, day of the week, in local time.
+--- Schedules in the form of cron: minute, hour, day of the month, month, day of the week, in local time.
 
 local errors = require "perilune.native.errors"
 local perilune = require "perilune"

@@ -1,4 +1,4 @@
---- Observations of values: what is fetched now, and again after each transaction that could have changed it.
+--- Observations of values: a fetch that is repeated after each transaction that could have changed its result.
 
 local null = require("perilune.native.values").null
 local databases = require "perilune.native.databases"
@@ -10,7 +10,7 @@ local database = require("perilune.native.databases").methods
 local native = require "perilune.native.observation"
 local checks = require "perilune.runtime.checks"
 
---- Deliveries, each brought about by the one before, that are one too many.
+--- The number of cascading deliveries from which they are treated as a loop.
 local longest_chain = 1000
 
 --- What cannot be fetched is looked at again after a second, and after each further failure in twice that time, up to a minute.

@@ -1,4 +1,4 @@
---- What makes expressions: columns, SQL text, parameters, CASE, SQL functions.
+--- Constructors of expressions: columns, SQL text, parameters, CASE, SQL functions.
 
 local perilune = require "perilune"
 local errors = require "perilune.native.errors"

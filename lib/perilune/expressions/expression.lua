@@ -1,4 +1,4 @@
---- Expressions: what SQL computes, written in Lua.
+--- Expressions: SQL expressions written in Lua.
 --
 --     Author.c.age:gt(18) & ~Author.c.country:is_null()
 --     Author.c.first_name .. " " .. Author.c.last_name

@@ -1,4 +1,4 @@
---- What is found in an expression: comparisons, patterns, orders, casts.
+--- The methods of expressions: comparisons, patterns, orders, casts.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"

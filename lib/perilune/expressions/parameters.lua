@@ -1,4 +1,4 @@
---- Parameters of prepared requests: what Swift and plans call them. One that a column is compared with is written as the column has
+--- Parameters of prepared requests: their names in Swift and in plans. One that a column is compared with is written as the column has
 -- it, so that the same name may stand for several slots.
 
 local parameters = {}

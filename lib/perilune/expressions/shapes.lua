@@ -1,4 +1,4 @@
---- Shapes: what expressions are that differ in nothing but their values. One is made once: equal ones are the same table.
+--- Shapes: expressions without their values. Each shape is made once: equal shapes are the same table.
 
 local interning = require "perilune.expressions.interning"
 local with_text, with_other = interning.with_text, interning.with_other

@@ -1,4 +1,4 @@
---- What Swift makes of shapes: one function for each operation. A shape is built when a request with it is checked or compiled.
+--- Builds expressions in Swift from shapes: one function for each operation. A shape is built when a request with it is checked or compiled.
 --
 -- Values are not part of it: each is a parameter, numbered in the order in which the request holds them. Where SQL cannot bind
 -- (in definitions of tables) they are written out instead.

@@ -1,4 +1,4 @@
---- A folder of migrations: a file each, run in the order of the bytes of their names.
+--- Folders of migrations: one migration a file, run in the byte order of their names.
 --
 -- `0002_add_pages.sql` is SQL, and `0002_add_pages.down.sql`, if it is there, what undoes it. `0003_fill_pages.lua` returns a
 -- function, or a table with the function `up` and the options of `m:register`:

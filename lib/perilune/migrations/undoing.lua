@@ -1,4 +1,4 @@
---- Undoing migrations: what their `down` does, in a transaction, and that the database has not seen them.
+--- Undoing migrations: runs their `down` in a transaction, and marks them as not applied.
 
 local errors = require "perilune.native.errors"
 

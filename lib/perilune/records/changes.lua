@@ -1,4 +1,4 @@
---- Change tracking: what differs between a record and its row, as far as the record knows it.
+--- Change tracking: the differences between a record and the known values of its row.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"

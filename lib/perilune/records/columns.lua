@@ -1,4 +1,4 @@
---- Which columns a record has: those of its row that it has seen, and those that the table has where it is written.
+--- The columns of a record: those of its row that it knows, and those of the table that it is written to.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

@@ -1,4 +1,4 @@
---- What a record class has to know of its table: the *description*, which is made from the schema for one class, and is what a
+--- What a record class knows of its table: the *description*, which is made from the schema for one class, and is what a
 -- table layout of the row path is made from.
 
 local errors = require "perilune.native.errors"

@@ -1,4 +1,4 @@
---- What is raised for records, as the row path and other parts ask for it: values that cannot be stored, keys that no row has.
+--- Errors about records: values that cannot be stored, keys that no row has.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

@@ -1,4 +1,4 @@
---- What is known of a table beyond what the row path needs: the types of its columns, for each description of it.
+--- What is known of a table beyond the needs of the row path: the types of its columns, for each description.
 -- The *column info* of a description is a table { schema, description, columns, declared, converters, generated,
 -- not_null, chosen_keys }; types.lua adds which of them are converted.
 

@@ -1,4 +1,4 @@
---- What C calls in Lua for records. CPeriluneRecords/Model/callbacks.h lists the same names; it takes each function when the room is
+--- The Lua functions that C calls for records. CPeriluneRecords/Model/callbacks.h lists the same names; it takes each function when the room is
 -- loaded.
 
 local record = require "perilune.records.class"

@@ -1,4 +1,4 @@
---- Options of writes: what happens on a conflict, and what is returned.
+--- The options of writes: the conflict policy, and the returned columns.
 
 local errors = require "perilune.native.errors"
 local native_rows = require "perilune.native.rows"

@@ -1,4 +1,4 @@
---- What records can do beyond the basic verbs: change tracking, update_changes, validation, drafts.
+--- The methods of records beyond the basic verbs: change tracking, update_changes, validation, drafts.
 -- Modules are loaded when they are first used.
 
 local records = require "perilune.native.records"

@@ -1,4 +1,4 @@
---- Record classes: what is loaded with the first of them.
+--- Record classes: the modules that are loaded with the first one.
 
 local records = require "perilune.native.records"
 local record = require "perilune.records.class"

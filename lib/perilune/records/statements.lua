@@ -1,4 +1,4 @@
---- Writes as values: what a verb would execute, to be looked at, kept and run later.
+--- Writes as values: the statement that a verb would execute, to inspect, keep or run later.
 --
 --     local statement = Reminder:statement("insert", Reminder.draft{ title = "Get groceries" }, { returning = "id" })
 --     print(statement)                        --> INSERT INTO "reminder" ("title") VALUES ('Get groceries') RETURNING "id"

@@ -1,4 +1,4 @@
---- Records whose columns have types: the option `types`, and what is done when such records are read and written.
+--- Records whose columns have types: the option `types`, and the conversions on reading and writing.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

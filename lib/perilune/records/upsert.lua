@@ -1,4 +1,4 @@
---- Upsert: one statement inserts a record, or updates the row that is in its way.
+--- Upsert: one statement inserts a record, or updates the row that it conflicts with.
 --
 -- Options: `target`, the columns of the unique key that counts (the primary key by default); `target_where`, the condition of
 -- the partial index that counts (`target` are its columns); `update`, what is taken from the

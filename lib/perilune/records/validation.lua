@@ -1,4 +1,4 @@
---- Validation: what is wrong with a record, found before it is written.
+--- Validation: finds the errors of a record before it is written.
 --
 --     function Member:validate()
 --       if (self.name or "") == "" then self:invalid("name", "must not be empty") end

@@ -1,4 +1,4 @@
---- What classes have of requests: `Author:filter{...}` begins with all authors.
+--- The methods of classes that start requests: `Author:filter{...}` begins with all authors.
 
 local sources = require "perilune.requests.source"
 local request = require "perilune.requests.request"

@@ -1,4 +1,4 @@
---- What requests and associations need to know of record classes.
+--- What requests and associations need from record classes.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"

@@ -1,4 +1,4 @@
---- Common table expressions: requests and SQL with a name, from which other requests are made.
+--- Common table expressions: named requests and SQL, which other requests read.
 --
 --     local tree = perilune.common_table("tree", { "id", "level" }, [[
 --       SELECT id, 0 FROM employee WHERE boss_id IS NULL

@@ -1,4 +1,4 @@
---- Conditions as requests are given them: tables, expressions, SQL text, keys.
+--- Conditions of requests: tables, expressions, SQL text, keys.
 
 local perilune = require "perilune"
 local null = require("perilune.native.values").null

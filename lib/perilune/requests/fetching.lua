@@ -1,4 +1,4 @@
---- Fetching what requests describe.
+--- Fetching the rows of requests.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"

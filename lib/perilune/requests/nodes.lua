@@ -1,4 +1,4 @@
---- Nodes: what requests are that differ in nothing but their values. One is made once, so that equal derivations find it again.
+--- Nodes: requests without their values. Each node is made once, so that equal derivations find it again.
 
 local interning = require "perilune.expressions.interning"
 local with_text, with_other = interning.with_text, interning.with_other

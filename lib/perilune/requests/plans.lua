@@ -1,4 +1,4 @@
---- Plans: what requests are compiled to. A plan belongs to a node, and is good for one generation of the schema of one database.
+--- Plans: compiled requests. A plan belongs to a node, and is valid for one generation of the schema of one database.
 
 local errors = require "perilune.native.errors"
 local sql_requests = require "perilune.native.requests"

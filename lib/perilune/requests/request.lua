@@ -1,4 +1,4 @@
---- Requests: what is to be fetched, as values that scripts define, derive and keep.
+--- Requests: descriptions of what to fetch, as values that scripts define, derive and keep.
 --
 --     local request = Author:filter{ country = "France" }:order("name"):limit(10)
 --

@@ -1,4 +1,4 @@
---- What requests begin with: a record class, its table and columns.
+--- The sources of requests: a record class, its table and columns.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

@@ -1,4 +1,4 @@
---- What Swift makes of the nodes of requests: one step for each derivation. Built when a node is new, so that mistakes are told
+--- Builds requests in Swift from nodes: one step for each derivation. Built when a node is new, so that mistakes are reported
 -- at their line, and anew when the schema has changed.
 
 local sql_expressions = require "perilune.native.expressions"

@@ -1,4 +1,4 @@
---- How many arguments methods take. What a surplus one is to do would not happen, so that it is an error.
+--- The number of arguments of methods. A surplus argument is an error, because it would be ignored.
 --
 -- One argument behind the last is a parameter of its own: this costs less than a variable number of them, and a nil there asks for
 -- nothing.

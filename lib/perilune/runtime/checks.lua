@@ -1,4 +1,4 @@
---- Checks of what schema definitions are given, and the classes that they hand out.
+--- Checks of the arguments of schema definitions, and the classes of the objects that they return.
 
 local errors = require "perilune.native.errors"
 local sql_names = require "perilune.runtime.names"

@@ -1,4 +1,4 @@
---- Lengths of time, as people write them: seconds, "500ms", "1.5 m", "2 hours", { hours = 2, minutes = 30 }.
+--- Lengths of time in common notations: seconds, "500ms", "1.5 m", "2 hours", { hours = 2, minutes = 30 }.
 
 local errors = require "perilune.native.errors"
 

@@ -1,4 +1,4 @@
---- What a previewed script does not get to do outside of its database: the functions of Lua's own libraries that change files
+--- What a preview prevents outside of its database: the functions of Lua's own libraries that change files
 -- or run programs refuse. Reading stays. No wall against a script that means harm: that is what the sandbox is for.
 
 local errors = require "perilune.native.errors"

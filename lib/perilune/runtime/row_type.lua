@@ -1,4 +1,4 @@
---- Values that a function makes from rows, fetched like records; there need be no table.
+--- Row types: values that a function makes from rows, fetched like records, without a table.
 --
 --     local Point = perilune.row_type{ from_row = function(row) return { x = row.longitude, y = row.latitude } end }
 --     Point:fetch_all("SELECT longitude, latitude FROM place")

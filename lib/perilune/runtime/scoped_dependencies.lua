@@ -1,4 +1,4 @@
---- `perilune.with`: what scripts get from the host is another for a while.
+--- `perilune.with`: overrides dependencies in a scope.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

@@ -1,4 +1,4 @@
---- Whether two values are the same for a column: what is compared is what would be stored.
+--- Equality of values in a column: compares what would be stored.
 
 local null = require("perilune.native.values").null
 local native_values = require "perilune.native.values"

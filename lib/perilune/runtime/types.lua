@@ -1,4 +1,4 @@
---- Value types: what turns a value of the database into one of the script, and back.
+--- Value types: conversions between stored values and values of scripts.
 -- A type is a name ("integer", "date", ...) or a table with a function `from_database`.
 
 local null = require("perilune.native.values").null

@@ -1,4 +1,4 @@
---- Columns that let the rows of a table belong to rows of another: `t:belongs_to("author")`.
+--- Columns by which the rows of a table belong to rows of another: `t:belongs_to("author")`.
 
 local sql_text = require "perilune.runtime.sql_text"
 local checks = require "perilune.runtime.checks"

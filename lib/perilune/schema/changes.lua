@@ -1,4 +1,4 @@
---- Running the statements that change a schema.
+--- Runs the statements that change a schema.
 
 local databases = require "perilune.native.databases"
 

@@ -1,4 +1,4 @@
---- Keeping full-text tables as the tables that they take their content from: by triggers on those.
+--- Keeps full-text tables synchronized with their content tables, by triggers.
 
 local native_schema = require "perilune.native.schema"
 local sql_text = require "perilune.runtime.sql_text"

@@ -1,4 +1,4 @@
---- Making indexes and dropping them: methods of databases.
+--- Creating and dropping indexes: methods of databases.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"

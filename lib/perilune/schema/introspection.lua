@@ -1,4 +1,4 @@
---- What a database consists of: methods of databases that read its schema.
+--- Schema introspection: methods of databases.
 
 local errors = require "perilune.native.errors"
 local native_schema = require "perilune.native.schema"

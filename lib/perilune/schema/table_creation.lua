@@ -1,4 +1,4 @@
---- Making tables, and dropping them: methods of databases.
+--- Creating and dropping tables: methods of databases.
 
 local errors = require "perilune.native.errors"
 local database = require("perilune.native.databases").methods

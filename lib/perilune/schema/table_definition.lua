@@ -1,4 +1,4 @@
---- Tables that are being defined: what the block of `db:create_table` is given. It is data until the block has ended.
+--- Tables that are being defined: what the block of `db:create_table` is given. It is only data until the block ends.
 
 local errors = require "perilune.native.errors"
 local sql_text = require "perilune.runtime.sql_text"

@@ -1,4 +1,4 @@
---- Making views and dropping them: methods of databases.
+--- Creating and dropping views: methods of databases.
 
 local errors = require "perilune.native.errors"
 local marks = require "perilune.runtime.marks"
