@@ -61,7 +61,7 @@ import Testing
         #expect(run.summary.results.map(\.scenario.name) == ["two"])
         #expect(run[.pretty] == """
             1 passed, 0 failed, 0 skipped
-            scenario.only was left in at scenarios/a_scenario.lua:2: the run fails
+            scenario.only was left in at scenarios/a_scenario.lua:2, so the run fails
 
             """)
         #expect(run.summary.exitStatus == 1)

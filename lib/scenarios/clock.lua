@@ -61,6 +61,6 @@ return setmetatable({}, {
     if clock[name] then return clock[name] end
     errors.raise_unknown("method", name, display.keys(clock))
   end,
-  __newindex = function(_, name) state.mistake("t.clock.%s cannot be set: use t.clock:set", tostring(name)) end,
+  __newindex = function(_, name) state.mistake("t.clock.%s cannot be set; use t.clock:set", tostring(name)) end,
   __tostring = function() return "t.clock" end,
 })

@@ -141,6 +141,6 @@ end
 return setmetatable(expect, {
   __call = function(_, ...) return new((...), select("#", ...), {}) end,
   __index = function(_, name) errors.raise_unknown("member", name, { "no", "soft", "extend" }) end,
-  __newindex = function(_, name) state.mistake("expect.%s cannot be set: use expect.extend", tostring(name)) end,
+  __newindex = function(_, name) state.mistake("expect.%s cannot be set; use expect.extend", tostring(name)) end,
   __tostring = function() return "expect" end,
 })

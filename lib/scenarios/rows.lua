@@ -13,7 +13,7 @@ local function check_cells(what, parsed)
   for number, row in ipairs(parsed.rows) do
     for index, cell in ipairs(row) do
       if cell.kind == "empty" then
-        errors.raise("text_table", ("%s: row %d of the text table: column `%s` is empty: write ~ for NULL, "
+        errors.raise("text_table", ("%s: row %d of the text table: column `%s` is empty; write ~ for NULL, "
           .. '"" for a text without characters, * for any value'):format(what, number, parsed.names[index]))
       end
     end
@@ -145,7 +145,7 @@ function scenario_rows.lines(comparison, found, order)
   end
   if #rows > most_matching then rows = elide(rows) end
   local lines = align(comparison.table.names, rows)
-  if is_same_bag then lines[#lines + 1] = "  the rows are in another order: rows_any_order compares without it" end
+  if is_same_bag then lines[#lines + 1] = "  the rows are in another order; use rows_any_order to ignore it" end
   if #comparison.source.items == 0 then lines[#lines + 1] = "  no rows" end
   return lines
 end

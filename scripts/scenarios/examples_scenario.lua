@@ -51,7 +51,7 @@ group("scripts/examples", { database = "empty", tags = { "examples" } }, functio
   end)
 
   group("the music shop", { timeout = "10m" }, function()
-    scenario("report.lua fills a shop that is not there, and writes nothing to one that is", function(t)
+    scenario("report.lua fills a shop that does not exist, and writes nothing to one that does", function(t)
       local first = t.run("scripts/examples/music_shop/report.lua")
       expect(first.output):contains("125 artists, 295 albums, 3,000 tracks")
       check(t.db.track:fetch_count() == 3000)

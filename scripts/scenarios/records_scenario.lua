@@ -56,7 +56,7 @@ group("records", { template = "shelf", tags = { "records" } }, function()
   end)
 
   group("finding", function()
-    scenario("find raises for a row that is not there, fetch_one gives nil", function(t)
+    scenario("find raises for a row that does not exist, fetch_one gives nil", function(t)
       local Author = t.fixtures.models.Author
       check(Author:find(1).name == "Herman Melville")
       check(Author:find{ name = "Albert Camus" }.id == 2)

@@ -13,7 +13,7 @@ static const char *const names[] = {NULL, PREC_CALLBACKS(PREC_CALLBACK_NAME)};
 static const char callbacks_key;
 
 void prec_push_callback(lua_State *L, prec_callback callback) {
-    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &callbacks_key) != LUA_TTABLE) luaL_error(L, "records are not loaded");
+    if (lua_rawgetp(L, LUA_REGISTRYINDEX, &callbacks_key) != LUA_TTABLE) luaL_error(L, "the record library is not loaded");
     lua_rawgeti(L, -1, callback);
     lua_remove(L, -2);
 }

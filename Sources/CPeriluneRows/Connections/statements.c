@@ -28,8 +28,8 @@ static void check_keyword(lua_State *L, pdb_access *access, const pdb_screening 
                                "%s cannot be used in a migration, which runs as a single transaction", word);
             }
             plua_raise(L, "transaction_control",
-                           "%s cannot be used inside a block that is a transaction: return \"rollback\" from "
-                           "in_transaction, use in_savepoint, or write_without_transaction for transactions in SQL", word);
+                           "%s cannot be used inside a transaction block; return \"rollback\" from "
+                           "in_transaction, use in_savepoint, or use write_without_transaction to control transactions in SQL", word);
             break;
         default: break;
     }

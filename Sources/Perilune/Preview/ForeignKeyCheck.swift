@@ -24,14 +24,14 @@ struct ForeignKeyCheck {
         }
     }
 
-    /// `row 3 of book would refer to a row of author that is not there`, of the first one.
+    /// `row 3 of book would refer to a row of author that does not exist`, of the first one.
     func describeViolation() throws -> String {
         for name in tables {
             let row = try Row.fetchOne(db, sql: "SELECT rowid, parent FROM pragma_foreign_key_check(?)", arguments: [name])
             guard let row else { continue }
             let place = (row[0] as Int64?).map { "row \($0) of \(name)" } ?? "a row of \(name)"
-            return "\(place) would refer to a row of \(row[1] as String) that is not there"
+            return "\(place) would refer to a row of \(row[1] as String) that does not exist"
         }
-        return "a foreign key would refer to a row that is not there"
+        return "a foreign key would refer to a row that does not exist"
     }
 }

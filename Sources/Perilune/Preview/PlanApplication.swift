@@ -148,7 +148,7 @@ private final class ConflictReport {
         case PSQL_CHANGESET_DATA: "conflict: \(row) has changed since the plan was made\(conflict.differences)"
         case PSQL_CHANGESET_NOTFOUND: "conflict: \(row) no longer exists"
         case PSQL_CHANGESET_CONFLICT: "conflict: \(row), which the plan inserts, already exists"
-        default: "conflict: \(row) would break a constraint, such as another row with the same unique value"
+        default: "conflict: \(row) would violate a constraint, such as another row with the same unique value"
         }
     }
 }

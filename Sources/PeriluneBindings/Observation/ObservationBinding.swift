@@ -12,7 +12,7 @@ struct ObservationBinding {
     private init(loop: ScriptLoop, in state: LuaState) throws {
         self.loop = loop
         chain = DeliveryChain(of: state)
-        watches = try state.makeUserdataType("watch of values")
+        watches = try state.makeUserdataType("value observation")
     }
 
     static func install(in loader: LibraryLoader, loop: ScriptLoop) {

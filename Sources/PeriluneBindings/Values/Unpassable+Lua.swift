@@ -17,6 +17,6 @@ extension CharacterSet: LuaCoded {
 
 extension LuaError {
     fileprivate static func unpassable(_ type: String) -> LuaError {
-        LuaError(.conversion, "\(type) cannot be passed between Swift and scripts: pass a list or a string")
+        LuaError(.conversion, "\(type) cannot be passed between Swift and scripts; pass a list or a string")
     }
 }

@@ -15,7 +15,7 @@ struct PreviewFormatter {
         for table in report.tables { text += "\n" + format(table) }
         if !report.schema.isEmpty { text += "\n" + colors.bold("schema") + "\n" }
         for change in report.schema { text += format(change) }
-        if !report.effects.isEmpty { text += "\n" + colors.bold("effects, recorded and not performed") + "\n" }
+        if !report.effects.isEmpty { text += "\n" + colors.bold("effects (recorded, not performed)") + "\n" }
         for effect in report.effects {
             text += "  \(DisplayText.escaped("\(effect.name)(\(effect.arguments.joined(separator: ", ")))"))\n"
         }

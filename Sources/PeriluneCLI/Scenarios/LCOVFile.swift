@@ -29,7 +29,7 @@ struct LCOVFile {
             try Data(text.utf8).write(to: URL(filePath: path))
             return nil
         } catch {
-            return "the coverage \(path) cannot be written: \(error.localizedDescription)"
+            return "cannot write the coverage file \(path): \(error.localizedDescription)"
         }
     }
 }

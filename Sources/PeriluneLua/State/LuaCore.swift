@@ -79,7 +79,7 @@ package final class LuaCore: @unchecked Sendable {
 
     /// Ends a debug build if this is not the thread of the state: what is left of the state then cannot be relied upon.
     package func assertThread() {
-        assert(thread?.isCurrent ?? true, "a Lua state is used on another thread than its own: code has left the actor of its host")
+        assert(thread?.isCurrent ?? true, "a Lua state is used on a thread other than its own: code has left the actor of its host")
     }
 
     // MARK: - Releasing

@@ -91,7 +91,7 @@ package struct MigrationFolder {
         guard file.name != next.name else {
             throw MigrationFolderError(
                 .mistake, folder,
-                "\(folder): `\(file.name)` is there twice, in Lua and in SQL: a migration has one file")
+                "\(folder): `\(file.name)` exists twice, in Lua and in SQL; keep one of the files")
         }
         guard let first = number(before: file.name), let second = number(before: next.name), first > second
         else { return }

@@ -181,7 +181,7 @@ private struct ColumnMeaning {
                 "`\(identity.name)` leads to `\(table.name)` \(found.count) times in the request (\(names)); give each an alias, and use "
                     + "the column from the one that is meant"
             case .nearest:
-                "`\(table.name)` is joined \(found.count) times (\(names)): give each an alias, and take the column from the one "
+                "`\(table.name)` is joined \(found.count) times (\(names)); give each an alias, and use the column from the one "
                     + "that is meant"
             }
         return RequestError("ambiguous", message, fields: ["table": table.name])
@@ -200,8 +200,8 @@ private struct ColumnMeaning {
     private func notInStatement(_ number: Int) -> RequestError {
         RequestError(
             "not_joined",
-            "`\(columnName)` is that of the `\(table.name)` which rows of `\(sources[number].source.alias!)` belong to, but these are fetched "
-                + "by a statement of their own: join the association, or compare inside of one row",
+            "`\(columnName)` is a column of the `\(table.name)` that rows of `\(sources[number].source.alias!)` belong to, but they are fetched "
+                + "by a separate statement; join the association, or compare within one row",
             fields: ["table": table.name])
     }
 

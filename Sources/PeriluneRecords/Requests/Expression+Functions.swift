@@ -106,7 +106,7 @@ extension Expression {
         }
         try call.filter?.checkCondition("filter of \(call.name)")
         if isAggregate, call.arguments.contains(where: { $0.traits.contains(.aggregate) }) {
-            throw RequestError.argument("an aggregate cannot stand inside another one: \(call.name)")
+            throw RequestError.argument("an aggregate cannot be nested in another one: \(call.name)")
         }
         let parts = call.parts
         if isAggregate, parts.contains(where: { $0.traits.contains(.window) }) {

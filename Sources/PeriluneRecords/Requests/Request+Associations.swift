@@ -113,7 +113,7 @@ extension Request {
         }
         guard association.request.prefetchDepth < Self.deepestPrefetch else {
             throw RequestError(
-                "too_deep", "`\(association.name)`: more than \(Self.deepestPrefetch) associations inside each other")
+                "too_deep", "`\(association.name)`: more than \(Self.deepestPrefetch) associations are nested")
         }
         try association.checkIsFetchable()
         return with { parts in
@@ -156,7 +156,7 @@ extension Request {
     private func checkOrigin(_ association: Association) throws {
         guard association.origin.isSameTable(as: table) else {
             throw RequestError.argument(
-                "the association `\(association.name)` is one of `\(association.origin.name)`, not of `\(table.name)`")
+                "the association `\(association.name)` belongs to `\(association.origin.name)`, not to `\(table.name)`")
         }
     }
 

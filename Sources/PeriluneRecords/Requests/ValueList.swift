@@ -23,7 +23,7 @@ package struct ValueList: Sendable {
         }
         guard singles.count <= Self.mostSingles else {
             throw RequestError.argument(
-                "a list holds \(singles.count) floats, blobs or texts that are not UTF-8; at most \(Self.mostSingles) are possible"
+                "a list contains \(singles.count) floats, blobs or texts that are not UTF-8; at most \(Self.mostSingles) are allowed"
             )
         }
     }

@@ -64,8 +64,8 @@ package final class DatabaseSchema: Sendable {
         }
         return RequestError(
             "unknown_table",
-            "no table `\(name)`: tables go by their own names, and `\(found.name)` is the one of `\(found.databaseName)`, which is found "
-                + "first; rename one of them, use SQL, or open the other database by itself (perilune.queue(path))",
+            "no table `\(name)`: `\(found.name)` means the table of `\(found.databaseName)`, which is found first; rename one of "
+                + "them, use SQL, or open the other database separately (perilune.queue(path))",
             fields: ["name": name])
     }
 

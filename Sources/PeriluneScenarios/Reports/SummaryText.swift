@@ -20,7 +20,7 @@ struct SummaryText {
         lines += Self.list(summary.obsoleteSnapshots, "obsolete snapshots (use --remove-obsolete-snapshots to delete them)").map(style.yellow)
         lines += Self.list(summary.removedSnapshots, "obsolete snapshots removed")
         for scenario in summary.focused {
-            lines.append(style.red("scenario.only was left in at \(scenario.place): the run fails"))
+            lines.append(style.red("scenario.only was left in at \(scenario.place), so the run fails"))
         }
         if summary.notRun > 0 { lines.append("\(summary.notRun) not run") }
         if summary.wasInterrupted { lines.append(style.red("interrupted")) }

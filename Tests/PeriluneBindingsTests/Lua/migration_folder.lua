@@ -113,7 +113,7 @@ end)
 
 test("two files of one name are refused", function()
   local path = folder{ ["a.lua"] = "return function() end", ["a.sql"] = "" }
-  matches(fails("argument", perilune.migrator, { folder = path }), "`a` is there twice")
+  matches(fails("argument", perilune.migrator, { folder = path }), "`a` exists twice")
 end)
 
 test("extensions in capitals are refused", function()
@@ -127,7 +127,7 @@ test("numbers that would not run in their order are refused", function()
   equal(perilune.migrator{ folder = folder{ ["1_a.sql"] = "", ["1_b.sql"] = "", ["2.sql"] = "" } }:names(), { "1_a", "1_b", "2" })
 end)
 
-test("a folder that is not there is an error", function()
+test("a folder that does not exist is an error", function()
   local path = temporary_path("nowhere")
   local err = fails("cannot_open", perilune.migrator, { folder = path })
   matches(err, path .. ": it does not exist")

@@ -105,7 +105,7 @@ test("a record on another table", function()
   matches(err, "expected a key, got a record")
 end)
 
-test("an update of a row that is not there", function()
+test("an update of a row that does not exist", function()
   local ghost = Author{ id = 9, name = "x" }
   local err = refused("record_not_found", ghost.update, ghost)
   equal({ err.table, err.key, err.message }, { "author", 9, "no row of `author` has id = 9" })

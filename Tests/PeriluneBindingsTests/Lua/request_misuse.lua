@@ -142,7 +142,7 @@ test("deep nesting is refused, long chains are not", function()
   fails("too_deep", function() Author:filter(deep:gt(1)) end)
 end)
 
-test("a table that is not there yet is told when it is needed", function()
+test("a table that does not exist yet is told when it is needed", function()
   local Later = perilune.record("later")
   local request = Later:all():limit(1)
   fails("unknown_table", function() request:fetch_all() end)

@@ -53,7 +53,7 @@ import Testing
     }
 
     @Test(arguments: [["list", "a.lua"], ["run", "a.lua"], ["run", "a.lua", "a"], ["preview", "a.lua", "a"]])
-    func `a database that is not there is none, unless --create says so`(arguments: [String]) throws {
+    func `a database that does not exist is none, unless --create says so`(arguments: [String]) throws {
         let folder = try TestFolder([
             "a.lua": "perilune.automation{ name = 'a', on = { event = 'go' }, run = print } perilune.after(0.001, function() os.exit(0) end)"
         ])

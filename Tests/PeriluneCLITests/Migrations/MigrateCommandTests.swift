@@ -225,7 +225,7 @@ import Testing
         #expect(!folder.exists("x.sqlite"))
     }
 
-    @Test func `a folder that is not there cannot be used`() throws {
+    @Test func `a folder that does not exist cannot be used`() throws {
         let folder = try TestFolder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite")
         #expect((result.status, result.output) == (74, ""))
@@ -246,7 +246,7 @@ import Testing
         #expect(result.status == 1)
         #expect(
             result.errors
-                == "error: migrations: `0002_pages` is there twice, in Lua and in SQL: a migration has one file\n")
+                == "error: migrations: `0002_pages` exists twice, in Lua and in SQL; keep one of the files\n")
     }
 
     @Test func `a database that somebody else is writing to is busy`() throws {
@@ -466,7 +466,7 @@ import Testing
         #expect((object?["tables"] as? [Any])?.isEmpty == true)
     }
 
-    @Test func `a preview of a database that is not there is one of an empty one`() throws {
+    @Test func `a preview of a database that does not exist is one of an empty one`() throws {
         let folder = try folder()
         let result = try folder.perilune("migrate", "--database", "x.sqlite", "--preview")
         #expect(result.status == 0)
@@ -537,7 +537,7 @@ import Testing
 
     // MARK: - Databases that are not there
 
-    @Test func `a database that is not there has seen nothing, and is not made by looking`() throws {
+    @Test func `a database that does not exist has seen nothing, and is not made by looking`() throws {
         let folder = try TestFolder(["migrations/1_a.sql": "CREATE TABLE a (x)", "migrations/2_b.sql": "CREATE TABLE b (x)"])
         var result = try folder.perilune("migrate", "--database", "none.sqlite", "--status", "--format", "csv")
         #expect(result.status == 0)

@@ -168,7 +168,7 @@ import Testing
         let folder = try makeFolder()
         let written = try folder.perilune("run", "--preview", "-e", "io.open('x.txt', 'w')")
         #expect(written.status == 1)
-        #expect(written.errors.hasPrefix("error: io.open: a preview changes no files\n"))
+        #expect(written.errors.hasPrefix("error: io.open: a preview cannot change files\n"))
         #expect(written.errors.contains("  help  use --allow-effects to perform it\n"))
         #expect(!folder.exists("x.txt"))
         let allowed = try folder.perilune("run", "--preview", "--allow-effects", "-e", "io.open('x.txt', 'w'):close()")

@@ -202,7 +202,7 @@ import Testing
         #expect(error { $0.distinct() }?.contains("distinct() cannot be joined") == true)
         #expect(error { try $0.group([authors.column("id")]) }?.contains("groups cannot be joined") == true)
         #expect(requestError { _ = try books.joining(bookList, required: true) }?.message
-            == "the association `books` is one of `author`, not of `book`")
+            == "the association `books` belongs to `author`, not to `book`")
         #expect(requestError { _ = try authors.including(bookList, required: true) }?.message == "`books` may have several rows; use including_all")
         #expect(requestError { _ = try authors.includingAll(bookList.named("name")) }?.message
             == "`author` has a column `name`; give the association another name")

@@ -119,7 +119,7 @@ test("cells that do not fit their column are errors with their place", function(
     local found = failure("t.given.invoices [[" .. table_text .. "]]")
     matches(found.message, part)
   end
-  mistake("| customer_id |\n| one |", "t.given.invoices: row 1: column `customer_id`: expected an integer, got one; text stands in quotes")
+  mistake("| customer_id |\n| one |", "t.given.invoices: row 1: column `customer_id`: expected an integer, got one; write text in quotes")
   mistake("| total |\n| x |", "column `total`: expected a number, got x")
   mistake("| is_paid |\n| yes |", "column `is_paid`: expected true or false, got yes")
   mistake("| sent_at |\n| noon |", "column `sent_at`: expected a date")

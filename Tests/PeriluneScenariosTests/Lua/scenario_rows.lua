@@ -111,7 +111,7 @@ end)
 
 test("rows in another order are said to be", function()
   local found = failure('expect({ { a = 2 }, { a = 1 } }):rows "| a |\\n| 1 |\\n| 2 |"')
-  equal(found.details[#found.details], "  the rows are in another order: rows_any_order compares without it")
+  equal(found.details[#found.details], "  the rows are in another order; use rows_any_order to ignore it")
 end)
 
 test("of many rows those are shown that differ, and their neighbours", function()

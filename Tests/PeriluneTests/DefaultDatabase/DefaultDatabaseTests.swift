@@ -169,7 +169,7 @@ import Testing
         }
     }
 
-    @Test func `a preview of a file that is not there begins empty, and does not make it`() async throws {
+    @Test func `a preview of a file that does not exist begins empty, and does not make it`() async throws {
         try await withTemporaryFolder { folder in
             try await Dependencies.inProcess(.preview) {
                 try await Dependencies.prepare { $0.defaultDatabase = .pool("\(folder)/none.sqlite", migrations: library) }

@@ -39,7 +39,7 @@ enum StockExample {
                 """)
         }
 
-        @Test func `nothing is delivered that is not there`() async throws {
+        @Test func `nothing is delivered that does not exist`() async throws {
             let warehouse = Warehouse(database: try await Dependencies.defaultDatabase)
             await #expect(throws: DatabaseError.self) { try await warehouse.deliver("tea", 11) }
             try await ScriptHost().run(source: "assert(perilune.record('delivery'):fetch_count() == 0)")

@@ -43,7 +43,7 @@ import Testing
         ),
         (
             "INSERT INTO book VALUES (10, 'x', 1)",
-            "conflict: the row of book with id = 9 would break a constraint, such as another row with the same unique value"
+            "conflict: the row of book with id = 9 would violate a constraint, such as another row with the same unique value"
         ),
     ])
     func `a conflict undoes everything and names the row`(sql: String, message: String) async throws {

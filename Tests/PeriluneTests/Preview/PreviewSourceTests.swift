@@ -62,7 +62,7 @@ import Testing
         #expect(try folder.contents().keys.sorted() == ["a%20b?c#d é.sqlite"])
     }
 
-    @Test func `a file that is not there is not made`() async throws {
+    @Test func `a file that does not exist is not made`() async throws {
         let folder = try PreviewFolder(nil)
         let (report, plan) = try await folder.preview("db:execute('CREATE TABLE t (a)')")
         #expect(report.schema.map(\.name) == ["t"])

@@ -225,7 +225,7 @@ import Testing
         let (report, plan) = try await folder.preview(
             "db:execute('PRAGMA foreign_keys = OFF') db:execute('DELETE FROM author WHERE id = 1')")
         #expect(
-            report.obstacles == ["a foreign key would be violated: row 7 of book would refer to a row of author that is not there"])
+            report.obstacles == ["a foreign key would be violated: row 7 of book would refer to a row of author that does not exist"])
         #expect(plan == nil)
         #expect(try await folder.preview("db:execute('DELETE FROM author WHERE id = 2')").plan != nil)
     }

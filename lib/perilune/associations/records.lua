@@ -25,7 +25,7 @@ local function built(root, db)
   if is_done then return result end
   if result.kind ~= "unknown_table" then error(result, 0) end
   if root.built then return root.built end
-  raise("unknown_table", ("%s Write record:%s(db), or call it in a block of the database that has the tables")
+  raise("unknown_table", ("%s Use record:%s(db), or call it in a block of the database that has the tables")
     :format(result.message, root.name), { table = result.table })
 end
 

@@ -136,7 +136,7 @@ function subquery.is_in(column, list, place)
   end
   if #list > most_values then
     raise("argument", place .. ": a list of " .. #list .. " values, not all of which are integers and texts; at most "
-      .. most_values .. " are possible")
+      .. most_values .. " are allowed")
   end
   values.n = #list + 1
   return expression.list_operation("in", nil, values, place)

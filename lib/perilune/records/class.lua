@@ -315,7 +315,7 @@ local function make(class, values, ...)
   for name in next, values or {} do
     if not info.known[name] then errors.raise_unknown_column(name, info.table, known_names(info)) end
   end
-  raise("internal", ("a record of %s could not be made"):format(info.name))
+  raise("internal", ("a record of %s could not be created"):format(info.name))
 end
 
 setmetatable(record.class_verbs, {

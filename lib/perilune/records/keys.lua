@@ -28,10 +28,10 @@ end
 local cures = {
   update = "use `record:update{ key = true }` to give the row that key",
   save = "use `record:update{ key = true }` to give the row that key",
-  update_changes = "give `update_changes` the option `key = true` to give the row that key",
-  delete = "`Class:delete_one(key)` deletes the other row",
-  refresh = "`Class:find(key)` reads the other row",
-  upsert = "a draft, `Class:upsert(Class.draft(record))`, writes the other row",
+  update_changes = "use the option `key = true` of `update_changes` to give the row that key",
+  delete = "use `Class:delete_one(key)` to delete the other row",
+  refresh = "use `Class:find(key)` to read the other row",
+  upsert = "use a draft, `Class:upsert(Class.draft(record))`, to write the other row",
 }
 
 --- Raises if the key of a record is another one than that of its row: the verb would mean another row.

@@ -30,7 +30,7 @@ local texts = setmetatable({}, { __mode = "k" })
 
 local metatable = {
   __name = "a statement", __metatable = false, __index = statement,
-  __newindex = function() raise("readonly", "a statement cannot be changed: make another one") end,
+  __newindex = function() raise("readonly", "a statement cannot be changed; create another one") end,
   __tostring = function(self)
     return (require("perilune.runtime.sql_fragment").with_values(texts[self].sql, texts[self].arguments))
   end,

@@ -363,7 +363,7 @@ end
 function verbs.delete_all(class, ...)
   local info = record.require_class("delete_all", class)
   local db, rest = database_and_rest(...)
-  if rest ~= nil then raise("argument", "delete_all: takes no arguments but a database") end
+  if rest ~= nil then raise("argument", "delete_all: takes no arguments other than a database") end
   local is_done, result = pcall(db.execute, db, record.description(info.class, db).delete_all)
   if is_done then return result.changed_rows end
   error(require("perilune.records.errors").explain_many(result, info.table), 0)

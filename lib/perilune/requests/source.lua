@@ -243,7 +243,7 @@ function sources.of_class(class)
   if source then return source end
   if not classes.is_class(class) then
     raise("argument", "a method of a record class was called on " .. errors.describe(class)
-      .. "; write Class:method(...), with a colon")
+      .. "; use Class:method(...), with a colon")
   end
   source = setmetatable({
     class = class, table = classes.table(class), columns = {}, placed = {}, column_tables = {},

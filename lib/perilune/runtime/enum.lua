@@ -100,7 +100,7 @@ function perilune.enum(definition)
     __index = function(_, name)
       local member = members[name]
       if member ~= nil then return member end
-      errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (there are "
+      errors.raise("unknown_member", "the enum has no case `" .. tostring(name) .. "` (available: "
         .. list_cases(cases) .. ")")
     end,
   })

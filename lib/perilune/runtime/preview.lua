@@ -11,7 +11,7 @@ local function refusing(name, what)
   return function() refuse(name, what) end
 end
 
-local writes, runs = "changes no files", "runs no programs"
+local writes, runs = "cannot change files", "cannot run programs"
 
 if os and os.execute then
   os.execute, os.remove, os.rename = refusing("os.execute", runs), refusing("os.remove", writes), refusing("os.rename", writes)

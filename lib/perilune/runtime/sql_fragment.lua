@@ -20,7 +20,7 @@ end
 function sql_fragment.text(text, place)
   if type(text) ~= "string" then checks.fail(place, "expected SQL as a string, got " .. errors.describe(text)) end
   if not text:find("%S") then checks.fail(place, "the SQL is empty") end
-  if text:find("\0", 1, true) then checks.fail(place, "the SQL has a NUL byte") end
+  if text:find("\0", 1, true) then checks.fail(place, "the SQL contains a NUL byte") end
   if placeholders(text, place)[1] then checks.fail(place, "a schema cannot bind values; write them into the SQL") end
   -- A comment must not swallow what follows.
   return text:find("--", 1, true) and text .. "\n" or text

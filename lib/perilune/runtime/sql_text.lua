@@ -70,7 +70,7 @@ local function quotient(float)
 end
 
 local function float_literal(float)
-  if float ~= float then errors.raise("argument", "nan cannot be stored: SQLite would make it NULL") end
+  if float ~= float then errors.raise("argument", "nan cannot be stored: SQLite would convert it to NULL") end
   if math.abs(float) == math.huge then return float > 0 and "9e999" or "-9e999" end
   if float ~= 0 and math.abs(float) < 1e-280 then return quotient(float) end
   local text = decimal(float)

@@ -75,7 +75,7 @@ end
 
 local function check_open(self, modifier)
   checks.receiver(self, Belonging, "belongs_to:" .. modifier)
-  if not self.definition.is_open then checks.refuse("belongs_to:" .. modifier, "the table is defined: its block has ended") end
+  if not self.definition.is_open then checks.refuse("belongs_to:" .. modifier, "the table cannot be changed here: its block has ended") end
 end
 
 --- Every row must belong to one.

@@ -33,7 +33,7 @@ end
 local function check_open(column, modifier)
   local place = "column:" .. modifier
   checks.receiver(column, Column, place)
-  if not column.definition.is_open then checks.refuse(place, "the table is defined: its block has ended") end
+  if not column.definition.is_open then checks.refuse(place, "the table cannot be changed here: its block has ended") end
   return place
 end
 

@@ -62,7 +62,7 @@ end
 local function synchronized_arguments(db, options, columns, place)
   local content = options.synchronize_with
   for _, other in ipairs{ "content", "content_rowid" } do
-    if options[other] then checks.refuse(place, "`synchronize_with` says what `" .. other .. "` says: one of them") end
+    if options[other] then checks.refuse(place, "give either `synchronize_with` or `" .. other .. "`, not both") end
   end
   if options.temporary then checks.refuse(place, "a temporary full-text table cannot be synchronized with a table") end
   sql_text.name(content, place .. ": option `synchronize_with`")

@@ -98,7 +98,7 @@ function database:create_index(name, options, more)
   local kinds = { on = "string", columns = "any" }
   for key, kind in pairs(index_options) do kinds[key] = kind end
   options = checks.options(place, options, kinds)
-  if not options.on then checks.fail(place, "expected the option `on`: the table") end
+  if not options.on then checks.fail(place, "missing option `on`, the table") end
   local columns = columns_of(self, options.on, place)
   schema_changes.run(self, { indexes.sql(columns, name, options.on, options.columns, options, place) })
 end

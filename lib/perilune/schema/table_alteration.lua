@@ -67,7 +67,7 @@ end
 
 function Alteration:add_name(name, place)
   local existing = self.columns.by_key[sql_names.fold(name)]
-  if existing then checks.refuse(place, "there is a column `" .. existing .. "` already") end
+  if existing then checks.refuse(place, "column `" .. existing .. "` already exists") end
   self.columns.by_key[sql_names.fold(name)] = name
 end
 
@@ -79,7 +79,7 @@ local function open(self, method)
   local place = "t:" .. method
   checks.receiver(self, Methods, place)
   local alteration = rawget(self, "alteration")
-  if not alteration.is_open then checks.refuse(place, "the table is altered: its block has ended") end
+  if not alteration.is_open then checks.refuse(place, "the table cannot be changed here: its block has ended") end
   return alteration, place, "ALTER TABLE " .. sql_text.name(alteration.name)
 end
 

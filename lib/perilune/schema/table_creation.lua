@@ -110,7 +110,7 @@ function database:drop_table(name, options)
   local quoted = sql_text.name(name, place .. ": argument 1")
   options = checks.options(place, options, { if_exists = "boolean" })
   if not self:table_exists(name) then
-    if self:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view: use db:drop_view") end
+    if self:view_exists(name) then checks.refuse(place, "`" .. name .. "` is a view; use db:drop_view") end
     if options.if_exists then return end
     errors.raise_unknown("table", name, self:tables())
   end

@@ -44,7 +44,7 @@ end
 --- Notes the name of a column; no two may be equal.
 function Definition:add_name(name, place)
   local key = sql_names.fold(name)
-  if self.column_names[key] then checks.refuse(place, "there is a column `" .. self.column_names[key] .. "` already") end
+  if self.column_names[key] then checks.refuse(place, "column `" .. self.column_names[key] .. "` already exists") end
   self.column_names[key] = name
 end
 
@@ -116,7 +116,7 @@ local function open(self, method)
   local place = "t:" .. method
   checks.receiver(self, Methods, place)
   local definition = rawget(self, "definition")
-  if not definition.is_open then checks.refuse(place, "the table is defined: its block has ended") end
+  if not definition.is_open then checks.refuse(place, "the table cannot be changed here: its block has ended") end
   return definition, place
 end
 

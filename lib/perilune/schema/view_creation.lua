@@ -42,7 +42,7 @@ function database:drop_view(name, options)
   if self:view_exists(name) then
     self:execute("DROP VIEW " .. quoted)
   elseif self:table_exists(name) then
-    checks.refuse(place, "`" .. name .. "` is a table: use db:drop_table")
+    checks.refuse(place, "`" .. name .. "` is a table; use db:drop_table")
   elseif not options.if_exists then
     errors.raise_unknown("view", name, self:views())
   end
