@@ -45,7 +45,7 @@ static int new_model(lua_State *L) {
     return 1;
 }
 
-/* set_model(model, writes in Lua or nil, awakens or nil) */
+/* set_model(model, writes in Lua or nil, decodes_in_lua or nil) */
 static int set_model(lua_State *L) {
     prec_model *model = prec_check_model(L, 1);
     if (!lua_isnoneornil(L, 2)) model->writes_in_lua = lua_toboolean(L, 2);

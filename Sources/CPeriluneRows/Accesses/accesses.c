@@ -23,19 +23,19 @@ static int call_body(lua_State *L, pdb_state *rows, int argument_count) {
 }
 
 /* Runs the body with the access on the stack of accesses. */
-static int run_in(pdb_access_request *entry, pdb_access *access) {
-    pdb_state *rows = entry->database->rows;
+static int run_in(pdb_access_request *request, pdb_access *access) {
+    pdb_state *rows = request->database->rows;
     pdb_connection *connection = access->connection;
     access->outer = rows->access;
     access->token = ++rows->last_token;
-    access->entry = entry;
+    access->request = request;
     rows->access = access;
     if (connection->accesses++ == 0) {
         sqlite3_progress_handler(connection->handle, instructions_per_look, poll_progress, connection);
         pdb_begin_bounds(connection);
     }
     pdb_tidy_connection(connection);
-    entry->status = call_body(entry->L, rows, entry->argument_count);
+    request->status = call_body(request->L, rows, request->argument_count);
     pdb_end_runs(&access->active);
     /* What follows ends a transaction, and must not be interrupted. */
     if (--connection->accesses == 0) {
@@ -43,7 +43,7 @@ static int run_in(pdb_access_request *entry, pdb_access *access) {
         pdb_end_bounds(connection);
     }
     rows->access = access->outer;
-    return entry->status;
+    return request->status;
 }
 
 pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlite3 *handle, void *grdb) {
@@ -53,52 +53,52 @@ pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlit
     return connection;
 }
 
-int pdb_run_access(pdb_access_request *entry, sqlite3 *handle, void *grdb) {
-    pdb_connection *connection = pdb_begin_connection(entry->L, entry->database, handle, grdb);
-    pdb_access_mode mode = entry->mode;
+int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb) {
+    pdb_connection *connection = pdb_begin_connection(request->L, request->database, handle, grdb);
+    pdb_access_mode mode = request->mode;
     pdb_access access = {
-        .database = entry->database,
+        .database = request->database,
         .connection = connection,
         .mode = mode,
         .is_readonly = mode == PDB_READ,
         .in_transaction = mode != PDB_READ_STATEMENT && mode != PDB_WRITE_STATEMENT &&
                           mode != PDB_WITHOUT_TRANSACTION,
     };
-    int status = run_in(entry, &access);
+    int status = run_in(request, &access);
     connection->grdb = NULL;
     return status;
 }
 
-int pdb_run_nested_access(pdb_access_request *entry) {
+int pdb_run_nested_access(pdb_access_request *request) {
     pdb_access access = {
-        .database = entry->database,
-        .connection = entry->connection,
-        .mode = entry->mode,
-        .is_readonly = entry->is_readonly,
+        .database = request->database,
+        .connection = request->connection,
+        .mode = request->mode,
+        .is_readonly = request->is_readonly,
         .in_transaction = true,
     };
-    return run_in(entry, &access);
+    return run_in(request, &access);
 }
 
-int pdb_run_deferring_access(pdb_access_request *entry) {
+int pdb_run_deferring_access(pdb_access_request *request) {
     pdb_access access = {
-        .database = entry->database,
-        .connection = entry->connection,
+        .database = request->database,
+        .connection = request->connection,
         .mode = PDB_WITHOUT_TRANSACTION,
         .runs_deferred_callbacks = true,
     };
-    return run_in(entry, &access);
+    return run_in(request, &access);
 }
 
 /* What observers do in a block db:read, which they need not know to be on a connection that writes. */
-static int run_reading(pdb_access_request *entry) {
+static int run_reading(pdb_access_request *request) {
     pdb_access access = {
-        .database = entry->database,
-        .connection = entry->connection,
+        .database = request->database,
+        .connection = request->connection,
         .mode = PDB_READ,
         .is_readonly = true,
     };
-    return run_in(entry, &access);
+    return run_in(request, &access);
 }
 
 /* MARK: - Connections that a script prepares */
@@ -134,19 +134,19 @@ static int run_preparation(lua_State *L) {
     return plua_raise(L, "open_transaction", "prepare left a transaction open, which was rolled back");
 }
 
-int pdb_prepare_connection(pdb_access_request *entry, sqlite3 *handle, void *grdb) {
-    lua_State *L = entry->L;
-    pdb_connection *connection = pdb_begin_connection(L, entry->database, handle, grdb);
+int pdb_prepare_connection(pdb_access_request *request, sqlite3 *handle, void *grdb) {
+    lua_State *L = request->L;
+    pdb_connection *connection = pdb_begin_connection(L, request->database, handle, grdb);
     int top = lua_gettop(L);
-    pdb_access_request preparation = {.L = L, .database = entry->database, .mode = PDB_WITHOUT_TRANSACTION, .connection = connection};
-    pdb_access access = {.database = entry->database, .connection = connection, .mode = PDB_WITHOUT_TRANSACTION};
+    pdb_access_request preparation = {.L = L, .database = request->database, .mode = PDB_WITHOUT_TRANSACTION, .connection = connection};
+    pdb_access access = {.database = request->database, .connection = connection, .mode = PDB_WITHOUT_TRANSACTION};
     connection->is_prepared = true;
     lua_pushcfunction(L, run_preparation);
-    entry->status = run_in(&preparation, &access);
-    if (entry->status == LUA_OK) lua_settop(L, top);
+    request->status = run_in(&preparation, &access);
+    if (request->status == LUA_OK) lua_settop(L, top);
     else connection->is_prepared = false;
     connection->grdb = NULL;
-    return entry->status;
+    return request->status;
 }
 
 /* MARK: - Interruptions */
@@ -187,9 +187,9 @@ int pdb_end_read(sqlite3 *handle) {
     return code == SQLITE_OK ? code : sqlite3_exec(handle, "ROLLBACK TRANSACTION", NULL, NULL, NULL);
 }
 
-/* Raises what an entry failed with, now that no Swift frame is left. */
-static int finish(lua_State *L, pdb_state *rows, pdb_access_request *entry, int result, int base) {
-    if (entry->status != LUA_OK) {
+/* Raises what an access request failed with, now that no Swift frame is left. */
+static int finish(lua_State *L, pdb_state *rows, pdb_access_request *request, int result, int base) {
+    if (request->status != LUA_OK) {
         pdb_drop_pending_error(L); /* one from a trace of the rollback: what the block failed with counts */
         return lua_error(L);
     }
@@ -199,7 +199,7 @@ static int finish(lua_State *L, pdb_state *rows, pdb_access_request *entry, int 
 }
 
 int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_mode mode, int argument_count, void *context) {
-    pdb_access_request entry = {
+    pdb_access_request request = {
         .L = L, .database = database, .mode = mode, .argument_count = argument_count, .context = context};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
@@ -209,51 +209,51 @@ int pdb_enter(lua_State *L, pdb_state *rows, pdb_database *database, pdb_access_
     }
     int64_t generation = database->schema_generation;
     bool may_refuse = pdb_begin_host_call(rows);
-    int result = rows->callbacks.enter(&entry);
+    int result = rows->callbacks.enter(&request);
     pdb_end_host_call(rows, may_refuse);
     /* What was changed may have been rolled back. */
     if (database->schema_generation != generation) pdb_touch_schema(database);
-    return finish(L, rows, &entry, result, base);
+    return finish(L, rows, &request, result, base);
 }
 
 /* In a transaction, or in a savepoint if there is one. */
-static int nest(pdb_state *rows, pdb_access_request *entry) {
-    pdb_connection *connection = entry->connection;
+static int nest(pdb_state *rows, pdb_access_request *request) {
+    pdb_connection *connection = request->connection;
     bool is_savepoint = !sqlite3_get_autocommit(connection->handle);
     size_t marks[pdb_most_hooks];
     if (is_savepoint) pdb_will_begin_savepoint(connection, marks);
     connection->savepoints += is_savepoint;
     bool may_refuse = pdb_begin_host_call(rows);
-    int result = rows->callbacks.nest(entry, connection->grdb);
+    int result = rows->callbacks.nest(request, connection->grdb);
     pdb_end_host_call(rows, may_refuse);
-    bool is_kept = result == 0 && entry->status == LUA_OK && entry->completion == PDB_COMMIT;
+    bool is_kept = result == 0 && request->status == LUA_OK && request->completion == PDB_COMMIT;
     if (is_savepoint) pdb_did_end_savepoint(connection, marks, is_kept);
     connection->savepoints -= is_savepoint;
     return result;
 }
 
 int pdb_enter_nested(lua_State *L, pdb_state *rows, pdb_access *access, pdb_access_mode mode, int argument_count, void *context) {
-    pdb_access_request entry = {.L = L, .database = access->database, .mode = mode, .argument_count = argument_count,
+    pdb_access_request request = {.L = L, .database = access->database, .mode = mode, .argument_count = argument_count,
                             .connection = access->connection, .is_readonly = access->is_readonly, .context = context};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
     plua_check(L);
     int64_t generation = access->database->schema_generation;
-    int result = nest(rows, &entry);
+    int result = nest(rows, &request);
     if (access->database->schema_generation != generation) pdb_touch_schema(access->database);
-    bool has_failed = result != 0 || entry.status != LUA_OK || rows->has_pending_error;
+    bool has_failed = result != 0 || request.status != LUA_OK || rows->has_pending_error;
     if (has_failed) pdb_did_fail(L, access->connection);
     else pdb_did_end(L, access->connection);
-    return finish(L, rows, &entry, result, base);
+    return finish(L, rows, &request, result, base);
 }
 
 int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int argument_count) {
-    pdb_access_request entry = {.L = L, .database = access->database, .mode = PDB_READ, .argument_count = argument_count,
+    pdb_access_request request = {.L = L, .database = access->database, .mode = PDB_READ, .argument_count = argument_count,
                             .connection = access->connection};
     int base = lua_gettop(L) - argument_count - 1;
     luaL_checkstack(L, LUA_MINSTACK, "too many arguments");
-    run_reading(&entry);
-    return finish(L, rows, &entry, 0, base);
+    run_reading(&request);
+    return finish(L, rows, &request, 0, base);
 }
 
 int pdb_with_access(lua_State *L, int handle_index, pdb_access_mode mode, int argument_count) {

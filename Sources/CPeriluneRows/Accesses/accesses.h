@@ -41,8 +41,8 @@ int pdb_enter_reading(lua_State *L, pdb_state *rows, pdb_access *access, int arg
 /* Begins to use a connection, which GRDB's object stands for until its `grdb` is reset. */
 pdb_connection *pdb_begin_connection(lua_State *L, pdb_database *database, sqlite3 *handle, void *grdb);
 
-/* Runs an entry on its connection in an access of its own, outside of transactions. Returns the Lua status. */
-int pdb_run_deferring_access(pdb_access_request *entry);
+/* Runs an access request on its connection in an access of its own, outside of transactions. Returns the Lua status. */
+int pdb_run_deferring_access(pdb_access_request *request);
 
 /* MARK: - Guards */
 

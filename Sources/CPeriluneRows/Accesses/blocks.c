@@ -2,13 +2,13 @@
 #include "CPeriluneRows/Accesses/accesses.h"
 
 /* Takes the first result of a block that ends a transaction, which says how. Leaves the others. */
-static int take_completion(lua_State *L, pdb_access_request *entry, int first) {
+static int take_completion(lua_State *L, pdb_access_request *request, int first) {
     const char *completion = lua_type(L, first) == LUA_TSTRING ? lua_tostring(L, first) : "";
-    if (strcmp(completion, "commit") == 0) entry->completion = PDB_COMMIT;
-    else if (strcmp(completion, "rollback") == 0) entry->completion = PDB_ROLLBACK;
+    if (strcmp(completion, "commit") == 0) request->completion = PDB_COMMIT;
+    else if (strcmp(completion, "rollback") == 0) request->completion = PDB_ROLLBACK;
     else {
         return plua_raise(L, "argument", "%s: the block must return \"commit\" or \"rollback\" as its first value, got %s",
-                              entry->mode == PDB_SAVEPOINT ? "in_savepoint" : "in_transaction",
+                              request->mode == PDB_SAVEPOINT ? "in_savepoint" : "in_transaction",
                               lua_gettop(L) < first ? "nothing" : plua_type_name(L, first));
     }
     return lua_gettop(L) - first;
@@ -32,7 +32,7 @@ static int run_block(lua_State *L) {
     lua_call(L, lua_gettop(L) - 2, LUA_MULTRET);
     bool has_completion = access->mode == PDB_DEFERRED || access->mode == PDB_IMMEDIATE ||
                           access->mode == PDB_EXCLUSIVE || access->mode == PDB_SAVEPOINT;
-    return has_completion ? take_completion(L, access->entry, base + 1) : lua_gettop(L) - base;
+    return has_completion ? take_completion(L, access->request, base + 1) : lua_gettop(L) - base;
 }
 
 void pdb_push_block(lua_State *L) { lua_pushcfunction(L, run_block); }

@@ -7,7 +7,7 @@
 */
 static int run_inside(lua_State *L) {
     pdb_access *access = pdb_state_of(L)->access;
-    pdb_task *task = access->entry->context;
+    pdb_task *task = access->request->context;
     int count = lua_gettop(L);
     int results = task->body(L, access, task->context);
     if (results != PDB_WANTS_WRITER) return results;

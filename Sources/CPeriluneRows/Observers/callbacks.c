@@ -280,13 +280,13 @@ static int run_deferred(lua_State *L) {
 
 /* [-0, +(0|1)] */
 static int run_deferred_in_access(lua_State *L, pdb_connection *connection) {
-    pdb_access_request entry = {.L = L, .database = connection->database, .mode = PDB_WITHOUT_TRANSACTION, .connection = connection};
+    pdb_access_request request = {.L = L, .database = connection->database, .mode = PDB_WITHOUT_TRANSACTION, .connection = connection};
     luaL_checkstack(L, LUA_MINSTACK, NULL);
     int top = lua_gettop(L);
     lua_pushcfunction(L, run_deferred);
     /* It is the writer's, who asks for it afterwards. */
     sqlite3_int64 rowid = sqlite3_last_insert_rowid(connection->handle);
-    int status = pdb_run_deferring_access(&entry);
+    int status = pdb_run_deferring_access(&request);
     sqlite3_set_last_insert_rowid(connection->handle, rowid);
     if (status == LUA_OK) lua_settop(L, top);
     return status;
@@ -306,11 +306,11 @@ void pdb_run_deferred_callbacks_after_failure(lua_State *L, pdb_connection *conn
     if (is_pending && !rows->has_pending_error) pdb_keep_pending_error(L);
 }
 
-void pdb_end_observed_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed) {
-    pdb_state *rows = entry->database->rows;
+void pdb_end_observed_access(pdb_access_request *request, sqlite3 *handle, void *grdb, bool has_failed) {
+    pdb_state *rows = request->database->rows;
     if (!pdb_has_deferred_callbacks(rows)) return;
-    pdb_connection *connection = pdb_begin_connection(entry->L, entry->database, handle, grdb);
-    if (has_failed) pdb_run_deferred_callbacks_after_failure(entry->L, connection);
-    else if (run_deferred_in_access(entry->L, connection) != LUA_OK) pdb_keep_pending_error(entry->L);
+    pdb_connection *connection = pdb_begin_connection(request->L, request->database, handle, grdb);
+    if (has_failed) pdb_run_deferred_callbacks_after_failure(request->L, connection);
+    else if (run_deferred_in_access(request->L, connection) != LUA_OK) pdb_keep_pending_error(request->L);
     connection->grdb = NULL;
 }

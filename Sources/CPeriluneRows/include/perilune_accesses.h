@@ -24,9 +24,9 @@ struct pdb_access_request {
     void *context;                   /* in: what the function to be run finds by the access, or NULL */
 };
 
-/* Runs the body of an entry on a connection. Called by Swift inside the access that it has opened. Raises nothing.
-** `grdb` is GRDB's connection object, kept for the time of the access. Returns the Lua status, also found in the entry. */
-int pdb_run_access(pdb_access_request *entry, sqlite3 *handle, void *grdb);
+/* Runs the body of an access request on a connection. Called by Swift inside the access that it has opened. Raises nothing.
+** `grdb` is GRDB's connection object, kept for the time of the access. Returns the Lua status, also found in the request. */
+int pdb_run_access(pdb_access_request *request, sqlite3 *handle, void *grdb);
 
 /* Has a function be called with a handle of each connection of a database before a script uses it first. The database object and the
 ** function are on top of the stack. [-2, +0, m] */
@@ -36,12 +36,12 @@ void pdb_set_preparation(lua_State *L);
 bool pdb_is_prepared(pdb_database *database, sqlite3 *handle);
 
 /* Does it, outside of transactions, for an access that is being opened. Returns the Lua status; the error is on top of the stack. */
-int pdb_prepare_connection(pdb_access_request *entry, sqlite3 *handle, void *grdb);
+int pdb_prepare_connection(pdb_access_request *request, sqlite3 *handle, void *grdb);
 
-/* Runs the body of an entry for a transaction or savepoint inside an open access. */
-int pdb_run_nested_access(pdb_access_request *entry);
+/* Runs the body of an access request for a transaction or savepoint inside an open access. */
+int pdb_run_nested_access(pdb_access_request *request);
 
-/* Pushes the function that an entry of mode PDB_MIGRATION runs. Its arguments are the database object, a function, and what
+/* Pushes the function that an access request of mode PDB_MIGRATION runs. Its arguments are the database object, a function, and what
 ** that is given after the handle. [-0, +1, m] */
 void pdb_push_block(lua_State *L);
 

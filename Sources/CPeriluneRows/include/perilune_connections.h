@@ -91,7 +91,7 @@ struct pdb_access {
     bool is_taken;              /* a guard, whose call has begun */
     bool runs_deferred_callbacks;           /* after the end of a transaction, for observers */
     bool has_asked, is_unobserved; /* whether GRDB has observers, which is asked at the first change */
-    pdb_access_request *entry;
+    pdb_access_request *request;
 };
 
 /* The innermost access to the database that is open in this state, or NULL. With NULL for the database: to any. */

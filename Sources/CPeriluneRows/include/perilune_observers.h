@@ -42,7 +42,7 @@ void pdb_observers_end(pdb_connection_observers *observers);
 
 /* Calls what observers are to be told of transactions that have ended on the connection. To be called by Swift inside the access to
 ** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
-void pdb_end_observed_access(pdb_access_request *entry, sqlite3 *handle, void *grdb, bool has_failed);
+void pdb_end_observed_access(pdb_access_request *request, sqlite3 *handle, void *grdb, bool has_failed);
 
 /* Takes the observers' hook off a connection, on which SQLite's sessions are about to be used, and puts it back; NULL if it is not
 ** there. On the queue of the connection. */

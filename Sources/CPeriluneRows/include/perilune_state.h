@@ -45,10 +45,10 @@ typedef struct {
 
 /* Functions that return int return 0, or PLUA_RAISE with an error on top of the stack. None may raise. */
 typedef struct {
-    /* Opens an access on the entry's database and runs the entry in it. */
-    int (*enter)(pdb_access_request *entry);
-    /* Opens a transaction or savepoint on the entry's connection and runs the entry in it. */
-    int (*nest)(pdb_access_request *entry, void *grdb);
+    /* Opens an access on the request's database and runs the request in it. */
+    int (*enter)(pdb_access_request *request);
+    /* Opens a transaction or savepoint on the request's connection and runs the request in it. */
+    int (*nest)(pdb_access_request *request, void *grdb);
     /* Rolls back the transaction that is open, so that GRDB's observers hear of it. */
     void (*end_transaction)(void *grdb);
     /* Prepares the first statement of a text. The bytes are valid UTF-8 and end with a NUL. */

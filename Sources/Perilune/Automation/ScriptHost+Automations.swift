@@ -55,7 +55,7 @@ extension ScriptHost {
     /// Runs an automation now, guard included, and waits for its end.
     ///
     /// - Parameter event: What its function finds in `context.event`.
-    /// - Throws: `LuaError` if it fails, at last, or there is none of that name.
+    /// - Throws: `LuaError` if it fails in the end, or no automation has that name.
     @discardableResult
     public nonisolated func runAutomation(
         _ name: String, event: (some Encodable & Sendable)? = String?.none

@@ -9,7 +9,7 @@ public struct ModuleSource: Sendable {
         self.find = find
     }
 
-    /// The text of a module, and the file that it is in; `nil` if there is none of that name.
+    /// The text of a module, and the file that it is in; `nil` for an unknown name.
     package func module(named name: String) throws -> (text: [UInt8], file: String)? {
         try find(name)
     }
@@ -43,7 +43,7 @@ public struct ModuleSource: Sendable {
 
     /// What a closure knows.
     ///
-    /// - Parameter source: Returns the source text of a module, `nil` if there is none of that name.
+    /// - Parameter source: Returns the source text of a module, `nil` for an unknown name.
     public static func closure(_ source: @escaping @Sendable (_ name: String) throws -> String?) -> ModuleSource {
         ModuleSource { name in try source(name).map { (Array($0.utf8), name) } }
     }

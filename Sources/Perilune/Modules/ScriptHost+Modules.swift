@@ -70,7 +70,7 @@ final class ModuleRegistry {
         modules[module.name] = module
     }
 
-    /// The table of a module, made when it is first required; `nil` if there is none of that name.
+    /// The table of a module, made when it is first required; `nil` for an unknown name.
     func table(of name: String, in state: LuaState) throws -> LuaTable? {
         guard let module = modules[name] else { return nil }
         let table = try state.makeTable(fieldCount: module.functions.count)

@@ -1,14 +1,14 @@
 internal import CPeriluneRows
 internal import GRDB
 
-/// Opens the access that an entry of the row path asks for, runs the entry in it, and ends it: with nothing left open.
+/// Opens the access that a request of the row path asks for, runs the request in it, and ends it: with nothing left open.
 struct AccessRunner {
-    let entry: UnsafeMutablePointer<pdb_access_request>
+    let request: UnsafeMutablePointer<pdb_access_request>
     let database: ScriptDatabase
     private var writer: any DatabaseWriter { database.writer }
 
-    init(entry: UnsafeMutablePointer<pdb_access_request>, database: ScriptDatabase) {
-        self.entry = entry
+    init(request: UnsafeMutablePointer<pdb_access_request>, database: ScriptDatabase) {
+        self.request = request
         self.database = database
     }
 
@@ -19,7 +19,7 @@ struct AccessRunner {
     }
 
     private func open() throws {
-        switch entry.pointee.mode {
+        switch request.pointee.mode {
         case PDB_READ_STATEMENT: try readStatement { db in try leaving(db) { try runInAutocommit(db) } }
         case PDB_READ: try writer.unsafeRead { db in try leaving(db) { try runReading(db) } }
         case PDB_WRITE_STATEMENT, PDB_WITHOUT_TRANSACTION:
@@ -33,7 +33,7 @@ struct AccessRunner {
     /// GRDB would stop the process.
     private func leaving(_ db: Database, _ body: () throws -> Void) throws {
         try db.requireOpen()
-        pdb_end_interruption_of_cursors(entry.pointee.database, db.sqliteConnection)
+        pdb_end_interruption_of_cursors(request.pointee.database, db.sqliteConnection)
         defer { db.endTransaction() }
         try prepare(db)
         try body()
@@ -49,7 +49,7 @@ struct AccessRunner {
     private func readStatement(_ body: (Database) throws -> Void) throws {
         guard let reader = database.statementReader else { return try writer.unsafeRead(body) }
         if let handle = reader.outdated {
-            pdb_forget_connection(entry.pointee.L, entry.pointee.database, handle)
+            pdb_forget_connection(request.pointee.L, request.pointee.database, handle)
             database.closeReader()
         }
         try reader.read(body)
@@ -58,7 +58,7 @@ struct AccessRunner {
     /// Runs the body. Throws if it failed; its error is on the Lua stack then.
     private func runBody(_ db: Database) throws {
         database.releaseLeftover()
-        let status = pdb_run_access(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+        let status = pdb_run_access(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
         if status != 0 { throw BodyFailure() }
     }
 
@@ -75,7 +75,7 @@ struct AccessRunner {
     }
 
     private func settle(_ db: Database, hasFailed: Bool) {
-        pdb_end_observed_access(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
+        pdb_end_observed_access(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque(), hasFailed)
     }
 
     /// Without a transaction; one that the body has left open is rolled back.
@@ -107,9 +107,9 @@ struct AccessRunner {
     }
 
     private func runInTransaction(_ db: Database) throws {
-        try db.inTransaction(Self.kind(of: entry.pointee.mode)) {
+        try db.inTransaction(Self.kind(of: request.pointee.mode)) {
             try runBody(db)
-            return entry.pointee.completion == PDB_COMMIT ? .commit : .rollback
+            return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
     }
 
@@ -121,15 +121,15 @@ struct AccessRunner {
         }
     }
 
-    /// Runs an entry in a transaction or savepoint inside the access that is open.
-    static func runNested(_ entry: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
+    /// Runs a request in a transaction or savepoint inside the access that is open.
+    static func runNested(_ request: UnsafeMutablePointer<pdb_access_request>, in db: Database) throws {
         func body() throws -> Database.TransactionCompletion {
             // What GRDB does next, to undo or keep what the body did, must not be refused.
             defer { pdb_end_interruption(db.sqliteConnection) }
-            if pdb_run_nested_access(entry) != 0 { throw BodyFailure() }
-            return entry.pointee.completion == PDB_COMMIT ? .commit : .rollback
+            if pdb_run_nested_access(request) != 0 { throw BodyFailure() }
+            return request.pointee.completion == PDB_COMMIT ? .commit : .rollback
         }
-        let mode = entry.pointee.mode
+        let mode = request.pointee.mode
         if mode == PDB_SAVEPOINT || mode == PDB_GUARD, db.isInsideTransaction {
             try db.inSavepoint(body)
         } else {

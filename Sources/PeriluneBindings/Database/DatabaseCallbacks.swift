@@ -38,7 +38,7 @@ enum DatabaseCallbacks {
         LuaCore.of(entry.pointee.L).drainIfNeeded()
         return guarding(entry.pointee.L) {
             try database.requireOpen()
-            try AccessRunner(entry: entry, database: database).run()
+            try AccessRunner(request: entry, database: database).run()
         }
     }
 

@@ -9,8 +9,8 @@ package final class LoopQueue: Sendable {
         var isAwake = false
         var wake: (@Sendable () -> Void)?
 
-        /// What is to be called now so that somebody comes; `nil`: they have been told already, or there is nobody.
-        mutating func awaken() -> (@Sendable () -> Void)? {
+        /// The function that wakes the host; `nil` if it was woken already, or no host is attached.
+        mutating func takeWakeFunction() -> (@Sendable () -> Void)? {
             guard !isAwake else { return nil }
             isAwake = wake != nil
             return wake
@@ -36,14 +36,14 @@ package final class LoopQueue: Sendable {
         let wake = state.withLock { state -> (@Sendable () -> Void)? in
             guard state.listed.insert(id).inserted else { return nil }
             state.due.append(id)
-            return state.awaken()
+            return state.takeWakeFunction()
         }
         wake?()
     }
 
     /// Has the loop look whether anything has changed.
     package func wake() {
-        let wake = state.withLock { $0.awaken() }
+        let wake = state.withLock { $0.takeWakeFunction() }
         wake?()
     }
 

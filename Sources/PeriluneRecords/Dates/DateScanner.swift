@@ -100,7 +100,7 @@ struct DateScanner {
         return parts
     }
 
-    /// Reads `Z`, `+HH:MM` or `-HH:MM`; nil, with the position unchanged, if there is none of them.
+    /// Reads `Z`, `+HH:MM` or `-HH:MM`; nil, with the position unchanged, for other text.
     private mutating func scanZone() throws -> Int? {
         if skip({ $0 | 0x20 == UInt8(ascii: "z") }) { return 0 }
         let start = position

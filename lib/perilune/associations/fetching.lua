@@ -136,13 +136,13 @@ local function records_of(plan, rows, segment_index, known)
   return list
 end
 
-local function awaken(plan, rows, known)
+local function decode(plan, rows, known)
   for index, segment in ipairs(plan.segments) do
     local info = record_class.info(segment.class)
-    local _, awakens = records.model_flags(info.model)
-    if awakens then
+    local _, decodes_in_lua = records.model_flags(info.model)
+    if decodes_in_lua then
       for _, record in ipairs(records_of(plan, rows, index, known)) do
-        if record then fetching.awaken_one(info, record) end
+        if record then fetching.decode_one(info, record) end
       end
     end
   end
@@ -260,7 +260,7 @@ function fetch_plan(self, db, plan, class, keys, is_simple)
     prefetch_into(self, db, prefetch, records_of(plan, rows, prefetch.segment, known))
   end
   drop_hidden(plan, rows, known)
-  awaken(plan, rows, known)
+  decode(plan, rows, known)
   if plan.booleans[1] then
     local convert_booleans = require("perilune.requests.results").convert_booleans
     for index in ipairs(plan.segments) do convert_booleans(records_of(plan, rows, index, known), plan, index) end

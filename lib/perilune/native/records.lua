@@ -79,13 +79,13 @@ function records.new_model(class, members, known, base, tracks_changes) end
 
 ---@param model perilune.model
 ---@param writes_in_lua? boolean
----@param awakens? boolean
-function records.set_model(model, writes_in_lua, awakens) end
+---@param decodes_in_lua? boolean
+function records.set_model(model, writes_in_lua, decodes_in_lua) end
 
 --- Whether Lua has to see the writes of the class, and its fetches.
 ---@param model perilune.model
 ---@return boolean writes_in_lua
----@return boolean awakens
+---@return boolean decodes_in_lua
 function records.model_flags(model) end
 
 --- The model of a class; nil for any other value.

@@ -19,7 +19,7 @@ local function split(class, verb, ...)
   local info = record.require_class(verb, class)
   local is_given = records.is_database((...))
   local db = is_given and (...) or records.default_database()
-  -- Only then it is known whether its records have to be awakened. A statement may be one of another database.
+  -- Only then it is known whether its records have to be decoded. A statement may be one of another database.
   if not info.is_described and not records.is_statement((...)) then info.is_described = record.description(class, db) ~= nil end
   if is_given then return db, select("#", ...) - 1, select(2, ...) end
   return db, select("#", ...), ...
@@ -28,7 +28,7 @@ end
 -- What is done with each record that was fetched
 
 --- Lets the Lua part of a class see a record that was fetched: converted columns first, then the hook did_fetch.
-local function awaken(info, made)
+local function decode(info, made)
   for ancestor in record.ancestors(info) do
     if ancestor.decode then
       ancestor.decode(info, made)
@@ -42,29 +42,29 @@ end
 
 verbs.did_fetch = false
 
-local function awakens(info)
-  local _, is_awakened = records.model_flags(info.model)
-  return is_awakened
+local function decodes_in_lua(info)
+  local _, is_decoding = records.model_flags(info.model)
+  return is_decoding
 end
 
-local function awaken_one(info, made)
-  if made ~= nil and awakens(info) then awaken(info, made) end
+local function decode_one(info, made)
+  if made ~= nil and decodes_in_lua(info) then decode(info, made) end
   return made
 end
 
-local function awaken_all(info, list)
-  if awakens(info) then
-    for index = 1, #list do awaken(info, list[index]) end
+local function decode_all(info, list)
+  if decodes_in_lua(info) then
+    for index = 1, #list do decode(info, list[index]) end
   end
   return list
 end
 
-local function awaken_rows(info, next_record, state, control, closing)
-  if info.is_described and not awakens(info) then return next_record, state, control, closing end
-  return function(...) return awaken_one(info, next_record(...)) end, state, control, closing
+local function decode_rows(info, next_record, state, control, closing)
+  if info.is_described and not decodes_in_lua(info) then return next_record, state, control, closing end
+  return function(...) return decode_one(info, next_record(...)) end, state, control, closing
 end
 
-fetching.awaken_one, fetching.awaken_all, fetching.awaken_rows = awaken_one, awaken_all, awaken_rows
+fetching.decode_one, fetching.decode_all, fetching.decode_rows = decode_one, decode_all, decode_rows
 
 -- From SQL, from statements, from the table
 
@@ -80,14 +80,14 @@ end
 --- Fetches records: of the whole table, of SQL, or of a prepared statement.
 function verbs.fetch_all(class, ...)
   local info = record.require_class("fetch_all", class)
-  return awaken_all(info, run(class, "fetch_all", records.fetch_records, records.fetch_statement_records,
+  return decode_all(info, run(class, "fetch_all", records.fetch_records, records.fetch_statement_records,
     split(class, "fetch_all", ...)))
 end
 
 --- Iterates over records, as fetch_all would give them.
 function verbs.rows(class, ...)
   local info = record.require_class("rows", class)
-  return awaken_rows(info, run(class, "rows", records.record_rows, records.statement_record_rows, split(class, "rows", ...)))
+  return decode_rows(info, run(class, "rows", records.record_rows, records.statement_record_rows, split(class, "rows", ...)))
 end
 
 --- How many rows the table has.
@@ -125,7 +125,7 @@ end
 
 function source:fetch_one(db)
   db = db or records.default_database()
-  return awaken_one(record.info(self.class),
+  return decode_one(record.info(self.class),
     records.fetch_record(db, self.sql, self.class, table.unpack(self.arguments, 1, self.arguments.n)))
 end
 
@@ -220,7 +220,7 @@ local function check_is_key(verb, key)
 end
 
 local function fetch_where(class, db, description, where, arguments)
-  return awaken_one(record.info(class), records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
+  return decode_one(record.info(class), records.fetch_record(db, description.select .. " WHERE " .. where, class, arguments))
 end
 
 local function raise_none(class, db, key)
@@ -323,15 +323,15 @@ function fetching.fetch_one(class, ...)
   if count == 0 then
     local fetch_in_scope = scope_of(class)
     if fetch_in_scope then return fetch_in_scope("fetch_one", class, db) end
-    return awaken_one(info, records.fetch_record(db, record.description(class, db).select, class))
+    return decode_one(info, records.fetch_record(db, record.description(class, db).select, class))
   end
   if key == nil and count == 1 then return nil end
   if records.is_statement(key) then
-    return awaken_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
+    return decode_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
   -- A key stands alone. SQL that stands alone is refused: it could be the key that somebody has typed.
   if count > 1 and type(key) == "string" then
-    return awaken_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
+    return decode_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
   if count > 1 then raise("argument", "fetch_one: expected a key, or SQL with its arguments, got " .. count .. " arguments") end
   return find_one("fetch_one", class, db, key)
@@ -357,7 +357,7 @@ local function from_row(info, row)
     table.sort(names)
   end
   local _, layout = record.description(info.class)
-  return awaken_one(info, records.record_from(layout, names, row))
+  return decode_one(info, records.record_from(layout, names, row))
 end
 
 -- It is called with a dot, so that each class has its own.

@@ -26,7 +26,7 @@ local function is_native(converter, column)
 end
 
 --- The columns that are converted when a record is written (`converted`), and those that the Lua part has to convert when one is
--- read (`awakened`), nil if there are none; and those that hold dates, which the row path makes where it can (`dates`).
+-- read (`decoded_columns`), nil if there are none; and those that hold dates, which the row path makes where it can (`dates`).
 local function sort_columns(info)
   info.dates = {}
   for _, column in ipairs(info.schema.columns) do
@@ -36,8 +36,8 @@ local function sort_columns(info)
       info.converted[#info.converted + 1] = column.name
       if converter == column_types.date then info.dates[#info.dates + 1] = column.name
       elseif converter.read then
-        info.awakened = info.awakened or {}
-        info.awakened[#info.awakened + 1] = column.name
+        info.decoded_columns = info.decoded_columns or {}
+        info.decoded_columns[#info.decoded_columns + 1] = column.name
       end
     end
   end
@@ -60,7 +60,7 @@ end
 --- Makes fields of what the row path has put into a record.
 local function decode(_, target)
   local info = record_info.of_record(target)
-  if info.awakened then read(info, target, info.awakened) end
+  if info.decoded_columns then read(info, target, info.decoded_columns) end
 end
 
 --- Makes dates of what the row path has put into a record and could not read itself.
@@ -78,7 +78,7 @@ record.describers[#record.describers + 1] = function(class_info, description)
     class_info.encode = encode
     records.set_model(class_info.model, true)
   end
-  if info.awakened then
+  if info.decoded_columns then
     class_info.decode = decode
     records.set_model(class_info.model, nil, true)
   end

@@ -166,7 +166,7 @@ local function run(self, db, returning)
   if returning == nil then return attempt(self, db.execute, db, plan.sql, request_plans.arguments(self, plan)) end
   if returning == true then
     local class = self.node.root.source.class
-    return require("perilune.records.fetching").awaken_all(record_class.info(class),
+    return require("perilune.records.fetching").decode_all(record_class.info(class),
       attempt(self, records.fetch_records, db, plan.sql, class, request_plans.arguments(self, plan)))
   end
   return attempt(self, db.fetch_all, db, plan.sql, request_plans.arguments(self, plan))

@@ -17,9 +17,9 @@ local fetch_records, fetch_record = records.fetch_records, records.fetch_record
 local fetching = require "perilune.records.fetching"
 local record_info = record_class.info
 
-local function awaken_all(class, list) return fetching.awaken_all(record_info(class), list) end
-local function awaken_one(class, found) return fetching.awaken_one(record_info(class), found) end
-local function awaken_rows(class, ...) return fetching.awaken_rows(record_info(class), ...) end
+local function decode_all(class, list) return fetching.decode_all(record_info(class), list) end
+local function decode_one(class, found) return fetching.decode_one(record_info(class), found) end
+local function decode_rows(class, ...) return fetching.decode_rows(record_info(class), ...) end
 
 -- Records and rows --------------------------------------------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ verbs.fetch_all = records.request_verb("fetch_all", function(self, db, surplus)
   db = database_for(db, "fetch_all")
   local plan = plan_of(self, db, "rows")
   local class = plan.class
-  if class then return awaken_all(class, fetch_records(db, plan.sql, class, arguments(self, plan))) end
+  if class then return decode_all(class, fetch_records(db, plan.sql, class, arguments(self, plan))) end
   return require("perilune.requests.results").fetch_all(self, db, plan)
 end)
 
@@ -42,7 +42,7 @@ verbs.fetch_one = records.request_verb("fetch_one", function(self, db, surplus)
   db = database_for(db, "fetch_one")
   local plan = plan_of(self, db, "first")
   local class = plan.class
-  if class then return awaken_one(class, fetch_record(db, plan.sql, class, arguments(self, plan))) end
+  if class then return decode_one(class, fetch_record(db, plan.sql, class, arguments(self, plan))) end
   return require("perilune.requests.results").fetch_all(self, db, plan)[1]
 end)
 
@@ -66,7 +66,7 @@ function verbs:rows(db)
   db = database_for(db, "rows")
   local plan = plan_of(self, db, "rows")
   local class = plan.class
-  if class then return awaken_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
+  if class then return decode_rows(class, records.record_rows(db, plan.sql, class, arguments(self, plan))) end
   if plan.segments[2] or plan.prefetches[1] then
     raise("argument", "rows: not available for a request that includes associations; use fetch_all")
   end

@@ -213,7 +213,7 @@ function derivations:matching(pattern)
   local source = self.node.root.source
   local schema, former = source:schema()
   local known = schema or former
-  -- Where the table is not known yet, it is told later that there is no such column.
+  -- Where the table is not known yet, an unknown column is reported later.
   local alias = self.node.alias
   local whole = not known and source:column(source.table, alias) or known and source:column_named(known.name, alias)
   if not whole then

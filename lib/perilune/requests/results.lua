@@ -45,7 +45,7 @@ function request_results.fetch_all(self, db, plan)
   local rows
   local class = self.node.root.source.class
   if plan.segments[1].whole and class then
-    rows = require("perilune.records.fetching").awaken_all(record_class.info(class),
+    rows = require("perilune.records.fetching").decode_all(record_class.info(class),
       records.fetch_records(db, plan.sql, class, request_plans.arguments(self, plan)))
   else
     rows = db:fetch_all(plan.sql, request_plans.arguments(self, plan))

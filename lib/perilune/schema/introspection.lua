@@ -58,7 +58,7 @@ for _, kind in ipairs{ "table", "view", "index", "trigger" } do
   end
 end
 
---- What is known of a table or view, which is read again if somebody has changed it. Raises if there is none, naming the nearest.
+--- What is known of a table or view, which is read again if the schema has changed. Raises if there is none, naming the nearest.
 local function table_of(db, method, name)
   check_name(method, "a table", name)
   -- Reads the file, which shows whether the schema is another one.
