@@ -6,27 +6,27 @@ internal import PeriluneDependencies
 
 /// Tracing the default database into the log.
 extension DefaultDatabase.Trace {
-    /// Has every connection that is opened with a configuration tell where the context looks: standard output in a preview, else
+    /// Reports the statements of every connection that is opened with a configuration to where the context looks: standard output in a preview, else
     /// the log, at the level `debug`, and `warning` for slow statements.
     ///
-    /// - Returns: What looks out for slow statements, if somebody wants to know of them.
+    /// - Returns: What watches for slow statements, if they are to be reported.
     func install(in configuration: inout Configuration, _ environment: ScriptEnvironment) -> SlowStatements? {
         let isPreview = environment.context == .preview
-        let tell = isPreview ? Self.tellOutput : Self.tellLog(environment.logger)
+        let report = isPreview ? Self.reportToOutput : Self.reportToLog(environment.logger)
         let slow = slow.map { SlowStatements(limit: $0, isPreview ? Self.tellSlowOutput : Self.tellSlowLog(environment.logger)) }
         // What takes long is known at the end only.
-        let told = events
+        let reported = events
         SQLTrace(slow == nil ? events : events.union(.profile), showsValues: showsValues) { event in
             guard slow?.isExplanation(event) != true else { return }
-            if told.contains(event.duration == nil ? .statements : .profile) { tell(event) }
+            if reported.contains(event.duration == nil ? .statements : .profile) { report(event) }
             slow?.take(event)
         }.install(in: &configuration)
         return slow
     }
 
-    private static let tellOutput: @Sendable (SQLTrace.Event) -> Void = { event in print(event.description) }
+    private static let reportToOutput: @Sendable (SQLTrace.Event) -> Void = { event in print(event.description) }
 
-    private static func tellLog(_ logger: Logger) -> @Sendable (SQLTrace.Event) -> Void {
+    private static func reportToLog(_ logger: Logger) -> @Sendable (SQLTrace.Event) -> Void {
         { event in logger.debug("\(event.sql)", metadata: metadata(of: event)) }
     }
 
@@ -56,13 +56,13 @@ extension SQLTrace.Event: CustomStringConvertible {
 }
 
 extension DefaultDatabase {
-    /// The same database, whose statements are told: in live and in tests to the log of the container, at the level `debug`; in
+    /// The same database, whose statements are reported: in live and in tests to the log of the container, at the level `debug`; in
     /// a preview to standard output.
     ///
     /// - Parameters:
-    ///   - events: When a statement is told: as it begins, by default.
+    ///   - events: When a statement is reported: as it begins, by default.
     ///   - showsValues: Whether the bound values stand in the SQL. They may be secret.
-    ///   - slow: From which time on a statement is told as slow, at the level `warning`, with how SQLite runs it.
+    ///   - slow: The duration from which a statement is reported as slow, at the level `warning`, with how SQLite runs it.
     public func traced(
         _ events: SQLTrace.Events = .statements, showsValues: Bool = false, slow: Duration? = nil
     ) -> DefaultDatabase {

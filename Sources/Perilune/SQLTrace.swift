@@ -1,8 +1,8 @@
 public import GRDB
 
-/// What a program is told of the SQL that runs on the default database of its scripts.
+/// Reports the SQL that runs on the default database of scripts.
 public struct SQLTrace: Sendable {
-    /// When it is told.
+    /// When a statement is reported.
     public struct Events: OptionSet, Sendable {
         public let rawValue: Int
 
@@ -52,12 +52,12 @@ extension SQLTrace {
         return options
     }
 
-    /// Has every connection that is opened with a configuration tell.
+    /// Reports the statements of every connection that is opened with a configuration.
     public func install(in configuration: inout GRDB.Configuration) {
         configuration.prepareDatabase { db in start(on: db) }
     }
 
-    /// Has a connection whose changes are recorded tell from now on.
+    /// Reports the statements of a connection whose changes are recorded, from now on.
     func start(onRecorded db: Database) {
         var trace = self
         trace.receive = { [receive] event in
@@ -74,13 +74,13 @@ extension SQLTrace {
     private func report(_ event: Database.TraceEvent) {
         switch event {
         case .statement(let statement):
-            tell(showsValues ? statement.expandedSQL : statement.sql, nil)
+            report(showsValues ? statement.expandedSQL : statement.sql, nil)
         case .profile(let statement, let seconds):
-            tell(showsValues ? statement.expandedSQL : statement.sql, .nanoseconds(Int64(seconds * 1e9)))
+            report(showsValues ? statement.expandedSQL : statement.sql, .nanoseconds(Int64(seconds * 1e9)))
         }
     }
 
-    private func tell(_ sql: String, _ duration: Duration?) {
+    private func report(_ sql: String, _ duration: Duration?) {
         if sql != Self.openingSQL { receive(Event(sql: sql, duration: duration)) }
     }
 }

@@ -13,7 +13,7 @@ extension ScriptHost {
             case prepared
             /// A private database in memory, empty at first.
             case inMemory
-            /// A file, which is made if it does not exist. It is opened in every context: whoever names it answers for it.
+            /// A file, which is made if it does not exist. It is opened in every context: naming it is the caller's responsibility.
             case file(String)
             /// One that is open, and that others may use too.
             case open(any DatabaseWriter)
@@ -38,7 +38,7 @@ extension ScriptHost {
         public var output = ScriptOutput.standardOutput
         /// How many bytes scripts may print to standard output, in all; `nil`: no limit. More is an error of kind `output`.
         public var outputLimitInBytes: Int?
-        /// Is told of each statement of the default database. For a database that the host opens.
+        /// Called for each statement of the default database. For a database that the host opens.
         public var trace: SQLTrace?
         /// Keeps what functions with effects outside would do, in place of doing it; `nil`: they do it.
         public var effects: EffectRecorder?

@@ -7,7 +7,7 @@ extension ScriptHost {
     /// at once.
     @TaskLocal private static var waitingRuns: [ObjectIdentifier: OngoingUse] = [:]
 
-    /// Runs an operation when nobody else runs a script in this host.
+    /// Runs an operation when no other script runs in this host.
     ///
     /// - Throws: `LuaError` with code `cancelled` if the task is cancelled before its turn.
     nonisolated func exclusively<Result: Sendable>(

@@ -12,7 +12,7 @@ extension ScriptHost {
     ///
     /// - Parameters:
     ///   - target: The last one to run; all are by default.
-    ///   - didApply: Is told of each that was committed, and the seconds that it took.
+    ///   - didApply: Called for each that was committed, with its duration in seconds.
     package func migrate(
         folder: String, upTo target: String?, didApply: @escaping @Sendable (String, Double) -> Void
     ) throws {
@@ -23,7 +23,7 @@ extension ScriptHost {
     ///
     /// - Parameters:
     ///   - target: The last one that stays.
-    ///   - didUndo: Is told of each that was undone.
+    ///   - didUndo: Called for each that was undone.
     package func migrateDown(folder: String, to target: String?, didUndo: @escaping @Sendable (String) -> Void) throws {
         try migrations(inFolder: folder).migrateDown(to: target, didUndo: didUndo)
     }

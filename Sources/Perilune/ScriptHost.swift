@@ -41,7 +41,7 @@ public actor ScriptHost {
     /// Through which the modules of the library are reached.
     let library: LibraryLoader
     nonisolated let loopSignals: LoopSignals
-    /// Tells those who wait until nothing goes on.
+    /// Wakes the waiters when nothing goes on.
     nonisolated let hostCancellation: HostCancellation
     nonisolated let lock = FIFOLock()
 

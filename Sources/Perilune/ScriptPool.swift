@@ -73,7 +73,7 @@ public actor ScriptPool {
         missing = size - 1
     }
 
-    /// Runs an operation with a host that nobody else uses meanwhile; waits until there is one.
+    /// Runs an operation with a host that nothing else uses meanwhile; waits until one is free.
     ///
     /// - Throws: What the operation throws; `LuaError` with code `cancelled` if the task is cancelled before its turn.
     public func withHost<Result: Sendable>(

@@ -1,23 +1,23 @@
 package import GRDB
 internal import Synchronization
 
-/// Tells which statements took long, with how SQLite runs them.
+/// Reports slow statements, with their query plans.
 ///
 /// The plan is asked for when the database is free: a statement that has just ended is still inside its access.
 final class SlowStatements: Sendable {
     private struct Database: Sendable {
         weak var writer: (any DatabaseWriter)?
-        /// What is being explained, which is nobody's statement.
+        /// The statement that is being explained, whose run is not reported.
         var explanations: Set<String> = []
     }
 
     private let limit: Duration
-    private let tell: @Sendable (SQLTrace.Event, _ plan: [String]) -> Void
+    private let report: @Sendable (SQLTrace.Event, _ plan: [String]) -> Void
     private let database = Mutex(Database())
 
-    init(limit: Duration, _ tell: @escaping @Sendable (SQLTrace.Event, _ plan: [String]) -> Void) {
+    init(limit: Duration, _ report: @escaping @Sendable (SQLTrace.Event, _ plan: [String]) -> Void) {
         self.limit = limit
-        self.tell = tell
+        self.report = report
     }
 
     /// Whose statements they are.
@@ -32,8 +32,8 @@ final class SlowStatements: Sendable {
 
     func take(_ event: SQLTrace.Event) {
         guard let duration = event.duration, duration >= limit else { return }
-        guard let writer = database.withLock(\.writer) else { return tell(event, []) }
-        Task { tell(event, await plan(of: event.sql, in: writer) ?? []) }
+        guard let writer = database.withLock(\.writer) else { return report(event, []) }
+        Task { report(event, await plan(of: event.sql, in: writer) ?? []) }
     }
 
     private func plan(of sql: String, in writer: any DatabaseWriter) async -> [String]? {

@@ -22,7 +22,7 @@ struct Measure {
     enum Target {
         /// At most this × the baseline.
         case ratio(Double)
-        /// At most so many microseconds more for each call.
+        /// The additional microseconds allowed for each call.
         case difference(Double)
     }
 

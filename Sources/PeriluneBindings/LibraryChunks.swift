@@ -12,7 +12,7 @@ enum LibraryChunks {
 
     private static let entries = Mutex<[String: Entry]>([:])
 
-    /// The chunk of a module; `nil` if none of the libraries has one of that name.
+    /// The chunk of a module; `nil` if no library has one of that name.
     ///
     /// - Parameter environment: The globals that the chunk sees; `nil` means those of the state.
     static func function(

@@ -20,7 +20,7 @@ package final class LibraryLoader {
     }
 
     /// Makes `require`, and fills the table `perilune`, which is the module of that name. Lua's own functions become the globals
-    /// of the library as they are now.
+    /// of the library at that time.
     func open(in state: LuaState, perilune: LuaTable) throws {
         try provide("perilune", .table(perilune))
         guard let bootstrap = try function(of: "perilune.require", environment: nil, in: state) else {

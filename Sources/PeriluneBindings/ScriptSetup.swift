@@ -10,7 +10,7 @@ package struct ScriptSetup {
     package var allowsFiles: Bool
     /// Clock, random numbers and the like.
     package var environment: ScriptEnvironment
-    /// Whether scripts run on a copy, and what they may do outside of it. In previews nothing, if nobody says otherwise.
+    /// Whether scripts run on a copy, and what they may do outside of it. In previews nothing by default.
     package var previewMode: PreviewMode?
     /// What scripts wait for. The host drives it.
     package let loop: ScriptLoop

@@ -13,13 +13,13 @@ enum ExitStatus {
     static let limit: Int32 = 5
     /// The command was called wrongly.
     static let usage: Int32 = 64
-    /// The script does not parse, or the database is none.
+    /// The script does not parse, or the file is not a database.
     static let badData: Int32 = 65
     /// What runs scenarios could not do its part.
     static let runnerFault: Int32 = 70
     /// A file cannot be opened, read or written.
     static let inputOutput: Int32 = 74
-    /// Somebody else holds a lock on the database.
+    /// Another process holds a lock on the database.
     static let busy: Int32 = 75
     /// Ctrl-C.
     static let interrupted: Int32 = 130

@@ -58,7 +58,7 @@ enum Main {
         }
     }
 
-    /// Raises if the first of the arguments is no subcommand; and so on with those of the subcommand.
+    /// Raises if the first of the arguments is not a subcommand; and so on with those of the subcommand.
     private static func requireKnownCommand(
         _ arguments: [String], of command: any ParsableCommand.Type = PeriluneCommand.self, named place: String = "perilune"
     ) throws {

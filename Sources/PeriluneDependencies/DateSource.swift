@@ -6,7 +6,7 @@ public struct DateSource: Sendable {
     private let now: @Sendable () -> Date
     /// Whether it is the clock of the machine.
     package let isSystem: Bool
-    /// The clock, if somebody sets it.
+    /// The clock, if it is set by hand.
     package let manualClock: ManualClock?
 
     /// Makes a source that asks a closure.

@@ -58,7 +58,7 @@ extension Dependencies {
 
     // MARK: - Tests
 
-    /// Runs an operation as a test of its own: what it uses is made for it and nobody else sees it.
+    /// Runs an operation as a test of its own: what it uses is made for it alone.
     ///
     /// The traits of `PeriluneTestSupport` do this. For tests that no one runs as such: of XCTest, or on detached tasks.
     ///

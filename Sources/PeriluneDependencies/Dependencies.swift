@@ -19,7 +19,7 @@ public actor Dependencies {
     static let process = Dependencies(.process(TestIdentity.detect), context: DependencyContext.ofProcess)
 
     package enum Kind: Sendable {
-        /// Of a process. The function tells which test runs on the current task.
+        /// Of a process. The function returns the test that runs on the current task.
         case process(@Sendable () -> TestIdentity)
         /// Of one test, or one case of it.
         case test
@@ -37,7 +37,7 @@ public actor Dependencies {
     private var preparation: PendingValue?
     /// What has been made here, or is being made, in this order.
     private var made: [(key: ObjectIdentifier, entry: DependencyValues.Entry, making: PendingValue)] = []
-    /// Containers of tests that have brought none of their own.
+    /// Containers of tests that have not brought their own.
     private var tests: [TestIdentity: Dependencies] = [:]
 
     /// The container that prepares something on this task: what it makes sees what is being prepared.
@@ -134,7 +134,7 @@ public actor Dependencies {
         making.begin {
             do {
                 let value = try await entry.make(self)
-                // Nobody has waited, and the container was closed meanwhile.
+                // Nothing has waited, and the container was closed meanwhile.
                 if making.isAbandoned, await !self.isMade(making) { try entry.close(value) }
                 return value
             } catch {
@@ -253,7 +253,7 @@ public actor Dependencies {
         made.removeAll { isClosed($0.key) }
         var errors: [any Error] = []
         for (_, entry, making) in closed.reversed() {
-            // What nobody waits for may never end, and closes itself if it does.
+            // A value without waiters may never be made, and closes itself if it is.
             guard making.result != nil || !making.isAbandoned else { continue }
             guard case .success(let value)? = try? await making.wait() else { continue }
             do { try entry.close(value) } catch { errors.append(error) }

@@ -11,7 +11,7 @@ public enum DependencyContext: String, Sendable, CaseIterable {
     case preview
 
     /// The environment variable that names the context of a process, before anything else is asked. For programs that a
-    /// test or a preview starts, in which nothing else tells.
+    /// test or a preview starts, which nothing else shows.
     public static let environmentVariable = "PERILUNE_CONTEXT"
 
     /// The context of the process: what the environment variable says; a test if a test runner runs it; else live.

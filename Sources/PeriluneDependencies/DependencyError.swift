@@ -19,11 +19,11 @@ public struct DependencyError: Error, Sendable {
         public static let alreadyPrepared = Code(value: .alreadyPrepared)
         /// A dependency is prepared after its default has been used.
         public static let alreadyUsed = Code(value: .alreadyUsed)
-        /// In a test run, a dependency that each test has for itself is used where it cannot be told which test runs.
+        /// In a test run, a dependency that each test has for itself is used where the running test is unknown.
         public static let noTest = Code(value: .noTest)
         /// A dependency needs itself to be made.
         public static let cycle = Code(value: .cycle)
-        /// The context of the process cannot be told.
+        /// The context of the process is invalid.
         public static let unknownContext = Code(value: .unknownContext)
 
         public var description: String { value.rawValue }

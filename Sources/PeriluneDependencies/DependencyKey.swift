@@ -25,16 +25,16 @@ public protocol DependencyKey: Sendable {
     /// What messages call it, as the property of ``DependencyValues`` is called.
     static var name: String { get }
 
-    /// Whether it must not be shared by two tests, so that asking for it where no test can be told is an error.
+    /// Whether it must not be shared by two tests, so that asking for it where the running test is unknown is an error.
     static var belongsToOneTest: Bool { get }
 
     /// What is used where nothing was given.
     static func defaultSource(in context: DependencyContext) -> DependencyDefault<Source>
 
-    /// Makes the value, once in each scope: in a test, for that test. It is cancelled when nobody waits for the value any more, and
+    /// Makes the value, once in each scope: in a test, for that test. It is cancelled when nothing waits for the value any more, and
     /// may be called again after it has thrown.
     ///
-    /// - Parameter scope: Where it is made. Tells the context, and other dependencies.
+    /// - Parameter scope: Where it is made. Provides the context and other dependencies.
     /// - Throws: Why the value cannot be made. Whoever asks for it gets the error.
     static func makeValue(of source: Source, in scope: Dependencies) async throws -> Value
 
@@ -48,7 +48,7 @@ public protocol DependencyKey: Sendable {
 public enum DependencyDefault<Source: Sendable>: Sendable {
     /// This.
     case value(Source)
-    /// This, and an issue is reported, as it is hardly what was meant.
+    /// This, and an issue is reported, because it is hardly what was meant.
     case reported(Source, cure: String)
     /// Nothing: it is an error.
     case none(cure: String)

@@ -38,7 +38,7 @@ public final class ManualClock: Sendable {
         for observer in observers { observer() }
     }
 
-    /// Sets it forward by so many seconds.
+    /// Sets it forward by a number of seconds.
     public func advance(by seconds: TimeInterval) {
         set(now + seconds)
     }

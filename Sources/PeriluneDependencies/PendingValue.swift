@@ -2,7 +2,7 @@ internal import Synchronization
 
 /// A value that was made, or is being made; and who waits for it.
 ///
-/// Whoever waits may be cancelled. The making is cancelled when nobody waits any more.
+/// Waiters may be cancelled. The task that makes the value is cancelled when it has no waiters any more.
 final class PendingValue: Sendable {
     private typealias Waiter = CheckedContinuation<Result<any Sendable, any Error>, any Error>
 
@@ -23,7 +23,7 @@ final class PendingValue: Sendable {
     /// What the current task makes.
     @TaskLocal private static var current: PendingValue?
 
-    /// - Parameter endsWithoutWaiters: Whether it is cancelled when nobody waits any more.
+    /// - Parameter endsWithoutWaiters: Whether it is cancelled when it has no waiters any more.
     init(_ name: String, endsWithoutWaiters: Bool = true) {
         self.name = name
         self.endsWithoutWaiters = endsWithoutWaiters
@@ -58,7 +58,7 @@ final class PendingValue: Sendable {
     /// What has come of it; `nil` while it goes on.
     var result: Result<any Sendable, any Error>? { state.withLock { $0.result } }
 
-    /// Whether nobody has waited for it until its end.
+    /// Whether it had no waiters at its end.
     var isAbandoned: Bool { state.withLock { $0.isAbandoned } }
 
     /// Thrown to those who wait for something that was cancelled before: it is to be made anew.

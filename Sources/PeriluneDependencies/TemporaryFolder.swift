@@ -28,7 +28,7 @@ package enum TemporaryFolder {
         try FileManager.default.createDirectory(
             at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         atexit { TemporaryFolder.remove() }
-        // Held until the process ends, however it does. Whoever has no lock to give keeps the folder all the same.
+        // Held until the process ends, however it does. A file system without locks keeps the folder all the same.
         let lock = open(folder.appending(path: lockName).path, O_CREAT | O_RDWR | O_CLOEXEC, 0o600)
         if lock >= 0 { flock(lock, LOCK_EX | LOCK_NB) }
         return folder

@@ -6,12 +6,12 @@ package enum TestIdentity: Hashable, Sendable {
     case notRunByTests
     /// A test of Swift Testing.
     case test(ID)
-    /// A test of Swift Testing that runs for several arguments, which nothing tells apart.
+    /// A test of Swift Testing that runs for several arguments, which cannot be distinguished.
     case cases
     /// One of XCTest, or none: a detached task, a thread.
     case unknown
 
-    /// What tells tests apart.
+    /// What identifies a test.
     package struct ID: Hashable, Sendable {
         private let id: TestContext.Testing.Test.ID
 

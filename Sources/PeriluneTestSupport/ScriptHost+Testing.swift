@@ -2,7 +2,7 @@ public import Perilune
 
 /// Hosts for tests.
 extension ScriptHost {
-    /// Makes a host over a database in memory that nobody else has, with a clock that stands and random numbers that repeat.
+    /// Makes a host over a private database in memory, with a frozen clock and repeatable random numbers.
     ///
     /// - Parameters:
     ///   - migrations: What the database is migrated by; it is empty without.

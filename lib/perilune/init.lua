@@ -63,7 +63,7 @@ on_first_call(perilune, "perilune.records.single_row", { "single_row" })
 perilune.json = {}
 on_first_call(perilune.json, "perilune.runtime.json", { "array", "object", "encode", "decode" })
 
---- A method that there is not is told with the nearest, in place of Lua's "attempt to call a nil value".
+--- An unknown method raises an error with the nearest name, in place of Lua's "attempt to call a nil value".
 setmetatable(databases.methods, { __index = function(methods, name)
   if type(name) ~= "string" then return nil end
   local names = {}

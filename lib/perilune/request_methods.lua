@@ -6,7 +6,7 @@ require "perilune.associations.links"
 require "perilune.associations.conditions"
 require "perilune.associations.creating"
 
---- Calls a function with the records (or rows), first as they are now, then whenever a transaction has changed them; without a
+--- Calls a function with the records (or rows), first with the current ones, then after each transaction that has changed them; without a
 -- function, returns an observation that gives them to `for records in observation:values() do`. See `db:observe`.
 function request.verbs:observe(...)
   return require("perilune.events.value_observation").of_request(self, ...)

@@ -102,7 +102,7 @@ local function known_columns(changes)
   return names
 end
 
---- Raises if rows were written that cannot be told: those of tables without a primary key.
+--- Raises if rows were written that cannot be identified: those of tables without a primary key.
 local function check_recorded(changes)
   local tables = changes.unrecorded
   if not tables or #tables == 0 then return end

@@ -23,7 +23,7 @@ local function add_operand(details, source, value)
   if text ~= source and text ~= source:gsub("^'(.*)'$", '"%1"') then details[#details + 1] = source .. " is " .. text end
 end
 
---- That a scenario states something: one that states nothing is told.
+--- Notes that a scenario checks something: one that checks nothing is reported.
 local function count()
   local current = state.current
   if current then current.checks = current.checks + 1 end

@@ -17,7 +17,7 @@ local function seconds(what, value)
   return result
 end
 
---- Whether somebody goes by the clock, and can be waited for here.
+--- Whether anything waits for the clock, and can be waited for here.
 local function has_others()
   return state.has("has_others") and state.host("has_others")()
 end

@@ -58,7 +58,7 @@ function members.step(name, f)
   step.ms = (os.clock() - begin) * 1000
   step.outcome = is_done and #current.failures == failed_before and "passed" or current.is_skipped and "skipped" or "failed"
   if not is_done then
-    -- A step that has failed fails the scenario, whoever catches the error.
+    -- A step that has failed fails the scenario, even if the error is caught.
     local kind = failures.is_error_object(results.value) and results.value.kind
     if kind ~= "scenario_skip" and kind ~= "cancelled" then failures.remember(current, results) end
     raise_again(results)
@@ -73,7 +73,7 @@ function members.note(...)
   table.insert(state.require("t.note").notes, table.concat(parts, " "))
 end
 
---- A value that is kept with the report: text as it is, anything else as Lua writes it.
+--- A value that is kept with the report: text unchanged, anything else as Lua writes it.
 function members.attach(name, value)
   check_name("t.attach", name)
   local text = type(value) == "string" and value or display.pretty(value)

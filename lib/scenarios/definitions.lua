@@ -27,7 +27,7 @@ local group = shared
 --- How many scenarios the file has defined so far, and the one that is wanted.
 local ordinal, wanted = 0, nil
 
---- Only the scenario is kept that the so-manieth call defines; all without a number.
+--- Keeps only the scenario that the n-th call defines; all without a number.
 function scenario_definitions.want(number)
   wanted = number
 end
@@ -99,7 +99,7 @@ local function add(entry, options, body, extra)
     index = #scenario_definitions.scenarios + 1,
   }
   for name, value in pairs(extra) do scenario[name] = value end
-  -- Of two with one id the runner tells; the others are run.
+  -- Two with the same id are reported by the runner; the others are run.
   scenario_definitions.by_id[scenario.id] = scenario_definitions.by_id[scenario.id] or scenario
   scenario_definitions.scenarios[scenario.index] = scenario
 end

@@ -36,7 +36,7 @@ local function field(value, key)
   return is_read and inherited or nil
 end
 
---- What `db:execute` returns as a table of its fields; anything else as it is.
+--- What `db:execute` returns as a table of its fields; anything else unchanged.
 local function as_table(value)
   if type(value) ~= "userdata" then return value end
   local fields = {}
@@ -63,7 +63,7 @@ local function compare(actual, expected, path, list, seen, is_part)
 end
 
 --- The differences of two values: a list of { path, expected, actual }, empty if they are equal.
--- @tparam ?boolean is_part fields that only the actual value has are no difference
+-- @tparam ?boolean is_part fields that only the actual value has are ignored
 function scenario_differences.of(actual, expected, is_part)
   local list = {}
   compare(actual, expected, "", list, {}, is_part)

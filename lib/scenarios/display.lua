@@ -11,7 +11,7 @@ local function escape(character)
   return escapes[character] or ("\\x%02x"):format(character:byte())
 end
 
---- A string in quotes; what is no text is escaped.
+--- A string in quotes; bytes that are not text are escaped.
 function scenario_display.quoted(text)
   text = text:gsub('[%c"\\]', escape)
   if not utf8.len(text) then text = text:gsub("[\x80-\xFF]", escape) end

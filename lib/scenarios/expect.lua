@@ -38,7 +38,7 @@ end
 
 -- Failing
 
---- What was stated, and whether it is told in the words of the source.
+--- What was checked, and whether it is reported in the words of the source.
 local function message_of(expectation, name, file, line)
   local text = file and source.expectation(file, line, name)
   if text then return text .. ":" .. name, true end

@@ -1,4 +1,4 @@
---- Failures: what is raised when something is not as a scenario states it, and what is told of any error.
+--- Failures: what is raised when something is not as a scenario states it, and what is reported of any error.
 
 local errors = require "perilune.native.errors"
 local state = require "scenarios.state"

@@ -65,7 +65,7 @@ function scenarios.load(path, text, is_support, identity)
   if not is_support then definitions.check_templates() end
 end
 
---- Of the next files, only that scenario is wanted which is defined by so-manieth call of `scenario`: others cost nothing then.
+--- Loads only the n-th scenario of the next files: the others cost nothing then.
 scenarios.want = definitions.want
 
 --- Where the scenario was that has been ended: { step, steps, failures, frames, source }; nil if none runs.
@@ -82,7 +82,7 @@ function scenarios.progress(traceback, file, line)
   }
 end
 
---- The text of a module as it is loaded: its calls of `check` show their operands as those of a file of scenarios do.
+--- The text of a module in the form in which it is loaded: its calls of `check` show their operands as those of a file of scenarios do.
 -- @tparam string path what errors call it
 -- @tparam ?string prepared what this has returned for the same text before
 function scenarios.module(path, text, prepared)
@@ -112,7 +112,7 @@ function scenarios.definitions()
   return result
 end
 
---- The types of the tables for editors, as they are in the database at hand, with the fixtures that were loaded: the text of
+--- The types of the tables for editors, as found in the current database, with the fixtures that were loaded: the text of
 -- `schema.d.lua`. What belongs to no project is in `annotations.lua`.
 function scenarios.types()
   return require("scenarios.types").of_project()

@@ -5,7 +5,7 @@ local checks = require "perilune.runtime.checks"
 
 local scenario_options = {}
 
---- A duration in seconds; nil if it is none.
+--- A duration in seconds; nil for other values.
 scenario_options.seconds = require("perilune.runtime.durations").seconds
 
 local function text(value)

@@ -1,7 +1,7 @@
 --- Rewrites `check(a == b)` so that a failure can show both operands: `check.compare("==", "a", "b", (a), (b))`.
 -- A condition of several operands becomes a function of what shows them, `check.logic("a and b", function(operand) return ... end)`,
 -- in which each operand is `operand.value("a", (a))` or `operand.compare("==", "a", "b", (a), (b))`: it is evaluated as before, and
--- only as far as before. Anything else becomes `check.value("...", (...))`. Lines stay where they are. A file with a line `-- check: plain` is left as it is, and so is one that gives the name `check` to something else.
+-- only as far as before. Anything else becomes `check.value("...", (...))`. Lines stay where they are. A file with a line `-- check: plain` is left unchanged, and so is one that gives the name `check` to something else.
 
 local state = require "scenarios.state"
 local tokens = lazily "scenarios.tokens"

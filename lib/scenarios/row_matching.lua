@@ -30,7 +30,7 @@ local function likeness(comparison, expected, actual)
   return count
 end
 
---- Takes the pairs as they are only if names stand for the same everywhere.
+--- Accepts the pairs only if names stand for the same everywhere.
 local function bind(comparison, pairs_found)
   for _, pair in ipairs(pairs_found) do
     if pair.expected and pair.actual then

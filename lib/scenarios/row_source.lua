@@ -32,7 +32,7 @@ function scenario_row_source.is_request(value)
   return marks.is_request(value) or class_info(value) ~= nil
 end
 
---- The list that is meant by a value; nil if it is none.
+--- The list that is meant by a value; nil for other values.
 local function list_of(value)
   if scenario_row_source.is_request(value) then return value:fetch_all() end
   if type(value) ~= "table" then return nil end

@@ -1,4 +1,4 @@
---- Runs one scenario and tells what became of it.
+--- Runs one scenario and reports its outcome.
 
 local perilune = require "perilune"
 local native_loop = require "perilune.native.loop"

@@ -13,7 +13,7 @@ local function is_list_of_tables(value)
   return type(value) == "table" and type(rawget(value, 1)) == "table" and getmetatable(value) ~= false
 end
 
---- What a value is, and its text: a string as it is, rows as a table, anything else as Lua writes it.
+--- What a value is, and its text: a string itself, rows as a table, anything else as Lua writes it.
 local function describe(value)
   if type(value) == "string" then
     if value:sub(-1) == "\n" then return "string", value end

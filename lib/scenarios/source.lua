@@ -67,7 +67,7 @@ end
 --- The source of an expectation: `expect(result.changes)` or `expect.no(x)`.
 -- @tparam integer line where the matcher was called, or before the end of the call
 -- @tparam string matcher its name
--- @return the text; nil if it cannot be told, as where two on one line could be meant
+-- @return the text; nil if it is ambiguous, as with two on one line
 function scenario_source.expectation(path, line, matcher)
   local source = sources[path]
   if not source then return nil end

@@ -77,7 +77,7 @@ local function token_at(text, position)
   return "operator", operator(text, position)
 end
 
---- The tokens of a text in their order; nil if it is no Lua, as far as this goes.
+--- The tokens of a text in their order; nil if it is not Lua, as far as this scanner can tell.
 function scenario_tokens.of(text)
   local list, line, seen = {}, 1, 1
   local position = skip_blanks(text, 1)

@@ -12,7 +12,7 @@ enum { NOT_IN_TABLE = -1, NOT_TAKEN = -2 };
 ** `positions` and `names` are the table layout's, `taken` a table of keys. [-0, +1, m] */
 int prec_push_record_key(lua_State *L, const char *name, int positions, int names, int taken);
 
-/* Pushes the column set for the list of names on top of the stack, which is popped: one that there is, or a new one. [-1, +1, m] */
+/* Pushes the column set for the list of names on top of the stack, which is popped: an existing one, or a new one. [-1, +1, m] */
 prec_column_set *prec_push_column_set_for(lua_State *L, int layout_index, const int *order, int count, int extras);
 
 /* MARK: - Layouts */
@@ -62,7 +62,7 @@ void prec_decode(lua_State *L, pdb_statement *statement, prec_decoder *decoder);
 /* The same for one record. Returns false, and pushes nothing, if the columns are others than those of the row layout. */
 bool prec_push_record(lua_State *L, pdb_statement *statement, int row_layout_index);
 
-/* Raises for a record, or a list of them, on top of the stack that has a value which is none of its column's, unless the class takes
+/* Raises for a record, or a list of them, on top of the stack whose field does not match the type of its column, unless the class accepts
 ** it: if there may be one, which is known from making them. [-0, +0] */
 void prec_raise_type_mismatch(lua_State *L);
 

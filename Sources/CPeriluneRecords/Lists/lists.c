@@ -62,7 +62,7 @@ static int insert_all_guarded(lua_State *L) {
     return pdb_run_task(L, &task);
 }
 
-/* Raises the error on top of the stack, which tells the element of the list that it is about. */
+/* Raises the error on top of the stack, to which the list index was added. */
 static int raise_for_element(lua_State *L, lua_Integer position) {
     if (position > 0 && plua_is_error(L, -1)) {
         prec_push_callback(L, PREC_CALL_add_list_index);

@@ -17,7 +17,7 @@ enum { CLASS = 1, LIST = 3, SAVED, RANGES, SNAPSHOTS, RESULT, INSERTION, DRAFT, 
 typedef struct {
     lua_Integer first, last;
     bool has_key;
-    lua_Integer older; /* so many are in the list */
+    lua_Integer older; /* the number in the list */
 } prec_range;
 
 typedef struct {
@@ -26,7 +26,7 @@ typedef struct {
     lua_Integer count;
     lua_Integer position; /* of the record that is worked on, or 0: an error is about it */
     sqlite3_int64 last_rowid;
-    int in_sequence;     /* so many row ids have followed each other */
+    int in_sequence;     /* the number of consecutive row ids */
     lua_Integer end;     /* a record for a statement of its own is here: batches end before it */
     lua_Integer singles; /* the records before this one are inserted one by one: some statement for many of them has failed */
     prec_range present; /* that is worked on */

@@ -138,7 +138,7 @@ static void push_present_table_layout(lua_State *L, int model) {
 
 /*
 ** new_record(class, values or nil, any): a record with the fields in the table, which must be known. Returns nothing if that cannot be
-** told without reading the schema, or some field is not known. Its table layout is that for the database that is used now; with `any`, the
+** found out without reading the schema, or some field is not known. Its table layout is that for the database that is used now; with `any`, the
 ** one used last.
 */
 static int new_record(lua_State *L) {

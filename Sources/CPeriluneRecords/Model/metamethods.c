@@ -49,7 +49,7 @@ static void cache_method(lua_State *L, int model) {
 
 /*
 ** __index: NULL columns, methods, and then what the Lua part knows (associations) or raises. Arguments: some table, the key.
-** Upvalues: the model; the names of fields that are no columns, or nil.
+** Upvalues: the model; the names of fields that are not columns, or nil.
 */
 int prec_missing_field(lua_State *L) {
     enum { model = lua_upvalueindex(1), extras = lua_upvalueindex(2) };
@@ -152,7 +152,7 @@ static int record_pairs(lua_State *L) {
     lua_getiuservalue(L, column_set, COLUMN_SET_NAMES);
     lua_getiuservalue(L, column_set, COLUMN_SET_LAYOUT);
     lua_getiuservalue(L, layout_index, TABLE_LAYOUT_POSITIONS);
-    /* A column that was not fetched is none of the record's, though it may have been set. */
+    /* A column that was not fetched does not belong to the record, although it may have been set. */
     return pdb_push_iterator(L, record, names, names, 0, columns);
 }
 

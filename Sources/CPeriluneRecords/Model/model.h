@@ -81,7 +81,7 @@ static inline bool prec_decodes_in_lua(const prec_model *model) {
     return model != NULL;
 }
 
-/* The model that is the userdata at `index`; raises if it is none. */
+/* The model at `index`; raises if the value is not a model. */
 prec_model *prec_check_model(lua_State *L, int index);
 
 /* MARK: - Table layouts */
@@ -113,7 +113,7 @@ typedef struct {
 enum {
     TABLE_LAYOUT_MODEL = 1,
     TABLE_LAYOUT_NAMES,     /* list */
-    TABLE_LAYOUT_POSITIONS, /* name, as it is and in lower case -> position, from 1 */
+    TABLE_LAYOUT_POSITIONS, /* name, as spelled and in lower case -> position, from 1 */
     TABLE_LAYOUT_SCHEMA,    /* what the Lua part has made it from */
     TABLE_LAYOUT_COLUMN_SET,     /* of records that have all columns */
     TABLE_LAYOUT_COLUMN_SETS,    /* list of names as one string -> column set */
@@ -149,14 +149,14 @@ typedef struct {
 
 enum {
     COLUMN_SET_LAYOUT = 1,
-    COLUMN_SET_NAMES,     /* list of all fields in their order, those that are no columns of the table too */
+    COLUMN_SET_NAMES,     /* list of all fields in their order, including those that are not columns of the table */
     COLUMN_SET_METATABLE, /* of records without a chunk */
     COLUMN_SET_OPEN,      /* the metatable with the chunk to which single records are added, or nil */
-    COLUMN_SET_EXTRAS,    /* name -> true for fields that are no columns of the table, or nil */
+    COLUMN_SET_EXTRAS,    /* name -> true for fields that are not columns of the table, or nil */
     COLUMN_SET_VALUES = COLUMN_SET_EXTRAS,
 };
 
-/* The column set of the record at `index`, or NULL if the value is none. Pushes it, unless it is NULL. [-0, +(0|1), -] */
+/* The column set of the record at `index`, or NULL if the value is not a record. Pushes it, unless it is NULL. [-0, +(0|1), -] */
 prec_column_set *prec_push_column_set_of(lua_State *L, int index);
 prec_column_set *prec_column_set_at(lua_State *L, int index);
 
@@ -173,7 +173,7 @@ void prec_push_model_of(lua_State *L, int column_set);
 /* Pushes the table of the methods that every record has. [-0, +1, -] */
 void prec_push_record_verbs(lua_State *L);
 
-/* Pushes the column set of the record at `index`, which is the next value then; raises if it is none. Returns its index. [-0, +1] */
+/* Pushes the column set of the record at `index`, which is the next value then; raises if the value is not a record. Returns its index. [-0, +1] */
 int prec_check_record(lua_State *L, int index);
 
 /* __index for what is not found, with the model and the extras (or nil) as upvalues; __newindex, with the model. */

@@ -32,7 +32,7 @@ static char *write_integer(char *at, lua_Integer integer) {
 }
 
 /* prefetch_keys(parents, name, wants_json) -> the keys as a list in JSON, each once, or true if that is not wanted; key -> position of
-** the first parent that has it. Nothing if some key is no integer. */
+** the first parent that has it. Nothing if some key is not an integer. */
 static int prefetch_keys(lua_State *L) {
     enum { parents = 1, name, wants_json, first };
     luaL_checktype(L, parents, LUA_TTABLE);
@@ -77,7 +77,7 @@ typedef struct {
 
 /* The position of the first parent with the key on top of the stack, which is popped; 0 if there is none. */
 static uint32_t pop_owner(lua_State *L) {
-    /* A text that is a number, where the column has let it through. Hexadecimal ones are none to SQLite. */
+    /* A text that is a number, where the column has let it through. SQLite does not read hexadecimal ones. */
     bool is_text = lua_type(L, -1) == LUA_TSTRING && strpbrk(lua_tostring(L, -1), "xX") == NULL;
     if (is_text && lua_stringtonumber(L, lua_tostring(L, -1))) lua_replace(L, -2);
     lua_rawget(L, FIRST);

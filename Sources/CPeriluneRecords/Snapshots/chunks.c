@@ -127,7 +127,7 @@ static void push_values(lua_State *L, int column_set, int values) {
     lua_remove(L, names);
 }
 
-/* Packs the fields as they are. Returns false, with nothing kept, if one of them has to be converted. */
+/* Packs the fields unconverted. Returns false, with nothing kept, if one of them has to be converted. */
 static bool pack_fields(lua_State *L, prec_column_set *set, int names, int values, prec_packer *packer) {
     for (int i = 0; i < set->count; i++) {
         lua_rawgeti(L, names, set->order[i] + 1);

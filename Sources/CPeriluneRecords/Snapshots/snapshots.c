@@ -126,7 +126,7 @@ static size_t packed_size(const char *at) {
     }
 }
 
-/* Compares a packed value that is no string with the one on top of the stack. */
+/* Compares a packed value other than a string with the one on top of the stack. */
 static comparison compare_plain(lua_State *L, const char *at, int chunk, int type) {
     int new = lua_gettop(L), old = new + 1;
     push_packed(L, at, chunk);

@@ -19,7 +19,7 @@ struct prec_chunk {
     lua_Integer long_count;
     int count;       /* of entries */
     int found;       /* the number of the entry that was looked for last, or -1: nothing was added since */
-    bool is_packing; /* somebody writes behind what is used, and has not ended yet */
+    bool is_packing; /* a writer has begun behind the used part, and has not ended yet */
     _Alignas(void *) char bytes[];
 };
 
@@ -37,7 +37,7 @@ static inline prec_snapshot_entry *prec_chunk_entry(prec_chunk *chunk, int numbe
     return (prec_snapshot_entry *)(void *)(chunk->bytes + chunk->capacity) - number - 1;
 }
 
-/* What a record of so many columns may need. */
+/* The bytes that a record of this number of columns may need. */
 static inline size_t prec_most_packed(int count) {
     return sizeof(prec_snapshot_entry) + (size_t)count * prec_largest_value;
 }
@@ -93,7 +93,7 @@ static inline void prec_pack_string(lua_State *L, prec_packer *packer, const cha
     packer->next += length;
 }
 
-/* Packs the value on top of the stack, whose type is known, as the database has it. Returns false if it is none of the
+/* Packs the value on top of the stack, whose type is known, as the database has it. Returns false if it is not one of the
 ** database's. [-0, +0, m] */
 static inline bool prec_pack_value(lua_State *L, prec_packer *packer, int type) {
     switch (type) {
@@ -135,7 +135,7 @@ enum { prec_first_chunk = 512, prec_next_chunk = 4096 };
 ** [-0, +2, m] */
 void prec_push_chunk(lua_State *L, int column_set, size_t capacity);
 
-/* Pushes a chunk without a metatable, to pack so many records of so many columns into. [-0, +1, m] */
+/* Pushes a chunk without a metatable, to pack this number of records of this number of columns into. [-0, +1, m] */
 prec_chunk *prec_push_draft(lua_State *L, int records, int count);
 
 /* Empties the draft at `index`. */
@@ -166,7 +166,7 @@ typedef struct {
 bool prec_mark_changed(lua_State *L, int record, const prec_column_set *column_set, int layout_index, prec_mask *mask, prec_patch *patch);
 
 /* Whether the values at `values` have the key of the row that the record stands for, if it knows one, or none at all. False also where
-** that cannot be told at once. `layout_index` is where the table layout `layout` is on the stack. [-0, +0, -] */
+** that cannot be decided at once. `layout_index` is where the table layout `layout` is on the stack. [-0, +0, -] */
 bool prec_keeps_key(lua_State *L, int record, int values, const prec_column_set *column_set, const prec_table_layout *layout, int layout_index);
 
 /* The row has been written: the record is the same as its row. Returns false, and does nothing, if the entry has no room. */

@@ -132,7 +132,7 @@ static void raise_value(lua_State *L, prec_record_write *work, int column, const
     lua_call(L, 5, 0);
 }
 
-/* Binds a number or a string as it is; false for anything else. */
+/* Binds a number or a string; returns false for any other value. */
 static inline bool bind_usual(lua_State *L, sqlite3_stmt *handle, int parameter, int index, const prec_record_column *column) {
     if (column->is_boolean) return false;
     int type = lua_type(L, index);
@@ -190,7 +190,7 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
     pdb_note_run(work->call.rows, statement);
 }
 
-/* Runs the statement; an error of a constraint is told by the record then. */
+/* Runs the statement; the error of a constraint names the record. */
 void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit) {
     prec_pending_write *written = &prec_state_of(work->call.rows)->written;
     *written = (prec_pending_write){L, work->call.statement, work->record, work->layout_index};

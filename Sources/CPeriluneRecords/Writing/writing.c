@@ -1,7 +1,7 @@
 /* Writing one record: what its verbs share, and those that go by the key alone. */
 #include "CPeriluneRecords/Writing/writing.h"
 
-/* Takes the table layout for the table as it is now. */
+/* Takes the current table layout. */
 static void renew_table_layout(lua_State *L, prec_record_write *work) {
     int top = lua_gettop(L);
     lua_getiuservalue(L, work->layout_index, TABLE_LAYOUT_MODEL);
@@ -39,7 +39,7 @@ static bool has_known_fields(lua_State *L, prec_record_write *work, bool raises)
 /* A record that was made for other columns than the table has in this database: its fields must be columns of it. */
 void prec_check_fields(lua_State *L, prec_record_write *work) {
     if (work->set->layout == work->layout || has_known_fields(L, work, false)) return;
-    /* Somebody else may have changed the table. */
+    /* Another connection may have changed the table. */
     pdb_touch_schema(work->call.database);
     renew_table_layout(L, work);
     if (work->set->layout != work->layout) has_known_fields(L, work, true);

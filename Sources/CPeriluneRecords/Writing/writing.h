@@ -16,7 +16,7 @@ typedef struct {
     int column_set, layout_index;    /* on the stack */
     prec_table_layout *layout;
     prec_column_set *set; /* NULL for a key */
-    bool has_objects;            /* some value is none that Lua has by itself: perilune.null, a date, ... */
+    bool has_objects;            /* some value is not a plain Lua value: perilune.null, a date, ... */
     bool has_rows;               /* the update has given columns back */
 } prec_record_write;
 
@@ -44,7 +44,7 @@ void prec_push_names(lua_State *L, const prec_record_write *work, const prec_mas
 
 /* Pushes the statement for the columns: one of the two used last, which the table layout keeps as its value `last` and the next, one that it
 ** has, or a new one. `kind` is "i" for an INSERT, "u" for an UPDATE, "d" for a DELETE.
-** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of so many rows. [-0, +1, e] */
+** `conflict` is the stack index of a clause, or 0. With `rows`, of an INSERT of this number of rows. [-0, +1, e] */
 prec_write *prec_push_write(lua_State *L, prec_record_write *work, const prec_mask *mask, const char *kind, int conflict,
                                     int last, int rows);
 
@@ -56,10 +56,10 @@ void prec_begin_write(lua_State *L, prec_record_write *work, pdb_statement *stat
 /* Binds the value at `index`, for a column. May push a value that must stay. [-0, +n, e] */
 void prec_bind_column(lua_State *L, prec_record_write *work, int parameter, int column, int index);
 
-/* Binds the values of the clause, behind so many parameters. [-0, +n, e] */
+/* Binds the values of the clause, after this number of parameters. [-0, +n, e] */
 void prec_bind_clause(lua_State *L, prec_record_write *work, int parameter_count);
 
-/* Runs the statement; an error of a constraint is told by the record then. [-0, +(0|2), e] */
+/* Runs the statement; the error of a constraint names the record. [-0, +(0|2), e] */
 void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *form, lua_Integer limit);
 
 /* MARK: - Work on a record */
@@ -67,7 +67,7 @@ void prec_run_write(lua_State *L, prec_record_write *work, const pdb_row_form *f
 /* Prepares to work on the record, whose column set is on top of the stack; pushes the table layout. [-0, +1] */
 prec_record_write prec_begin_work(lua_State *L, pdb_database *database, pdb_access *access, const char *verb, int record);
 
-/* Raises if the record, made for other columns than the table has in this database, has fields that are none. */
+/* Raises if the record, made for other columns than the table has in this database, has fields that are not columns of the table. */
 void prec_check_fields(lua_State *L, prec_record_write *work);
 
 /* Pushes the values of the key; returns false, and pushes nothing, if one of them is nil or null. */
@@ -89,7 +89,7 @@ void prec_set_column(lua_State *L, prec_record_write *work, int names, int colum
 /* Sets the columns that the statement has returned from its first row, whose list is on top of the stack. [-0, +n, m] */
 void prec_take_returned(lua_State *L, prec_record_write *work, int names, const prec_write *write);
 
-/* Fields that are perilune.null become nil, as they are when they are fetched. */
+/* Fields that are perilune.null become nil, like fetched ones. */
 void prec_drop_nulls(lua_State *L, prec_record_write *work, int names, const prec_write *write, int first_value);
 
 /* The record now is what its row is. */

@@ -56,7 +56,7 @@ static void rename_default(lua_State *L, int holder, const char *name, int from,
 
 /*
 ** with_default_database(db, perilune, function, ...): calls the function with the database and what else is given; meanwhile it is the
-** default one, for scripts too: `db` and `perilune.database`. Nothing can yield out of the function, so that nobody else sees it.
+** default one, for scripts too: `db` and `perilune.database`. Nothing can yield out of the function, so that no other code sees it.
 */
 int pdb_with_default_database(lua_State *L) {
     enum { database = 1, library, body, globals, former };

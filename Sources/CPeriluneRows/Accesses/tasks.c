@@ -40,7 +40,7 @@ int pdb_run_task(lua_State *L, pdb_task *task) {
 /* MARK: - Guards */
 
 /*
-** SQLite cannot be told that a collation has failed: the statement goes on to its end, with rows at wrong places in an index.
+** A collation cannot report an error to SQLite: the statement goes on to its end, with rows at wrong places in an index.
 ** So where there are collations of scripts, changes are guarded by a transaction or savepoint, which the error rolls back.
 */
 bool pdb_needs_guard(lua_State *L, pdb_database *database) {

@@ -32,11 +32,11 @@ struct pdb_connection {
     uint64_t cache_run;
     int former_limits[PDB_BOUND_COUNT]; /* SQLite's outside of accesses */
     bool has_bounded_functions; /* those that take long can be ended */
-    struct pdb_connection_observers *observers; /* owned; NULL if nobody observes it */
+    struct pdb_connection_observers *observers; /* owned; NULL without observers */
     unsigned hub_generation;
     int savepoints; /* blocks that are open on it, each with a savepoint */
     bool is_prepared; /* by the script, if it prepares connections */
-    int definition_count; /* so many of the database's functions and collations are defined on it */
+    int definition_count; /* the number of the database's functions and collations defined on it */
     pdb_release_list released;
 };
 
@@ -66,7 +66,7 @@ typedef struct {
     uint64_t token;
 } pdb_handle;
 
-/* The database object or handle at `index`; raises if it is none. `verb` is for the message. [-0, +0, e] */
+/* The database object or handle at `index`; raises for other values. `verb` is for the message. [-0, +0, e] */
 pdb_handle *pdb_check_handle(lua_State *L, pdb_state *rows, int index, const char *verb);
 
 /* The open access that belongs to a database (for token 0, the innermost one) or to a handle. NULL if there is none; raises
@@ -251,7 +251,7 @@ static inline void pdb_push_value(lua_State *L, const pdb_statement *statement, 
     pdb_push_column(L, statement->handle, column, statement->booleans && statement->booleans[column]);
 }
 
-/* Tells whoever keeps a journal of the statements. */
+/* Reports the statement to the journal, if one is kept. */
 static inline void pdb_note_run(pdb_state *rows, const pdb_statement *statement) {
     if (rows->note != NULL) rows->note(rows->note_context, sqlite3_sql(statement->handle));
 }

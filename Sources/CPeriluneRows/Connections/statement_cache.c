@@ -1,7 +1,7 @@
 /* Compiled statements that are kept for the next time: two generations of tables, text -> compiled statement. */
 #include "CPeriluneRows/Connections/connections.h"
 
-/* A generation of the cache holds so many statements; the one before it is still searched. */
+/* The number of statements in a generation of the cache; the one before it is still searched. */
 enum { generation_size = 200 };
 
 /* Pushes what the generation has for the text, or nil. */
@@ -17,7 +17,7 @@ static pdb_statement *look_up(lua_State *L, int generation, int sql_index) {
     return lua_touserdata(L, -1);
 }
 
-/* The statements of the old generation that nobody has asked for since. */
+/* The statements of the old generation that have not been used since. */
 static void drop_old_generation(lua_State *L, pdb_connection *connection) {
     if (connection->old == LUA_NOREF) return;
     lua_rawgeti(L, LUA_REGISTRYINDEX, connection->old);

@@ -28,7 +28,7 @@ static bool has_field(lua_State *L, const char *name) {
     return is_there;
 }
 
-/* A statement that fails because of its text may have been made for a table that somebody else has changed. */
+/* A statement that fails because of its text may have been made for a table that another connection has changed. */
 static void suspect_schema(lua_State *L, pdb_statement *statement) {
     plua_push_error_fields(L, -1);
     bool is_text = lua_getfield(L, -1, "code") != LUA_TNIL && lua_tointeger(L, -1) == SQLITE_ERROR;

@@ -61,7 +61,7 @@ static void unmark_rowid(pdb_statement *statement) {
 void pdb_end_run(pdb_statement *statement) {
     if (!statement->in_use) return;
     if (statement->has_marked_rowid) unmark_rowid(statement);
-    /* A trace that shows values is told of the end too: those of a collected cursor may be gone. */
+    /* A trace that shows values is notified of the end too: those of a collected cursor may be gone. */
     if (statement->is_abandoned) sqlite3_clear_bindings(statement->handle);
     leave_list(statement);
     /* The bytes of strings belong to Lua, which may now collect them. They stay bound, which is faster than to clear them:

@@ -48,7 +48,7 @@ void pdb_check_allowed(lua_State *L, pdb_access *access, pdb_statement *statemen
 
 /* MARK: - Compiling */
 
-/* Raises if the text cannot be handed to SQLite as it is. */
+/* Raises if SQLite cannot be given the text. */
 static const char *check_text(lua_State *L, int sql_index, size_t *length) {
     const char *sql = lua_tolstring(L, sql_index, length);
     const char *nul = memchr(sql, 0, *length);

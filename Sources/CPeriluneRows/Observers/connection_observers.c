@@ -149,7 +149,7 @@ void pdb_observers_notify_later(pdb_connection_observers *observers, int kind, c
 }
 
 /*
-** Statements that were compiled without the hook may empty a table at once, without telling of its rows. To define a function that
+** Statements that were compiled without the hook may empty a table at once, without reporting its rows. To define a function that
 ** is there already makes SQLite compile all statements anew.
 */
 static void refuse(sqlite3_context *context, int count, sqlite3_value **values) {
@@ -244,7 +244,7 @@ void pdb_prune_observers(pdb_connection *connection) {
     connection->database->rows->callbacks.stop_observing(connection->grdb, connection->observers->relay);
 }
 
-/* The last observer so far: those that are added while others are called are told of what comes later. */
+/* The last observer so far: those that are added while others are called are notified of later changes. */
 static pdb_observer *last_of(pdb_connection_observers *observers) {
     pdb_observer *last = observers->first_observer;
     while (last && last->next) last = last->next;
@@ -298,7 +298,7 @@ void pdb_observers_did_end(pdb_connection_observers *observers, bool is_commit) 
 }
 
 void pdb_observers_statement_failed(pdb_connection_observers *observers) {
-    /* GRDB does not tell of the end of a transaction that one failed statement was. */
+    /* GRDB does not report the end of a transaction that consisted of one failed statement. */
     if (!observers->is_changed) return;
     if (sqlite3_get_autocommit(observers->handle)) pdb_observers_did_end(observers, false);
     else pdb_drop_statement(observers);

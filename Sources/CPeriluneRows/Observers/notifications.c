@@ -1,7 +1,7 @@
 /*
-** What observers are told of the transactions of others: of other scripts, and of Swift.
+** Notifications of the transactions of others: of other scripts, and of Swift.
 **
-** Their functions run on the thread of their own state. So changes are copied as they are made, by whatever thread makes them, and
+** Their functions run on the thread of their own state. So changes are copied as they are made, on the thread that makes them, and
 ** become notifications when the transaction is committed; the loop of the state has them read later.
 */
 #include <perilune_arrays.h>
@@ -10,7 +10,7 @@
 
 #include <pthread.h>
 
-/* Changes of one observer that wait. Of those beyond it is only told that there were some. */
+/* Limits of the pending changes of an observer. For changes beyond them the observer gets one event, `many`. */
 enum { most_notifications = 100000, most_bytes = 64 << 20 };
 
 /* A change, or without a table the commit of those before it. */

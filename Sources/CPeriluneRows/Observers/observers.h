@@ -11,13 +11,13 @@ void pdb_open_observers(lua_State *L);
 
 /* MARK: - Changes */
 
-/* A table as changes are told of it. Shared by the observers of the connection and by changes that wait. */
+/* A table as its changes are reported. Shared by the observers of the connection and by changes that wait. */
 typedef struct pdb_observed_table {
     struct pdb_observed_table *next;
     _Atomic(int) owners;
     char *schema, *name;
     int count;        /* of the values that the hook gives */
-    char **columns;   /* by the position of the value; NULL for one that is not told */
+    char **columns;   /* by the position of the value; NULL for one that is not reported */
     bool *booleans;   /* whether the column is declared boolean */
     bool has_rowid;
 } pdb_observed_table;
@@ -30,7 +30,7 @@ typedef struct {
     sqlite3_value **former, **current; /* `count` values each; NULL where there are none */
 } pdb_change;
 
-/* The table of a change that SQLite tells of now, read if it is not known. NULL without memory. */
+/* The table of the change that SQLite reports now, read if it is not known. NULL without memory. */
 pdb_observed_table *pdb_observed_table_of(pdb_connection_observers *observers, const char *schema, const char *name);
 /* One of which only the name is known. */
 pdb_observed_table *pdb_make_named_table(const char *schema, const char *name);
@@ -52,11 +52,11 @@ struct pdb_observer {
     plua_context *context; /* of its state: only to be compared, unless that runs */
     int reference;             /* keeps the value that scripts hold */
     unsigned functions;        /* bits of those that it has */
-    unsigned kinds;            /* bits of what it is told: see pdb_kind_bit */
+    unsigned kinds;            /* bits of the kinds of changes it is notified of: see pdb_kind_bit */
     bool is_once;
     char **tables; /* NULL for all */
     size_t table_count;
-    _Atomic(pdb_notification_queue *) queue; /* NULL if nothing was told of others yet */
+    _Atomic(pdb_notification_queue *) queue; /* NULL before the first change by others */
     pdb_notifier notifier;
 };
 
@@ -98,9 +98,9 @@ struct pdb_connection_observers {
     pdb_observed_table *tables;
     bool is_hooked, is_changed, has_failed;
     bool has_stale; /* statements may be there that were compiled without the hook */
-    bool is_deferring; /* GRDB tells of changes, in savepoints of Swift's, when they are released */
+    bool is_deferring; /* GRDB reports changes in savepoints of Swift when these are released */
     unsigned data_version;
-    int calling; /* so many calls of observers are going on */
+    int calling; /* the number of calls of observers in progress */
     /* What was changed by the statement that runs and inside of savepoints, which may be undone. */
     pdb_change *changes;
     size_t change_count, change_capacity, changed_bytes;
@@ -128,7 +128,7 @@ void pdb_observers_end_savepoint(pdb_connection_observers *observers, size_t dep
 /* A statement of a script that does something with a savepoint has been run. */
 void pdb_observers_take_control(pdb_connection_observers *observers, pdb_savepoint_command command, const char *name);
 
-/* A statement has succeeded: observers are told what it has changed. */
+/* A statement has succeeded: notifies observers of its changes. */
 void pdb_observers_statement_ended(pdb_connection_observers *observers);
 
 /* A statement has failed. */
@@ -140,10 +140,10 @@ void pdb_observers_add(pdb_connection_observers *observers, pdb_observer *observ
 /* The statement that runs has failed inside of a transaction, which goes on: forgets what SQLite has undone. */
 void pdb_drop_statement(pdb_connection_observers *observers);
 
-/* Tells of a change when the statement has succeeded, and the savepoints that are open have been released. */
+/* Reports a change once the statement has succeeded and the open savepoints are released. */
 void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change);
 
-/* Tells of what was changed inside of savepoints, which are there no more. */
+/* Reports what was changed in savepoints that have been released. */
 void pdb_flush_savepoints(pdb_connection_observers *observers);
 
 /* Forgets them, and what was changed. */
@@ -167,7 +167,7 @@ bool pdb_is_own(const pdb_observer *observer);
 /* Pushes the table that on_change is given. [-0, +1, m] */
 void pdb_push_event(lua_State *L, const pdb_change *change);
 
-/* Tells all observers that a change concerns. */
+/* Notifies all observers that a change concerns. */
 void pdb_call_observers(pdb_connection_observers *observers, const pdb_change *change);
 
 /* Calls on_change, if the observer's state runs. Returns false if it has failed: its error is pending then. */

@@ -1,5 +1,5 @@
 /*
-** What is changed by statements and inside of savepoints. It is told when the statement has succeeded and the outermost savepoint is
+** What is changed by statements and inside of savepoints. It is reported when the statement has succeeded and the outermost savepoint is
 ** released, and not at all if it is undone. Savepoints are opened by blocks of scripts and by SQL that scripts run.
 */
 #include <perilune_arrays.h>
@@ -48,13 +48,13 @@ static void keep_change(pdb_connection_observers *observers, const pdb_change *c
     if (context && context->limit && observers->changed_bytes > context->limit) plua_cancel_run(context, PLUA_CANCEL_MEMORY);
 }
 
-/* The statement may still fail, and be undone. Where no script runs, nobody is told before the commit anyway. */
+/* The statement may still fail, and be undone. Where no script runs, observers are not notified before the commit anyway. */
 void pdb_observers_notify(pdb_connection_observers *observers, const pdb_change *change) {
     if (observers->savepoint_count == 0 && plua_running_context() == NULL) pdb_call_observers(observers, change);
     else keep_change(observers, change);
 }
 
-/* Tells of what was changed inside of savepoints that are there no more. */
+/* Reports what was changed in savepoints that have been released. */
 static void flush(pdb_connection_observers *observers) {
     pdb_change *changes = observers->changes;
     size_t count = observers->change_count;

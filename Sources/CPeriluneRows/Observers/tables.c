@@ -1,4 +1,4 @@
-/* What is known of the tables whose changes are told: the names of their columns. */
+/* What is known of the tables whose changes are reported: the names of their columns. */
 #include "CPeriluneRows/Observers/observers.h"
 
 void pdb_release_observed_table(pdb_observed_table *table) {
@@ -32,7 +32,7 @@ static bool grow(pdb_observed_table *table) {
     return true;
 }
 
-/* Reads the columns. Those that are computed when they are read are not stored, and not told; neither are those after them, since
+/* Reads the columns. Those that are computed when they are read are not stored, and not reported; neither are those after them, since
 ** SQLite's versions do not agree on how it counts them. */
 static bool read_columns(const pdb_connection_observers *observers, pdb_observed_table *table, sqlite3_stmt *statement) {
     enum { NAME = 1, TYPE = 2, HIDDEN = 6, VIRTUAL = 2 };

@@ -85,7 +85,7 @@ void pdb_end_change(pdb_call *call) {
     pdb_end_run(call->statement);
 }
 
-/* Steps a statement that is no SELECT, through GRDB or here. */
+/* Steps a statement other than a SELECT, through GRDB or here. */
 static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     pdb_state *rows = call->rows;
     if (pdb_may_step_change(call)) {
@@ -102,7 +102,7 @@ static void step_change(lua_State *L, pdb_call *call, pdb_execution *run) {
     pdb_raise_failure(L, call->statement);
 }
 
-/* Whoever follows transactions may have to know of one, or of a savepoint. */
+/* Observers may have to know of the transaction or savepoint. */
 static void report_control(lua_State *L, pdb_call *call) {
     if (call->statement->screening.keyword != PDB_KEYWORD_CONTROL) return;
     pdb_did_control(call->access->connection, sqlite3_sql(call->statement->handle));

@@ -1,7 +1,7 @@
 /* Fetching: lists of what a statement gives, and the first of it. */
 #include "CPeriluneRows/Queries/queries.h"
 
-/* From so many rows on, the collector waits: nothing that a loop builds can be collected before its end. */
+/* From this number of rows on, the garbage collector is stopped: nothing that a loop builds can be collected before its end. */
 enum { rows_before_pause = 100 };
 
 int pdb_raise_null(lua_State *L, pdb_call *call, lua_Integer row) {

@@ -22,8 +22,8 @@ typedef struct {
     int first, count; /* on the stack */
     int table;        /* the index of the one table that holds them, or 0 */
     lua_Integer list_count; /* the length of the list, of values or in the table */
-    lua_Integer taken;      /* so many were handed out */
-    int named;              /* so many parameters got their value by name */
+    lua_Integer taken;      /* the number handed out */
+    int named;              /* the number of parameters bound by name */
     int used;         /* index of a table of the names used so far, or 0: for several statements */
 } pdb_arguments;
 
@@ -59,7 +59,7 @@ struct pdb_call {
 /* Begins a run, in the list of an access or of a connection, and binds the arguments. [-0, +n, e] */
 void pdb_start(lua_State *L, pdb_call *call, pdb_statement **list);
 
-/* Tells GRDB what a statement is about to read. [-0, +0, e] */
+/* Reports to GRDB what a statement is about to read. [-0, +0, e] */
 void pdb_record_read(lua_State *L, pdb_call *call);
 
 /* Steps once; raises failures. Returns whether there is a row. */
@@ -74,7 +74,7 @@ static inline bool pdb_step(lua_State *L, pdb_call *call) {
 /* Rows between two looks at whether the run is to end. */
 enum { pdb_rows_per_check = 256 };
 
-/* Looks at it, after so many rows; raises if it is. */
+/* Checks it after a number of rows; raises if it is. */
 static inline void pdb_check_limits(lua_State *L, pdb_call *call, lua_Integer count) {
     if (call->rows->context->limited) plua_count_work(L, call->statement->column_count);
     else if (count % pdb_rows_per_check == 0 && pdb_is_cancelled(call->rows)) plua_raise_cancellation(L);
@@ -95,7 +95,7 @@ bool pdb_may_step_change(pdb_call *call);
 /* Takes what a run has changed, and ends it. */
 void pdb_end_change(pdb_call *call);
 
-/* Runs a statement that is no SELECT and whose parameters are bound. Pushes the list of its rows, or nothing without a form.
+/* Runs a statement other than a SELECT whose parameters are bound. Pushes the list of its rows, or nothing without a form.
 ** [-0, +(0|2), e] */
 void pdb_run_bound(lua_State *L, pdb_call *call, const pdb_row_form *form, lua_Integer limit);
 

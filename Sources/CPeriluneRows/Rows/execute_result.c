@@ -35,7 +35,7 @@ void pdb_push_changes(lua_State *L, lua_Integer changed_rows, const lua_Integer 
     lua_setmetatable(L, -2);
 }
 
-/* Only Lua calls the metamethods, scripts cannot reach them: the value is a changes object, or a light userdata that is none
+/* Only Lua calls the metamethods, scripts cannot reach them: the value is a changes object, or a light userdata that is not
 ** of ours, for which the answer is false. */
 static bool read_changes(lua_State *L, int index, changes *result) {
     if (lua_type(L, index) == LUA_TUSERDATA) {

@@ -74,7 +74,7 @@ void pdb_push_row(lua_State *L, pdb_statement *statement, int keys) {
 
 /* MARK: - What a row knows of its columns */
 
-/* Pushes a field of the row's metatable, or nothing if the value is no row. */
+/* Pushes a field of the row's metatable, or nothing if the value is not a row. */
 static bool push_shape(lua_State *L, int row, const char *field) {
     if (lua_type(L, row) != LUA_TTABLE || !lua_getmetatable(L, row)) return false;
     bool is_row = lua_rawgetp(L, -1, field) == LUA_TTABLE;

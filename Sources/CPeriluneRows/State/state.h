@@ -20,7 +20,7 @@ struct pdb_state {
     pdb_database *default_database; /* kept by the registry; NULL if there is none */
     pdb_access *overridden_access;  /* the innermost one as the default database was overridden, which wins over it */
     bool is_recording;
-    pdb_note note; /* is told of each statement that runs, or NULL */
+    pdb_note note; /* called for each statement that runs, or NULL */
     void *note_context;
     pdb_place place; /* where no database may be used now */
     psql_account account;        /* what SQLite has allocated on the thread of the state, if there are limits */
@@ -31,7 +31,7 @@ struct pdb_state {
     uint64_t cache_run;          /* the run that it is counted for */
     size_t statement_start;      /* where in the text the statement begins that was taken last: for texts of several */
     pdb_notifier notifier; /* without an object until it is set */
-    struct pdb_deferred_callbacks *deferred_callbacks; /* what observers are to be told, or NULL */
+    struct pdb_deferred_callbacks *deferred_callbacks; /* pending calls of observers, or NULL */
     bool has_pending_error;      /* a callback of SQLite has kept an error for the statement to raise */
     bool pending_is_nil;
     /* Metatables by address: a userdata is one of ours if its metatable is. */

@@ -33,7 +33,7 @@ static bool take_digit(scanner *scanner, int *number) {
     return true;
 }
 
-/* Takes exactly so many digits. */
+/* Takes exactly this number of digits. */
 static bool take_digits(scanner *scanner, int count, int *number) {
     *number = 0;
     while (count-- > 0) {

@@ -1,7 +1,7 @@
 /*
 ** What observes the transactions of one connection: the observers that scripts have added, of any state.
 **
-** SQLite's pre-update hook tells of each change, with the old and the new values; GRDB, through an observer of its own, of the
+** SQLite's pre-update hook reports each change, with the old and the new values; GRDB, through an observer of its own, of the
 ** ends of transactions. A connection without observers has neither.
 */
 #ifndef PERILUNE_OBSERVERS_H
@@ -14,11 +14,11 @@
 /* To be called when the schema may have changed, and when a statement says that it will change it. */
 void pdb_observers_forget_tables(pdb_connection_observers *observers);
 
-/* Whether observers are told of changes, and how many savepoints they know of. */
+/* Whether observers are notified of changes, and the number of savepoints that they know of. */
 bool pdb_observers_is_hooked(pdb_connection_observers *observers);
 size_t pdb_observers_savepoint_count(pdb_connection_observers *observers);
 
-/* A statement is about to run inside of savepoints that the observers of the connection does not know of, or is not. In them changes are told by
+/* A statement is about to run inside of savepoints that the observers of the connection do not know of, or it no longer is. In them changes are reported by
 ** pdb_observers_notify_later, once they are released, without their values. */
 void pdb_observers_defer(pdb_connection_observers *observers, bool is_deferring);
 bool pdb_observers_wants(pdb_connection_observers *observers, const char *table, int kind);
@@ -31,16 +31,16 @@ void pdb_set_notifier(lua_State *L, pdb_notifier notifier);
 ** of the stack of plua_running_context()->running. */
 int pdb_observers_will_commit(pdb_connection_observers *observers);
 
-/* A transaction has ended. Calls nothing: the observers are told by pdb_end_observed_access. */
+/* A transaction has ended. Calls nothing: pdb_end_observed_access notifies the observers. */
 void pdb_observers_did_end(pdb_connection_observers *observers, bool is_commit);
 
-/* Lets go of observers that were removed, or whose state is closed. Returns whether none is left: GRDB need tell nothing any more. */
+/* Lets go of observers that were removed, or whose state is closed. Returns whether none is left: GRDB need not notify them any more. */
 bool pdb_observers_prune(pdb_connection_observers *observers);
 
-/* GRDB has let go of its observer: the connection is gone, or nobody observes it any more. On any thread. */
+/* GRDB has let go of its observer: the connection is gone, or has no observers any more. On any thread. */
 void pdb_observers_end(pdb_connection_observers *observers);
 
-/* Calls what observers are to be told of transactions that have ended on the connection. To be called by Swift inside the access to
+/* Notifies observers of the transactions that have ended on the connection. To be called by Swift inside the access to
 ** it, after the transaction; `has_failed` if an error is on its way. Raises nothing. */
 void pdb_end_observed_access(pdb_access_request *request, sqlite3 *handle, void *grdb, bool has_failed);
 
@@ -54,7 +54,7 @@ void pdb_put_hook_back(void *observers);
 /* (database, functions by name, tables or nil, kinds, is_once) adds an observer and returns it; see handles.c. */
 int pdb_add_observer(lua_State *L);
 
-/* For observers that wait to be told of transactions of others: () returns a function and its argument, or nothing. */
+/* For observers with notifications of the transactions of others: () returns a function and its argument, or nothing. */
 int pdb_take_notification(lua_State *L);
 
 /* set_callback_failure(function): what is called with an error of did_commit or did_rollback. */

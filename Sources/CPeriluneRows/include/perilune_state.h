@@ -33,7 +33,7 @@ typedef struct {
     bool has_tail;        /* the text has more statements */
 } pdb_prepared;
 
-/* What tells a state, from any thread, that its observers are to be told of transactions of others. */
+/* Signals a state, from any thread, that its observers have notifications of the transactions of others. */
 typedef struct {
     void *object;
     void (*signal)(void *object);
@@ -58,11 +58,11 @@ typedef struct {
     int (*next)(lua_State *L, void *grdb, void *batch, pdb_prepared *prepared);
     /* Steps a statement to its end through GRDB, calling pdb_take_row for each row. */
     int (*run)(void *object, pdb_execution *run);
-    /* Tells GRDB which part of the database a statement is about to read. */
+    /* Reports to GRDB which part of the database a statement is about to read. */
     int (*record)(lua_State *L, void *grdb, void *object);
     /* Whether anybody observes the changes of a connection. */
     bool (*is_observed)(void *grdb);
-    /* Has GRDB tell the observers of the connection of transactions. Returns what stop_observing is given. */
+    /* Has GRDB notify the observers of the connection of transactions. Returns what stop_observing is given. */
     void *(*observe)(void *grdb, pdb_connection_observers *observers);
     void (*stop_observing)(void *grdb, void *relay);
     /* Gives an error object on top of the stack the Swift error that it stands for. */
@@ -73,13 +73,13 @@ typedef struct {
     pdb_sql_callbacks sql;
 } pdb_callbacks;
 
-/* Whether GRDB is to be told of every read: true while Swift records what an observation reads. */
+/* Whether every read is reported to GRDB: true while Swift records what an observation reads. */
 void pdb_set_recording(lua_State *L, bool is_recording);
 
-/* Is told the SQL of a statement that is about to run. Must not raise. */
+/* Called with the SQL of a statement that is about to run. Must not raise. */
 typedef void (*pdb_note)(void *context, const char *sql);
 
-/* From now on `note` is told of each statement that the state runs; NULL: nobody is. */
+/* Calls `note` for each statement that the state runs; NULL removes it. */
 void pdb_set_note(lua_State *L, pdb_note note, void *context);
 
 /* Where no database may be used in a state, for the most because SQLite calls a function written in Lua there and is not reentrant.

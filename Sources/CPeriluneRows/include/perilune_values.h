@@ -14,7 +14,7 @@ bool pdb_is_null(lua_State *L, int index);
 void pdb_push_blob(lua_State *L, const char *bytes, size_t length);
 bool pdb_is_blob(lua_State *L, int index);
 
-/* The bytes of a blob, which lives as long as the value; NULL if the value is none. Never fails. */
+/* The bytes of a blob, which lives as long as the value; NULL if the value is not a blob. Never fails. */
 const char *pdb_blob_bytes(lua_State *L, int index, size_t *length);
 
 /* The Lua function perilune.blob. */

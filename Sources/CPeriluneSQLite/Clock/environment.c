@@ -45,7 +45,7 @@ static int current_time(sqlite3_vfs *vfs, double *days) {
     return code;
 }
 
-/* A VFS that nobody uses, or a new one. Under the lock. */
+/* A VFS that is not in use, or a new one. Under the lock. */
 static clock_vfs *find_unused(void) {
     for (clock_vfs *vfs = all; vfs; vfs = vfs->next) {
         if (vfs->owners == 0) return vfs;
@@ -113,7 +113,7 @@ static uint64_t next_random(sqlite3_context *context) {
     return environment->random(environment->object);
 }
 
-/* As SQLite's own: any integer but the smallest one, whose absolute value is none. */
+/* As SQLite's own: any integer but the smallest one, whose absolute value is not an integer. */
 static void random_function(sqlite3_context *context, int count, sqlite3_value **values) {
     (void)count, (void)values;
     sqlite3_int64 number = (sqlite3_int64)next_random(context);

@@ -17,7 +17,7 @@ int psql_disable_memory_statistics(void);
 int psql_use_adaptive_mutexes(void);
 
 /* For SQLite's busy handler: waits a little, longer with each attempt (from 0). Returns false, to give up, once all the waits
-** together have taken so many seconds, or if `is_cancelled`, unless it is NULL, says that the run on this thread is to end. */
+** together have taken this number of seconds, or if `is_cancelled`, unless it is NULL, says that the run on this thread is to end. */
 bool psql_wait_while_busy(int attempts, double seconds, bool (*is_cancelled)(void));
 
 #endif

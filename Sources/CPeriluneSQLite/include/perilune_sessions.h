@@ -47,7 +47,7 @@ enum {
 
 /* sqlite3_db_config takes a variable list of arguments, which Swift cannot pass. */
 
-/* Has a connection leave the write-ahead log alone when it is closed, whoever else may have the file open. */
+/* Has a connection leave the write-ahead log alone when it is closed, even if no other connection has the file open. */
 static inline void psql_keep_log(sqlite3 *db) { sqlite3_db_config(db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL); }
 
 /* Whether triggers run on a connection; sets it, and returns what was set. */

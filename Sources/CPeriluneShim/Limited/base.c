@@ -197,7 +197,7 @@ static int limited_load(lua_State *L) {
 
 /* MARK: - The collector */
 
-/* Only what tells a script nothing it could misuse and changes no setting of the collector. */
+/* Only options that reveal nothing a script could misuse and changes no setting of the collector. */
 static int limited_collectgarbage(lua_State *L) {
     const char *option = luaL_optstring(L, 1, "collect");
     int kilobytes = lua_gc(L, LUA_GCCOUNT);

@@ -1,7 +1,7 @@
 /*
 ** coroutine.* for every state. Beyond what Lua's own library does, these functions
 ** - pass an asynchronous call inside a coroutine outward, to the driver of the run;
-** - check the limits at every resume: a new coroutine counts its instructions from zero, so many short ones would never
+** - check the limits at every resume: a new coroutine counts its instructions from zero, so that many short ones would never
 **   meet the hook;
 ** - never close a coroutine of a cancelled run: one that was ended inside its hook runs its __close handlers without hooks;
 ** - keep the traceback of a coroutine that fails;
@@ -44,7 +44,7 @@ static lua_State *check_coroutine(lua_State *L) {
 }
 
 /* Whether a suspended coroutine waits for an asynchronous call. The marker stays on its stack until the call's outcome
-** is there: no script can put it there, so nobody but its driver resumes it. */
+** is there: no script can put it there, so only its driver resumes it. */
 static bool has_marker(lua_State *coroutine) {
     return lua_gettop(coroutine) > 0 && lua_touserdata(coroutine, -1) == &plua_async_marker;
 }
@@ -176,7 +176,7 @@ static int carry_outcome_over(lua_State *L, lua_State *coroutine, int argument_c
     return carry_over(L, coroutine, argument_count, status <= LUA_YIELD);
 }
 
-/* Passes an asynchronous call of the coroutine on to whoever resumed L. `next` continues with its outcome. */
+/* Passes an asynchronous call of the coroutine on to the resumer of L. `next` continues with its outcome. */
 static int pass_outward(lua_State *L, lua_State *coroutine, lua_KFunction next) {
     if (!lua_isyieldable(L)) {
         plua_pop(coroutine, 1);

@@ -37,7 +37,7 @@ static inline void plua_count(plua_meter *meter, size_t steps) {
     if (meter->left <= 0) plua_charge_meter(meter);
 }
 
-/* What handling so many bytes at once costs: memory is copied and searched much faster than a step of the interpreter. */
+/* The cost of handling this number of bytes at once: memory is copied and searched much faster than a step of the interpreter. */
 static inline size_t plua_cost_of_bytes(size_t bytes) { return bytes / 64; }
 
 /* Ends the run for memory if a block of that size does not fit, before it is asked for. */

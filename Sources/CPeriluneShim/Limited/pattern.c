@@ -175,7 +175,7 @@ typedef struct {
 /* A single-character item and its suffix. */
 static position match_single(plua_matcher *matcher, const char *s, const char *p) {
     const char *item_end = find_item_end(matcher, p);
-    char suffix = *item_end; /* the NUL at the end of the pattern is none */
+    char suffix = *item_end; /* the NUL at the end of the pattern is not a suffix */
     bool may_be_absent = suffix == '*' || suffix == '-' || suffix == '?';
     if (!matches_item(matcher, s, p, item_end)) {
         return may_be_absent ? (position){s, item_end + 1} : (position){NULL, NULL};

@@ -284,7 +284,7 @@ static int limited_rep(lua_State *L) {
 
 /* MARK: - format */
 
-/* Addresses help exploits, and tell a script about the process it runs in. */
+/* Addresses help exploits, and reveal details of the process. */
 static void refuse_addresses(lua_State *L, const char *format, size_t length) {
     const char *end = format + length;
     for (const char *p = format; p < end; p++) {

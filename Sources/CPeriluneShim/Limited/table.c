@@ -14,7 +14,7 @@ static bool has_metamethod(lua_State *L, const char *name) {
     return is_there;
 }
 
-/* Whether the metamethods of a value that is no table make it work as one. */
+/* Whether the metamethods of a value other than a table make it work as a table. */
 static bool acts_as_table(lua_State *L, int index, int needs) {
     if (!lua_getmetatable(L, index)) return false;
     bool acts = !(needs & can_read && !has_metamethod(L, "__index")) &&

@@ -2,7 +2,7 @@
 ** Small blocks for one Lua state, by size.
 **
 ** Most of what Lua allocates is small and lives in one state, on one thread: a list of free blocks for each size is faster
-** than a general allocator, and needs no header, because Lua tells the size of what it frees. Pages go back to the system
+** than a general allocator, and needs no header, because Lua passes the size of what it frees. Pages go back to the system
 ** when the state is closed. (Measured: a loop that builds rows takes 10 % less time than with malloc on the main thread,
 ** 25 % less on other threads.)
 */

@@ -72,7 +72,7 @@ static void finish_index_bracket(plua_scanner *scanner) {
 
 /* MARK: - Characters */
 
-/* Keeps as much of a name as tells whether it is a keyword. */
+/* Keeps as much of a name as is needed to recognize a keyword. */
 static void add_to_name(plua_scanner *scanner, char c) {
     if (scanner->name_length == sizeof scanner->name - 1) {
         scanner->name[0] = '_'; /* too long for a keyword */

@@ -7,8 +7,8 @@
 #include <string.h>
 
 /*
-** Makes room for so many elements of a size in an array of the heap, to whose pointer `array` points; NULL is an empty one. It at least
-** doubles, so that adding an element costs the same on average. Returns false, and leaves the array as it is, without memory.
+** Makes room for a number of elements of a size in an array of the heap, to whose pointer `array` points; NULL is an empty one. It at least
+** doubles, so that adding an element costs the same on average. Returns false, and does not change the array, without memory.
 */
 static inline bool plua_make_room(void *array, size_t needed, size_t *capacity, size_t size) {
     if (needed <= *capacity) return true;

@@ -49,7 +49,7 @@ typedef struct plua_context {
     size_t used;
     size_t limit;      /* more than that after a full collection cancels the run for memory; 0 means no limit */
     size_t hard_cap;   /* requests beyond it are refused where that is safe; 0 means no cap */
-    bool has_armed_hook; /* the hook has been told to look at the limit with the next instruction */
+    bool has_armed_hook; /* the hook checks the limit at the next instruction */
     bool may_refuse;   /* false while a Swift frame lies between here and the nearest protected call */
     int64_t fail_at;   /* tests: refuse the n-th request from now on (and its repetition); negative means never */
 
@@ -145,7 +145,7 @@ void plua_install_hook(lua_State *L);
 ** to that thread arms the hook if the run is cancelled. NULL ends it. Returns 0, or an errno. */
 int plua_listen(plua_context *context, int signal_number);
 
-/* Sends that signal, from any thread, after the run has been cancelled. Does nothing if nobody listens. */
+/* Sends that signal, from any thread, after the run has been cancelled. Does nothing without a listener. */
 void plua_wake(plua_context *context);
 
 /* CLOCK_MONOTONIC in nanoseconds. */
@@ -207,7 +207,7 @@ int plua_raise(lua_State *L, const char *kind, const char *format, ...);
 /* For libraries written in Lua. (kind, message[, fields]) raises an error object with these fields. */
 int plua_raise_error(lua_State *L);
 
-/* For libraries written in Lua. () returns file and line of the nearest Lua function that is no library's; nothing without one. */
+/* For libraries written in Lua. () returns file and line of the nearest Lua function outside of the library; nothing without one. */
 int plua_position(lua_State *L);
 
 /* (value, fields) returns the value; if it is an error object, it has the fields then, save those that it had already. */

@@ -45,7 +45,7 @@ extension ScriptHost {
         try await exclusively { host in try await host.callAutomations("module_paths", []) }
     }
 
-    /// The automations that there are, in the order of their definition.
+    /// All automations, in the order of their definition.
     ///
     /// - Throws: ``LuaError`` if the state is closed, or the runs cannot be read.
     public nonisolated func automations() async throws -> [Automation] {

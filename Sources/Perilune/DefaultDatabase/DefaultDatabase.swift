@@ -23,7 +23,7 @@ public struct DefaultDatabase: Sendable {
     let configuration: Configuration
     /// Whether tests get a file too.
     let usesFilesInTests: Bool
-    /// `nil`: statements are told to nobody.
+    /// `nil`: statements are not reported.
     var trace: Trace?
 
     init(
@@ -74,7 +74,7 @@ public struct DefaultDatabase: Sendable {
         DefaultDatabase(.inMemory, migrations: migrations, configuration: configuration)
     }
 
-    /// One that is there, in every context: whoever gives it answers for what it is. It is not closed.
+    /// An existing one, in every context: what it is, is the caller's responsibility. It is not closed.
     public static func database(_ writer: any DatabaseWriter) -> DefaultDatabase {
         DefaultDatabase(.given(writer))
     }

@@ -8,7 +8,7 @@ internal import PeriluneLua
 /// Tests copy a database that was migrated once by the same migrations: those in Swift are the same if they are one value, so
 /// keep it, in a static property for example; those in a folder, if the files are.
 public struct Migrations: Sendable, ExpressibleByStringInterpolation {
-    /// Tells contents apart, for the databases that tests copy.
+    /// Identifies the contents, for the databases that tests copy.
     enum Identity: Hashable, Sendable {
         case object(ObjectIdentifier)
         case files([String: Data])
@@ -46,7 +46,7 @@ public struct Migrations: Sendable, ExpressibleByStringInterpolation {
         }
     }
 
-    /// What tells these migrations from others.
+    /// What identifies these migrations.
     func identity() throws -> Identity {
         guard let folder else { return .object(ObjectIdentifier(token)) }
         let names = try FileManager.default.contentsOfDirectory(atPath: folder)

@@ -3,7 +3,7 @@ package enum DisplayText {
     /// The bytes as text of one line: control characters and those that change the direction of text are escaped, and so are
     /// bytes that are not UTF-8.
     ///
-    /// - Parameter keepingLineBreaks: Whether a line feed stays as it is.
+    /// - Parameter keepingLineBreaks: Whether line feeds are kept.
     package static func escaped(_ bytes: [UInt8], keepingLineBreaks: Bool = false) -> String {
         if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F }) { return String(decoding: bytes, as: UTF8.self) }
         var text = String.UnicodeScalarView()

@@ -15,7 +15,7 @@ package enum ScriptNames {
         guard message.hasPrefix("attempt to call a nil value (") else { return nil }
         let parts = message.split(separator: "'", omittingEmptySubsequences: false)
         guard parts.count == 3 else { return nil }
-        // Methods of databases and migrators tell the nearest themselves.
+        // Methods of databases and migrators suggest the nearest name themselves.
         guard parts[0].hasSuffix("(field ") else { return nil }
         return nearestName(to: String(parts[1]), among: perilune)
     }

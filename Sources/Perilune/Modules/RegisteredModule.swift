@@ -31,7 +31,7 @@ public struct RegisteredModule: Sendable {
         text.split(whereSeparator: \.isNewline).map { "--- \($0)" }
     }
 
-    /// `function module.send`, or what can be written for a name that is no identifier.
+    /// `function module.send`, or what can be written for a name that is not an identifier.
     private static func assignment(of name: String) -> String {
         LuaNames.isIdentifier(name) ? "function module.\(name)" : "module[\(LuaNames.literal(name))] = function"
     }

@@ -32,11 +32,11 @@ extension ScriptHost {
     public var registeredModules: [RegisteredModule] { modules.all }
 }
 
-/// Is told of a call in place of the function: its name, and the arguments as text.
+/// Called in place of a function, with its name and the arguments as text.
 typealias EffectHandler = @Sendable (_ function: String, _ arguments: [String]) -> Void
 
 extension ScriptHost.Configuration {
-    /// Who takes calls with effects outside: in a preview the log does, if nobody else.
+    /// The receiver of calls with effects outside: in a preview the log, by default.
     func effects(in environment: ScriptEnvironment) -> EffectHandler? {
         if let effects {
             return { name, arguments in effects.record(PreviewEffect(name: name, arguments: arguments)) }

@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// A module of Swift functions, as it is defined for scripts; see ``ScriptHost/register(module:_:_:)``.
+/// A module of Swift functions that is defined for scripts; see ``ScriptHost/register(module:_:_:)``.
 ///
 /// Parameters are decoded and results encoded: whatever is `Decodable` or `Encodable` will do, and so will ``ScriptObject``s.
 /// A script that gives what does not fit gets an error which names the function, the argument, and what was expected.
@@ -14,7 +14,7 @@ public final class ScriptModule {
         case external
     }
 
-    /// A function as it is documented.
+    /// The documentation of a function.
     public struct Function: Sendable {
         /// What scripts call it.
         public let name: String

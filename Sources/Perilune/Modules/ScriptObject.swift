@@ -1,6 +1,6 @@
 public import PeriluneLua
 
-/// A Swift type whose values scripts hold as they are: objects with methods and properties.
+/// A Swift type whose values scripts hold by reference: objects with methods and properties.
 ///
 /// Functions that are registered take and return such values like any other:
 ///

@@ -1,7 +1,7 @@
 internal import PeriluneBindings
 internal import PeriluneLua
 
-/// What a function of a script fetches, now and whenever a transaction has changed it, whoever wrote.
+/// What a function of a script fetches, now and after each transaction that has changed it, of any writer.
 ///
 /// ```swift
 /// try await host.register(module: "supplier") { supplier in

@@ -85,7 +85,7 @@ struct ChangeCollector {
         do {
             try changes.complete(from: db)
         } catch let error as DatabaseError {
-            // Names that are no UTF-8 do not come back as they are.
+            // Names that are not UTF-8 do not come back unchanged.
             changes.rows = []
             report.warnings.append("the rows of \(changes.name) cannot be shown: \(error.message ?? "\(error.resultCode)")")
         }

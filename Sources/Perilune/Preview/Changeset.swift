@@ -93,7 +93,7 @@ package struct Changeset: Sendable, Equatable {
 
     /// Visits every change, those of a table one after the other.
     ///
-    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are no changeset.
+    /// - Throws: A `DatabaseError` with the code `SQLITE_CORRUPT` if the bytes are not a changeset.
     func forEach(_ body: (Change) throws -> Void) throws {
         guard !isEmpty else { return }
         try bytes.withUnsafeBytes { buffer in

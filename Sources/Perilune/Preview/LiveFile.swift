@@ -4,7 +4,7 @@ internal import GRDB
 internal import PeriluneBindings
 internal import PeriluneDependencies
 
-/// A database file that is read and nothing else, whoever else uses it.
+/// A database file that is only read, while other processes may use it.
 struct LiveFile {
     let path: String
 
@@ -17,7 +17,7 @@ struct LiveFile {
         Self.size(path) + Self.size(path + "-wal")
     }
 
-    /// Copies the database, as it is at one moment, into the connection of another; one that does not exist counts as empty.
+    /// Copies one consistent state of the database into the connection of another; one that does not exist counts as empty.
     func copy(into db: Database) throws {
         guard exists else { return }
         try requireFile()
@@ -30,7 +30,7 @@ struct LiveFile {
         try copy(into: db, uri: path, flags: SQLITE_OPEN_READONLY)
     }
 
-    /// Copies without locks. Returns whether nobody has used the database meanwhile; else it is to be done again, whatever came of it.
+    /// Copies without locks. Returns whether the database was not used meanwhile; otherwise the copy must be repeated, whatever its outcome.
     private func copyUnlocked(_ copy: () throws -> Void) throws -> Bool {
         let before = state
         let result = Result { try copy() }
@@ -39,7 +39,7 @@ struct LiveFile {
         return true
     }
 
-    /// What changes when somebody opens the database, or writes to it.
+    /// What changes when a process opens the database, or writes to it.
     private var state: [FileState] {
         ["", "-wal", "-shm"].map { FileState(path + $0) }
     }
@@ -52,7 +52,7 @@ struct LiveFile {
         throw DatabaseError(resultCode: .SQLITE_CANTOPEN, message: isFolder ? "it is a folder" : "it is not a regular file")
     }
 
-    /// Whether it is a database with a write-ahead log that nobody has open.
+    /// Whether it is a database with a write-ahead log that no process has open.
     private var isAtRest: Bool {
         guard Self.size(path + "-wal") == 0, !isOpened,
             let file = FileHandle(forReadingAtPath: path)
@@ -65,7 +65,7 @@ struct LiveFile {
     /// Whether it has a write-ahead log that the last program has left behind when it was killed.
     private var hasLeftLog: Bool { Self.size(path + "-wal") > 0 && !isOpened }
 
-    /// Whether somebody has it open, or has not closed it.
+    /// Whether a process has it open, or has not closed it.
     private var isOpened: Bool { FileManager.default.fileExists(atPath: path + "-shm") }
 
     /// Copies what is in the file and in its log, by way of copies of both: reading the log makes a file beside it.
@@ -123,7 +123,7 @@ struct LiveFile {
     }
 }
 
-/// What changes when somebody writes to a file, makes or removes it.
+/// What changes when a file is written, created or removed.
 private struct FileState: Equatable {
     private var size: Int64 = -1
     private var inode: UInt64 = 0

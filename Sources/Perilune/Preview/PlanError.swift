@@ -7,7 +7,7 @@ public struct PlanError: Error, CustomStringConvertible, Sendable {
 
         /// The plan's file cannot be read or written.
         public static let file = Code(value: .file)
-        /// The file is no plan, or of a version to come.
+        /// The file is not a plan file, or one of a later version.
         public static let format = Code(value: .format)
         /// The schema of the database is not that of the plan.
         public static let schema = Code(value: .schema)

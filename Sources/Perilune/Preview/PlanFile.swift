@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// The file in which a plan is kept. What is there already is replaced only if it is a plan: a mistyped path costs nobody a
+/// The file in which a plan is kept. What is there already is replaced only if it is a plan: a mistyped path must not cost a
 /// script, or the database.
 struct PlanFile {
     let path: String

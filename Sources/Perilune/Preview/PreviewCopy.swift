@@ -43,7 +43,7 @@ final class PreviewCopy: Sendable {
     /// Opens a file, or with `nil` a database in memory; with the clock of the environment, if that is not the machine's.
     private static func open(_ path: String?, _ environment: ScriptEnvironment) throws -> DatabaseQueue {
         var configuration = GRDB.Configuration()
-        // Nobody needs the copy after a power cut.
+        // The copy need not survive a power cut.
         configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
         return try environment.opening(path, configuration) { try DatabaseQueue(path: $0, configuration: $1) }
     }

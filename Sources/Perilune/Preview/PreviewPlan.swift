@@ -5,7 +5,7 @@ internal import PeriluneRecords
 public struct PreviewPlan: Codable, Sendable {
     /// The database that the changes are meant for.
     public struct Origin: Codable, Sendable, Equatable {
-        /// The file; `nil` if it was none.
+        /// The file; `nil` if the database was not a file.
         public let path: String?
         /// The SHA-256 of its schema.
         public let schemaHash: String
@@ -85,7 +85,7 @@ public struct PreviewPlan: Codable, Sendable {
 
     // MARK: - Files
 
-    /// Writes the plan, to a file in one piece or not at all. A file that is no plan is not replaced.
+    /// Writes the plan, to a file in one piece or not at all. A file that is not a plan file is not replaced.
     ///
     /// - Throws: ``PlanError``.
     public func write(to path: String) throws {
@@ -149,7 +149,7 @@ public struct PreviewPlan: Codable, Sendable {
         return decoder
     }
 
-    /// The header of a plan of any version; `nil` if the bytes are none.
+    /// The header of a plan of any version; `nil` if the bytes are not a plan.
     private static func header(of data: Data) -> Header? {
         guard let header = try? decoder.decode(Header.self, from: data), header.format == formatName else { return nil }
         return header

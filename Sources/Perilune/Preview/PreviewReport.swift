@@ -40,7 +40,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     public var name: String
     /// The names of the columns, in which the values of rows stand.
     public var columns: [String] = []
-    /// The columns by which rows are told apart; none if that is their row id or their content.
+    /// The columns that identify rows; empty if that is their row id or their content.
     public var key: [String] = []
     /// How many rows are inserted.
     public var inserted = 0
@@ -48,7 +48,7 @@ public struct TableChanges: Codable, Sendable, Equatable {
     public var updated = 0
     /// How many rows are deleted.
     public var deleted = 0
-    /// Some of the rows, sorted by key; so many of each kind at most as the preview was asked for.
+    /// Some of the rows, sorted by key; at most as many of each kind as the preview was asked for.
     public var rows: [RowChange] = []
     /// Why SQLite's sessions cannot record the table, so that no plan can hold its changes; `nil` if they can.
     public var unrecordable: String?

@@ -1,6 +1,6 @@
 public import GRDB
 
-/// What a preview begins with: always a copy, which nobody else sees.
+/// What a preview begins with: always a private copy.
 public enum PreviewSource: Sendable {
     /// The database in a file, which is only read. If there is none, the preview begins with an empty database.
     case live(String)

@@ -42,7 +42,7 @@ public enum PreviewValue: Sendable, Equatable {
         Array(UnsafeBufferPointer(start: start, count: start == nil ? 0 : Int(count)))
     }
 
-    /// Binds the value to a parameter of a statement, as it is: text need not be UTF-8.
+    /// Binds the value to a parameter of a statement, without conversion: text need not be UTF-8.
     func bind(to statement: OpaquePointer, at index: CInt) {
         // `SQLITE_TRANSIENT`, a macro that Swift does not see: SQLite copies the bytes.
         let copying = unsafeBitCast(-1, to: sqlite3_destructor_type.self)

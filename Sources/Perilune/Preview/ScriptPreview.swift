@@ -103,7 +103,7 @@ extension ScriptPreview {
             let schema = try SchemaSnapshot(db)
             let excluded = schema.tables.filter { $0.unrecordable != nil }.map(\.name)
             let recording = try ChangeRecording(db, excluding: excluded, limitInBytes: options.recordingLimitInBytes)
-            // What came before is no statement of the script's.
+            // Earlier statements are not the script's.
             trace?.start(onRecorded: db)
             return UncheckedBox(ChangeCollector.Start(schema: schema, recording: recording))
         }

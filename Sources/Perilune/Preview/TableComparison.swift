@@ -52,7 +52,7 @@ struct TableComparison {
         return .rowID(new: newName, old: oldName)
     }
 
-    /// Whether there are rows that the key does not tell apart.
+    /// Whether several rows have the same key.
     static func hasNullKey(_ db: Database, _ table: PreviewTable, _ schema: String) throws -> Bool {
         guard !table.nullableKey.isEmpty else { return false }
         let condition = table.nullableKey.map { "\($0.quotedName) IS NULL" }.joined(separator: " OR ")
@@ -169,7 +169,7 @@ struct TableComparison {
 
     // MARK: - By content
 
-    /// Rows that there are more of than before are new, those that there are fewer of are gone.
+    /// Rows that occur more often than before are new; those that occur less often are gone.
     private mutating func compareContent() throws {
         guard let new, let old else { return }
         let columns = new.columns.filter { old.column($0.name) != nil }.map(\.name)

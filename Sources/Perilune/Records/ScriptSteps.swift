@@ -33,7 +33,7 @@ struct ScriptSteps: Sendable {
     /// What messages call it.
     var description: String { steps.map(\.name).joined(separator: ":") }
 
-    /// Runs all. Nobody else may run a script in the host.
+    /// Runs all. No other script may run in the host.
     func run(in host: isolated ScriptHost) async throws -> [LuaValue] {
         let state = host.state
         let list = try state.makeTable(arrayCount: steps.count)

@@ -41,8 +41,8 @@ struct AccessRunner {
 
     /// Has the script prepare the connection if it has never used it: now, on the thread of its state, and in no transaction.
     private func prepare(_ db: Database) throws {
-        if pdb_is_prepared(entry.pointee.database, try db.openHandle()) { return }
-        let status = pdb_prepare_connection(entry, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
+        if pdb_is_prepared(request.pointee.database, try db.openHandle()) { return }
+        let status = pdb_prepare_connection(request, db.sqliteConnection, Unmanaged.passUnretained(db).toOpaque())
         if status != 0 { throw BodyFailure() }
     }
 
@@ -62,7 +62,7 @@ struct AccessRunner {
         if status != 0 { throw BodyFailure() }
     }
 
-    /// Runs what ends transactions, and then tells their observers, as long as nobody else writes.
+    /// Runs what ends transactions, and then notifies their observers, before anything else writes.
     private func settling(_ db: Database, _ body: () throws -> Void) throws {
         try db.requireOpen()
         do {

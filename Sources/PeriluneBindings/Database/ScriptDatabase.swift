@@ -180,7 +180,7 @@ package final class ScriptDatabase {
 }
 
 extension DatabaseWriter {
-    /// Runs a closure while nobody else uses any connection.
+    /// Runs a closure while no connection is in use.
     fileprivate func unsafeReentrantWriteOnQueue(_ body: (Database) -> Void) {
         // A barrier on a pool waits for its readers, whose statements may be among those that are released.
         if let pool = self as? DatabasePool {

@@ -5,7 +5,7 @@ internal import GRDB
 ///
 /// GRDB hands the readers of a pool out under locks that put threads to sleep: states that took one for each statement would
 /// wait for each other most of the time. The connection is like those readers, and lives no longer than they do: a pool that
-/// is closed, or told to open its readers anew, lets go of the one that is kept in sight.
+/// is closed, or reopens its readers, lets go of the one that is kept in sight.
 final class StatementReader {
     private let pool: DatabasePool
     /// A reader of the pool.

@@ -1,6 +1,6 @@
 internal import GRDB
 
-/// Steps a statement through GRDB, which tells its observers and keeps its books. The arguments are bound already.
+/// Steps a statement through GRDB, which notifies its observers and keeps track of transactions. The arguments are bound already.
 final class StatementRunner {
     let statement: Statement
     private let steps: StatementSteps

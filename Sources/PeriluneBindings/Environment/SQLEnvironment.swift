@@ -59,7 +59,7 @@ extension ScriptEnvironment {
     /// Opens a database that sees the clock and the random numbers of this environment, if they are not the machine's.
     ///
     /// - Parameters:
-    ///   - path: The file, `nil` for a database in memory. What is a URI already stays as it is, and sees the machine's.
+    ///   - path: The file, `nil` for a database in memory. A URI is used unchanged, and sees the time of the machine.
     ///   - open: Opens it by the name that it gets.
     /// - Throws: What `open` throws; the message of a `DatabaseError` names the path.
     package func opening<Writer>(

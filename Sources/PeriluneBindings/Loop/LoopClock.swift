@@ -2,7 +2,7 @@ internal import Foundation
 internal import Glibc
 internal import PeriluneDependencies
 
-/// The time that timers go by: that of the machine, which nobody sets back, or a clock that is set by hand.
+/// The time that timers go by: a monotonic clock of the machine, or a clock that is set by hand.
 enum LoopClock: Sendable {
     case machine
     case manual(ManualClock)

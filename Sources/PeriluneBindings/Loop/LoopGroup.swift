@@ -7,7 +7,7 @@ package import PeriluneLua
 /// What is due is called loop by loop, in the order in which they were added. When nothing is left to be done at a moment the clock
 /// goes on to the next timer of any of them, if a script waits for that. So all comes in one order, whatever else the machine does.
 package final class LoopGroup {
-    /// Somebody who waits until nothing is left to be done at a moment.
+    /// A waiter for the moment when nothing is left to do.
     private struct Waiter {
         let id: Int
         /// That moment, in seconds since 1970.
@@ -26,9 +26,9 @@ package final class LoopGroup {
     private var count = 0
     private var isProceeding = false
     private var isEnded = false
-    /// Gets the errors that nobody has handled.
+    /// Receives unhandled errors.
     package var onFailure: ((ScriptLoop, any Error) -> Void)?
-    /// Is told that a function is going to be called.
+    /// Called before a function is called.
     package var willCall: ((ScriptLoop) -> Void)?
 
     /// - Parameters:

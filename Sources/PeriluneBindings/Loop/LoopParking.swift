@@ -66,7 +66,7 @@ package final class LoopParking: Sendable {
         }
     }
 
-    /// Lets all who wait at the place go on; if nobody does, the next one who comes.
+    /// Resumes all waiters at the place; without waiters, lets the next one pass.
     package func release(_ place: Place) {
         let waiting = state.withLock { state -> [Waiting] in
             guard let waiting = state.waiting.removeValue(forKey: place), !waiting.isEmpty else {
@@ -78,7 +78,7 @@ package final class LoopParking: Sendable {
         for item in waiting { item.resume() }
     }
 
-    /// Forgets a place where nobody will wait any more.
+    /// Forgets a place that will have no more waiters.
     package func forget(_ place: Place) {
         state.withLock { _ = $0.released.remove(place) }
     }

@@ -5,7 +5,7 @@ package final class LoopQueue: Sendable {
     private struct State {
         var due: [Int] = []
         var listed: Set<Int> = []
-        /// Whether somebody has been told that something is due, and has not come yet.
+        /// Whether the host was woken because something is due, and has not come yet.
         var isAwake = false
         var wake: (@Sendable () -> Void)?
 
@@ -21,7 +21,7 @@ package final class LoopQueue: Sendable {
 
     package init() {}
 
-    /// Sets what is told, on any thread, when something is due.
+    /// Sets the function that is called, on any thread, when something is due.
     package func setWake(_ wake: @escaping @Sendable () -> Void) {
         let isDue = state.withLock { state in
             state.wake = wake

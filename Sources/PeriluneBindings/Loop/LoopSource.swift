@@ -35,7 +35,7 @@ package final class LoopSource {
     let queue: LoopQueue
     /// Called when it ends: stops what signals it.
     package var onEnd: (() -> Void)?
-    /// What gets its errors; `nil`: they are nobody's, see ``ScriptLoop``.
+    /// The handler of its errors; `nil`: they are unhandled, see ``ScriptLoop``.
     package var onError: LuaFunction?
 
     package internal(set) var isEnded = false
@@ -45,7 +45,7 @@ package final class LoopSource {
     var isDueAgain = false
     /// The run of the call that goes on, for a source whose calls can be interrupted.
     var run: LuaRun?
-    /// What its run executes, if somebody wants to know.
+    /// The journal of what its run executes, if one is kept.
     var journal: StatementJournal?
     /// The task of the call that goes on.
     var task: Task<Void, Never>?

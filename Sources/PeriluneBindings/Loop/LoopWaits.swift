@@ -1,6 +1,6 @@
 internal import Synchronization
 
-/// How many runs of a loop wait for time to pass, or for each other. Used from any thread: whoever awakens one takes it off at once,
+/// How many runs of a loop wait for time to pass, or for each other. Used from any thread: the one that resumes a run takes it off at once,
 /// before it goes on, so that time does not pass meanwhile.
 package final class LoopWaits: Sendable {
     struct Counts {

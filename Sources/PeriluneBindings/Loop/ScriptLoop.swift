@@ -4,7 +4,7 @@ package import PeriluneLua
 
 /// What the scripts of a state wait for, and the calls of their functions that are due.
 ///
-/// The host drives it: it is told by ``LoopQueue`` when something is due, and calls ``startDue(_:)`` on the thread of the state.
+/// The host drives it: ``LoopQueue`` wakes it when something is due, and calls ``startDue(_:)`` on the thread of the state.
 /// Functions are called when nothing runs in the state: between two scripts, and while a script waits for an asynchronous
 /// function; never inside an access to a database. Each call is a run with limits of its own.
 package final class ScriptLoop {
@@ -28,7 +28,7 @@ package final class ScriptLoop {
 
     /// What gets the errors that no source has a function for, by the scope.
     var errorHandlers: [Int: LuaFunction] = [:]
-    /// Errors that nobody has handled, until somebody takes them.
+    /// Unhandled errors, until they are taken.
     private var failures: [any Error] = []
 
     /// The core of its state: that is there as long as something waits, which the state itself need not be. What is not shared under a
@@ -153,11 +153,11 @@ package final class ScriptLoop {
 
     /// Gives an error to who wants it.
     nonisolated(nonsending) private func settle(_ error: any Error, of source: LoopSource) async {
-        // A source that was ended while it was called has been told to stop; who has started a task waits for its end.
+        // A source that was ended while it was called is stopping already; the starter of a task waits for its end.
         let wasToldToStop = source.isEnded && (error as? LuaError)?.code == .cancelled
         if wasToldToStop, source.run == nil { return }
         var error = error
-        // Nobody may handle the end of the program.
+        // No handler may catch the end of the program.
         if (error as? LuaError)?.code != .exit {
             for handler in [source.onError, wasToldToStop ? nil : errorHandler(for: source.scope)].compactMap({ $0 }) {
                 do {
@@ -179,7 +179,7 @@ package final class ScriptLoop {
         errorHandlers[scope] ?? errorHandlers.max { $0.key < $1.key }?.value
     }
 
-    /// Takes the first error that nobody has handled.
+    /// Takes the first unhandled error.
     package func takeFailure() -> (any Error)? {
         failures.isEmpty ? nil : failures.removeFirst()
     }
@@ -224,7 +224,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Tells those who wait for a change.
+    /// Wakes those that wait for a change.
     package func announceChange() {
         parking.release(.change)
     }
@@ -245,7 +245,7 @@ package final class ScriptLoop {
         }
     }
 
-    /// Waits, on behalf of a script, until somebody releases the place.
+    /// Waits, on behalf of a script, until the place is released.
     nonisolated(nonsending) package func wait(at place: LoopParking.Place) async throws {
         _ = try liveCore()
         try await parked { resume in

@@ -3,7 +3,7 @@ internal import PeriluneLua
 
 /// The SQL that a run executes. Used on the thread of the state.
 final class StatementJournal {
-    /// A run that executes more tells that there were more.
+    /// The journal of a run that executes more notes that statements were left out.
     private static let greatestCount = 200
 
     private(set) var statements: [String] = []

@@ -8,7 +8,7 @@ package import PeriluneRecords
 struct MigrationBinding {
     /// Whether scripts may read folders of migrations, and use SQL that reaches files.
     let allowsFiles: Bool
-    /// Is told of databases that were erased.
+    /// Called for databases that were erased.
     let logger: Logger
 
     func install(in loader: LibraryLoader) {

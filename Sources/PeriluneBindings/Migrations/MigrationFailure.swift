@@ -54,7 +54,7 @@ enum MigrationFailure {
             try state.errorFields(of: value)?.rawSet("violations", .table(list(of: violations, in: state)))
             return LuaError(raising: value, in: state)
         }
-        // `error("text")`: an object can tell more.
+        // `error("text")`: an object holds more.
         guard case .string? = error.raisedValue else { return error }
         return LuaError(raising: state.errorValue(of: MessageError(error: error)), in: state, after: error)
     }

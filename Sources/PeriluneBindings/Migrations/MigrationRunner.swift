@@ -100,7 +100,7 @@ struct MigrationRunner {
         try state.withUnsafeStack { L, _ in try pdb_copy_definitions(L, other.pointer(), pointer()) }
     }
 
-    /// Releases what scripts have left of a database that nobody will use any more.
+    /// Releases what scripts have left of a database that will not be used any more.
     func abandon() {
         _ = try? state.withUnsafeStack { L, _ in try pdb_database_detach(L, pointer()) }
         database.abandon()

@@ -73,7 +73,7 @@ package struct ScriptMigrations {
     ///
     /// - Parameters:
     ///   - target: The last one to run; all are by default.
-    ///   - didApply: Is told of each that was committed, and the seconds that it took.
+    ///   - didApply: Called for each that was committed, with its duration in seconds.
     package func migrate(
         upTo target: String? = nil, didApply: @escaping (String, Double) -> Void = { _, _ in }
     ) throws {
@@ -90,7 +90,7 @@ package struct ScriptMigrations {
     ///
     /// - Parameters:
     ///   - target: The last one that stays.
-    ///   - didUndo: Is told of each that was undone.
+    ///   - didUndo: Called for each that was undone.
     package func migrateDown(to target: String?, didUndo: @escaping (String) -> Void) throws {
         let callback = try state.makeFunction("did_undo") { arguments in
             didUndo(try arguments.get(1))

@@ -14,7 +14,7 @@ final class ForeignWrites {
         /// Kept, so that no other database gets its identifier.
         let database: ScriptDatabase
         let source: LoopSource
-        /// SQLite's number that is another one when somebody else has written. The connection that writes has never read it before
+        /// SQLite's number, which changes when another connection has written. The connection that writes has never read it before
         /// the first look, which therefore counts as a change.
         var version: Int?
         /// Whether it cannot be read at all any more, which the watches know.
@@ -75,12 +75,12 @@ final class ForeignWrites {
             guard let version, version != poll.version else { return }
             poll.version = version
         } catch let error as DatabaseError where ![.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode) {
-            // Once: what the watches fetch fails too, and tells why.
+            // Once: the observations fail too when they fetch, and report why.
             guard !poll.isBroken else { return }
             poll.isBroken = true
             poll.version = nil
         } catch {
-            // One that cannot look now, because somebody holds a lock, does so next time.
+            // A database that is locked now is checked next time.
             return
         }
         for signal in poll.watches.values { signal() }

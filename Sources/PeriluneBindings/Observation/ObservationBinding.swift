@@ -36,19 +36,19 @@ struct ObservationBinding {
         try defineChain(in: table)
         let notifications = NotificationSource()
         let foreignWrites = ForeignWrites(loop: loop)
-        // () has the notifications of observers read; returns whether there is somebody who reads it.
+        // () has the notifications of observers read; returns whether a reader exists.
         try table.setFunction("signal_notifications") { [notifications] _ in
             notifications.source?.signal()
             return [.boolean(notifications.source != nil)]
         }
-        // (function) has the loop call the function when observers are to be told of transactions of others.
+        // (function) has the loop call the function when observers have notifications of the transactions of others.
         try table.setFunction("open_notifications") { [loop, notifications] arguments in
             let source = try loop.addSource("observer", keepsAlive: false, scope: 0, .calling(arguments.get(1)))
             notifications.source = source
             try ObserverNotifier(source.signaller).install(in: arguments.state)
             return []
         }
-        // (handle, names of tables) tells all observers, those of Swift among them, that the tables may have changed.
+        // (handle, names of tables) notifies all observers, including those of Swift, that the tables may have changed.
         try table.set("notify", .function(state.makeFunction("db:notify_changes") { arguments in
             let names = try [String].fromLua(arguments[2])
             guard let db = DatabaseHandle(arguments[1], in: try arguments.state)?.connection else { return [] }
@@ -61,7 +61,7 @@ struct ObservationBinding {
             try foreignWrites.look(at: handle.database, every: seconds, for: watches.value(of: arguments[1]))
             return []
         }
-        // (watch, seconds) has it tell nothing for some time, and then that there may be a new value.
+        // (watch, seconds) pauses it for some time; then signals that the value may be new.
         try table.setFunction("pause") { [loop, watches] arguments in
             try watches.value(of: arguments[1]).pause(seconds: arguments.get(2), loop.timers)
             return []

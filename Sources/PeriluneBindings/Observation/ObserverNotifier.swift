@@ -1,7 +1,7 @@
 internal import CPeriluneRows
 internal import PeriluneLua
 
-/// Tells a state, from any thread, that its observers are to be told of transactions of others.
+/// Signals a state, from any thread, that its observers have notifications of the transactions of others.
 final class ObserverNotifier: Sendable {
     private let signal: @Sendable () -> Void
 

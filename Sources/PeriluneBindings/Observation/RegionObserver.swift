@@ -3,10 +3,10 @@ internal import GRDB
 internal import PeriluneRecords
 internal import Synchronization
 
-/// Notices transactions that may have changed what an observation has read, whoever wrote.
+/// Notices transactions of any writer that may have changed what an observation has read.
 ///
-/// GRDB tells which tables a statement is about to change, and of one row that it changes; whether anything was changed at all
-/// SQLite's count of changes tells, also where rows are not told of one by one: in tables without row ids, or by REPLACE.
+/// GRDB reports which tables a statement is about to change, and one row that it changes; whether anything was changed at all
+/// shows in SQLite's count of changes, also where rows are not reported one by one: in tables without row ids, or by REPLACE.
 final class RegionObserver: TransactionObserver, @unchecked Sendable {
     private struct State {
         /// What was read. Everything, as long as nothing has been.

@@ -2,7 +2,7 @@ internal import CPeriluneRows
 internal import GRDB
 internal import PeriluneLua
 
-/// Tells the observers of a connection, which calls the observers of scripts, of the ends of its transactions.
+/// Notifies the observers of a connection, and through them those of scripts, of the ends of its transactions.
 ///
 /// GRDB has it as long as scripts observe the connection. Of changes it hears only inside of savepoints that Swift has opened: the observers
 /// has a hook of its own, which knows their values.
@@ -20,7 +20,7 @@ final class TransactionRelay: TransactionObserver {
         pdb_observers_end(observers)
     }
 
-    /// Has GRDB tell a observers.
+    /// Has GRDB notify the observers of a connection.
     ///
     /// - Returns: What ``remove(_:from:)`` is given.
     static func add(_ observers: OpaquePointer, to db: Database) -> UnsafeMutableRawPointer {
@@ -29,7 +29,7 @@ final class TransactionRelay: TransactionObserver {
         return Unmanaged.passUnretained(relay).toOpaque()
     }
 
-    /// Has GRDB tell it no more, which ends the observers.
+    /// Stops the notifications of GRDB, which ends the observers.
     static func remove(_ relay: UnsafeMutableRawPointer, from db: Database) {
         db.remove(transactionObserver: Unmanaged<TransactionRelay>.fromOpaque(relay).takeUnretainedValue())
     }

@@ -64,7 +64,7 @@ final class ValueObserver {
         end()
     }
 
-    /// Sets who is told when what was read may have changed; tells it at once, so that there is a first value, unless that is
+    /// Sets the function that is called when what was read may have changed; calls it at once, for the first value, unless that is
     /// known already.
     func listen(knowsFirst: Bool = false, _ body: @escaping @Sendable () -> Void) {
         listener.set(body)
@@ -76,7 +76,7 @@ final class ValueObserver {
         listener.signal()
     }
 
-    /// Tells nothing for some time, and then that what was read may have changed: for reading that has failed.
+    /// Signals nothing for some time, and then that what was read may have changed: for reads that have failed.
     func pause(seconds: Double, _ timers: LoopTimers) {
         endOfPause.map { $0.timers.remove($0.id) }
         listener.pause()

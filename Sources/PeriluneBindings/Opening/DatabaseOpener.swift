@@ -11,7 +11,7 @@ final class DatabaseOpener {
     /// Whose clock the databases see.
     private let environment: ScriptEnvironment
     private var openCount = 0
-    /// To Lua a database is a few bytes: after so many have been opened, those that were dropped are looked for and closed.
+    /// To Lua a database is a few bytes: after this number have been opened, dropped ones are looked for and closed.
     private static let opensPerCollection = 64
 
     init(allowsFiles: Bool, isPreview: Bool = false, environment: ScriptEnvironment) {

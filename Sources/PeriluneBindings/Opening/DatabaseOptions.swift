@@ -72,12 +72,12 @@ struct DatabaseOptions {
     }
 }
 
-/// What is told of each statement: to a script, by its option `trace`.
+/// The trace function of a script, from its option `trace`.
 struct Trace {
     private let callback: LuaFunction
     private let identity: LuaStateIdentity
     private weak var state: LuaState?
-    /// That of the tables which tell of a statement: as text, they are its SQL.
+    /// The metatable of the tables that describe a statement: as text, they are its SQL.
     private let metatable: LuaTable
     private var showsDuration = false
     private var showsValues = false

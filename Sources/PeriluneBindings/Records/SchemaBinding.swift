@@ -17,7 +17,7 @@ enum SchemaBinding {
         }
     }
 
-    /// The table of a name, as it is now.
+    /// The current table of a name.
     ///
     /// - Throws: ``RequestError`` of kind `unknown_table`.
     static func table(_ name: String, of handle: DatabaseHandle) throws -> TableSchema {

@@ -50,7 +50,7 @@ struct AutomationService: Sendable {
         if isReplaced.load(ordering: .acquiring), let database { throw Self.replaced(database) }
     }
 
-    /// What SQLite would not notice: it goes on with the former file, which nobody sees any more.
+    /// SQLite would not notice this: it keeps using the previous file, which has no name any more.
     private static func replaced(_ database: String) -> LuaError {
         var error = LuaError(.host, "\(database) was removed or replaced while its automations ran; start them again")
         error.fields["kind"] = .string("io")
@@ -79,7 +79,7 @@ struct AutomationService: Sendable {
     }
 }
 
-/// Tells the file at a path from another one that is put in its place.
+/// Identifies the file at a path, as distinct from a file that replaces it.
 private struct FilePlace: Equatable {
     let device: dev_t
     let number: ino_t
@@ -91,7 +91,7 @@ private struct FilePlace: Equatable {
     }
 }
 
-/// Tells a file from what it was before.
+/// Identifies the contents of a file at one time.
 private struct FileVersion: Equatable {
     let size: UInt64
     let modified: Date

@@ -21,7 +21,7 @@ struct CommandContext {
 
     /// The context that an option names; else that of the process.
     ///
-    /// - Throws: ``CommandFailure`` if it cannot be told.
+    /// - Throws: ``CommandFailure`` if it is invalid.
     init(_ option: ContextOption?) throws {
         isByOption = option != nil
         do {

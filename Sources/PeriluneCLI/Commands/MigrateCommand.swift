@@ -79,7 +79,7 @@ struct MigrateCommand: AsyncParsableCommand, DatabaseCommand {
         if preview, let format, format != .json { throw ValidationError("--preview is written as text, or with --format json") }
     }
 
-    /// Not in ``validate()``: an option that is misspelt is told first.
+    /// Not in ``validate()``: a misspelt option is reported first.
     private func requireDatabase() throws -> String {
         if let path = database.path { return path }
         let isFile = database.database == nil && DatabaseFile.isFile(folder)

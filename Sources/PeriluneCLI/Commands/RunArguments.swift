@@ -44,7 +44,7 @@ enum RunArguments {
         return nil
     }
 
-    /// How many arguments a long option takes up, itself included; `nil` if it is none.
+    /// How many arguments a long option takes up, itself included; `nil` if it is not a long option.
     private static func optionLength(_ arguments: [String], at index: Int) -> Int? {
         let argument = arguments[index]
         if flags.contains(argument) { return 1 }

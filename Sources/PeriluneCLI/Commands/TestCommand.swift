@@ -157,7 +157,7 @@ struct TestCommand: AsyncParsableCommand {
     func run() async throws {
         let session = try TestSession(makeRequest(), colors: common.outputColors)
         let status = try await session.run()
-        // Where a report could not be written that is told already.
+        // A report that could not be written was reported already.
         if status == 0 { try StandardStreams.flush() }
         if status != 0 { throw ExitCode(status) }
     }

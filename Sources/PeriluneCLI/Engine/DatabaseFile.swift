@@ -5,7 +5,7 @@ internal import PeriluneRecords
 
 /// The file of a database.
 enum DatabaseFile {
-    /// Whether there is a file at a path that is no folder.
+    /// Whether a file, not a folder, exists at a path.
     static func isFile(_ path: String) -> Bool {
         var information = stat()
         return stat(path, &information) == 0 && information.st_mode & S_IFMT == S_IFREG

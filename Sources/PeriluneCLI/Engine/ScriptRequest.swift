@@ -26,7 +26,7 @@ struct ScriptRequest: Sendable {
     var arguments: [[UInt8]] = []
     /// `nil` means a private database in memory.
     var database: String?
-    /// Whether a database that is not there is made, and that is told; else it is an error.
+    /// Whether a missing database is created, with a note; otherwise it is an error.
     var makesDatabase = true
     var isReadonly = false
     var isSandboxed = false
@@ -37,7 +37,7 @@ struct ScriptRequest: Sendable {
     var trace = TraceRequest()
     /// `nil` means that the script runs on the database itself, or on a copy without a report.
     var preview: PreviewRequest?
-    /// Whether it runs on a private copy that nobody looks at afterwards.
+    /// Whether it runs on a private copy that is discarded.
     var usesCopy = false
     /// What is done with the host instead of running the sources.
     var task: (@Sendable (ScriptHost) async throws -> Void)?

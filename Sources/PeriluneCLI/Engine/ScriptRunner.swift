@@ -52,7 +52,7 @@ struct ScriptRunner {
         return ending.status
     }
 
-    /// Tells of a database that is not there, and that the script gets an empty one; where it does not, fails.
+    /// Notes that a missing database was created, or is empty; fails if neither is allowed.
     private func checkDatabase() throws {
         guard let path = request.database, DatabaseFile.isMissing(path) else { return }
         if request.isReadonly || !request.makesDatabase {

@@ -15,7 +15,7 @@ struct TraceRequest: Sendable {
     /// `nil`: statements are not written.
     var detail: TraceDetail?
     var showsValues = false
-    /// From which time on statements are told at the end, with their plans.
+    /// The duration from which statements are listed at the end, with their query plans.
     var slow: Duration?
 
     var isEmpty: Bool { detail == nil && slow == nil }
@@ -36,7 +36,7 @@ final class TraceWriter: Sendable {
     private let lock = NSLock()
     /// Guarded by the lock.
     private nonisolated(unsafe) var slowStatements: [String: SlowStatement] = [:]
-    /// Of so many different statements.
+    /// The number of different statements that are listed.
     private static let slowStatementLimit = 50
 
     init(request: TraceRequest, colors: Colors) {

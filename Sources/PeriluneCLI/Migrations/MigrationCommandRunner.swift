@@ -43,7 +43,7 @@ struct MigrationCommandRunner {
         names.count == 1 ? "1 migration is" : "\(names.count) migrations are"
     }
 
-    /// Tells which migrations are not what has run.
+    /// Notes which migrations were edited after being applied.
     private func noteEdited(_ status: ScriptMigrations.Status) {
         guard !status.edited.isEmpty else { return }
         note(
@@ -109,7 +109,7 @@ struct MigrationCommandRunner {
         return ExitStatus.success
     }
 
-    /// Refuses a target that is none, before a copy is made for nothing.
+    /// Rejects an unknown target before copying the database.
     func check(_ status: ScriptMigrations.Status) throws {
         guard let target = request.target, !status.names.contains(target) else { return }
         var report = ErrorReport("unknown migration \(target) in \(request.folder)", kind: "usage")
@@ -135,7 +135,7 @@ struct MigrationCommandRunner {
         let applied = Mutex<[(name: String, seconds: Double)]>([])
         let result = await session.migrate { name, seconds in applied.withLock { $0.append((name, seconds)) } }
         let done = applied.withLock { $0 }
-        // Nobody wants the empty file of a path that was mistyped, or of migrations that fail.
+        // An empty file of a mistyped path, or of failed migrations, is of no use.
         if isNew, done.isEmpty { DatabaseFile.remove(request.database) }
         if isNew, !done.isEmpty { note("created the database \(request.database)") }
         if !done.isEmpty {

@@ -23,7 +23,7 @@ struct MigrationSession {
         }
     }
 
-    /// Uses a host that there is, configured as ``configuration(_:)`` says.
+    /// Uses an existing host, configured as ``configuration(_:)`` says.
     init(request: MigrationRequest, texts: SourceTexts, host: ScriptHost) async {
         self.request = request
         self.texts = texts

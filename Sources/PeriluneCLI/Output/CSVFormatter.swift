@@ -1,6 +1,6 @@
 /// CSV by RFC 4180: a header, CRLF after each line, fields quoted where needed.
 ///
-/// NULL is an empty field, the empty text is `""`; text is written byte by byte as it is stored, blobs as `x'00ff'`, booleans
+/// NULL is an empty field, the empty text is `""`; text is written byte by byte as stored, blobs as `x'00ff'`, booleans
 /// as SQLite stores them, 0 and 1, so that they can be imported again.
 struct CSVFormatter: ResultFormatter {
     private let columns: [String]

@@ -6,7 +6,7 @@ enum ColorChoice: String, CaseIterable, ExpressibleByArgument, Sendable {
     case auto, always, never
 }
 
-/// Writes text in colors, or as it is.
+/// Writes text in colors, or plain.
 struct Colors: Equatable, Sendable {
     let isOn: Bool
 

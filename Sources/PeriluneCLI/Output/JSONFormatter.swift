@@ -89,7 +89,7 @@ struct JSONRowWriter {
     }
 
     static func unique(_ names: [String]) -> [String] {
-        // A name as it is wins over one made here: a, a, a_2 become a, a_3, a_2.
+        // An original name wins over one made here: a, a, a_2 become a, a_3, a_2.
         var taken = Set(names)
         var seen: Set<String> = []
         return names.map { name in

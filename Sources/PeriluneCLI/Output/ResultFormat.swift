@@ -2,7 +2,7 @@
 enum ResultFormat: String, CaseIterable, Sendable {
     case table, csv, json, jsonl, markdown, line
 
-    /// What is chosen when nobody chooses: a table for people, lines of JSON for programs.
+    /// The default: a table for people, lines of JSON for programs.
     static func standard(isTerminal: Bool) -> ResultFormat {
         isTerminal ? .table : .jsonl
     }

@@ -48,7 +48,7 @@ extension MigrationCommandRunner {
         } catch {
             throw CommandFailure(ErrorReport("the changes cannot be shown: \(error)", kind: "host"))
         }
-        // Which migrations have run is told anyway.
+        // Which migrations were applied is reported anyway.
         report.tables.removeAll { Self.bookkeeping.contains($0.name) }
         report.schema.removeAll { Self.bookkeeping.contains($0.table) }
         switch format {

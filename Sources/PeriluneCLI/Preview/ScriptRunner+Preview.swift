@@ -25,7 +25,7 @@ extension ScriptRunner {
         return request.isChecking && report.hasChanges ? ExitStatus.pending : ExitStatus.success
     }
 
-    /// Runs the scripts on a copy of the database that nobody looks at afterwards.
+    /// Runs the scripts on a copy of the database that is discarded.
     func runOnCopy(_ scripts: [Script], _ texts: SourceTexts) async throws -> Int32 {
         let preview = try await openPreview(PreviewRequest(), nil)
         let ending = await run(scripts, on: preview.host, texts)

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneScenarios
 
-/// Remembers which scenarios of a folder have failed last, for `--failed`: in the user's cache, since it concerns nobody else.
+/// Remembers which scenarios of a folder have failed last, for `--failed`: in the user's cache, since it concerns only this user.
 struct LastFailures {
     private let file: URL
 
@@ -36,7 +36,7 @@ struct LastFailures {
         for result in summary.results where result.outcome != .interrupted && result.outcome != .notRun {
             if result.outcome.isSuccess { failed.remove(result.scenario.id) } else { failed.insert(result.scenario.id) }
         }
-        // A cache that cannot be written is none.
+        // Failing to write the cache is not an error.
         try? FileManager.default.createDirectory(at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
         try? JSONEncoder().encode(failed.sorted()).write(to: file, options: .atomic)
     }

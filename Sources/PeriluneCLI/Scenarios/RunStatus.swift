@@ -44,7 +44,7 @@ final class RunStatus: Sendable {
     }
 }
 
-/// Shows what is running when the signal USR1 comes, or when somebody presses `t`.
+/// Shows what is running when the signal USR1 comes, or when the key `t` is pressed.
 final class StatusRequests {
     private let source: any DispatchSourceSignal
     private let keys: TerminalKeys?
@@ -65,13 +65,13 @@ final class StatusRequests {
 
 /// Reads single keys from the terminal, until the process ends.
 private final class TerminalKeys: Sendable {
-    /// What the terminal was set to before, for the end of the process. Written once, before `atexit` is told.
+    /// What the terminal was set to before, for the end of the process. Written once, before `atexit` is called.
     ///
     /// In memory of its own: for a static property that begins as `termios()`, Swift 6.3 reserves the sum of the fields, 57 bytes,
     /// without the three between them that C has, and `tcgetattr` writes 60.
     private nonisolated(unsafe) static let former = UnsafeMutablePointer<termios>.allocate(capacity: 1)
 
-    /// `nil` if standard input is no terminal, or belongs to another job.
+    /// `nil` if standard input is not a terminal, or belongs to another job.
     init?(_ press: @escaping @Sendable (UInt8) -> Void) {
         guard StandardStreams.isInputTerminal, tcgetpgrp(STDIN_FILENO) == getpgrp(), tcgetattr(STDIN_FILENO, Self.former) == 0
         else { return nil }

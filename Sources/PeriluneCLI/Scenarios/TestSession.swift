@@ -129,7 +129,7 @@ struct TestSession {
         return status == ExitStatus.success && !failures.isEmpty ? ExitStatus.runnerFault : status
     }
 
-    /// What whoever finds no scenarios may have overlooked.
+    /// Help for a run that finds no scenarios.
     private func helpForNone() -> String {
         let paths = request.options.paths.map { "`\($0.path)`" }.joined(separator: ", ")
         let others = request.options.paths.flatMap { ScenarioFiles.othersInFolder($0.path) }

@@ -2,7 +2,7 @@
 ///
 /// The type that is asked for decides: an empty table is an empty list, an empty dictionary or a structure whose fields are
 /// all optional. Tables are read without metamethods. A list has the keys 1, 2, 3, ... and no others. Conversions lose
-/// nothing: 1.5 is no integer, "1" no number, and a number that does not fit is an error.
+/// nothing: 1.5 is not an integer, "1" not a number, and a number that does not fit is an error.
 ///
 /// ```swift
 /// let order = try LuaDecoder().decode(Order.self, from: value)
@@ -120,7 +120,7 @@ private struct ValueDecoder: Decoder {
         Bytes(string.bytes)
     }
 
-    /// What is no table and has its own conversion; `nil` for other types.
+    /// The value of types other than tables with their own conversion; `nil` for other types.
     private func leaf(_ type: any Decodable.Type) throws -> Any? {
         switch type {
         case is Float.Type: return try float()

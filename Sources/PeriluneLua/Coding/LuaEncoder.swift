@@ -11,7 +11,7 @@ internal import CPeriluneShim
 /// let value = try state.encode(Order(id: 1, lines: ["tea"]))
 /// ```
 public struct LuaEncoder {
-    /// The metatable of tables that are made of arrays, by which scripts can tell an empty list from a record without
+    /// The metatable of tables that are made of arrays, by which scripts can distinguish an empty list from a record without
     /// fields. `nil`, the default: none.
     public var arrayMetatable: LuaTable?
     /// What types find in `Encoder.userInfo`.
@@ -200,7 +200,7 @@ private struct NodeEncoder: Encoder {
     }
 
     func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
-        // A type that asks for containers of two kinds is told when it encodes into the second.
+        // A type that asks for containers of two kinds fails when it encodes into the second.
         _ = node.becomeFields()
         return KeyedEncodingContainer(KeyedEncoding<Key>(encoder: self))
     }
@@ -231,7 +231,7 @@ private struct NodeEncoder: Encoder {
         try value.encode(to: encoder)
     }
 
-    /// What is no table; `nil` for the rest.
+    /// The value of types other than tables; `nil` for the rest.
     private func leaf<Value: Encodable>(_ value: Value) throws -> LuaValue? {
         switch value {
         case let value as Bool: .boolean(value)

@@ -51,7 +51,7 @@ public struct LuaError: Error {
     public var line: Int?
     /// Lua's traceback at the point of failure.
     public var traceback: String?
-    /// The fields of an error object, `kind` and `message` among them; those that are no plain values are left out.
+    /// The fields of an error object, `kind` and `message` among them; those that are not plain values are left out.
     public var fields: [String: LuaScalar] = [:]
     /// The error that a Swift function threw.
     public var underlying: (any Error)?
@@ -100,7 +100,7 @@ extension LuaError: CustomStringConvertible {
     }
 }
 
-/// An error that tells scripts more than a message.
+/// An error that gives scripts more than a message.
 ///
 /// When a Swift function called by a script throws an error of such a type, the script sees an error object with this
 /// kind and these fields.

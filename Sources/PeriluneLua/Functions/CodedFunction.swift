@@ -26,7 +26,7 @@ extension LuaState {
     /// Makes a function of Lua out of an asynchronous Swift closure whose parameters are decoded and whose result is encoded.
     ///
     /// The closure runs in a task of its own. When the run is cancelled or its time is over, the script ends at once: the task
-    /// is cancelled, and nobody waits for it.
+    /// is cancelled, and nothing waits for it.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeCodedAsyncFunction<each Argument: Decodable & Sendable, Result: Encodable & Sendable>(

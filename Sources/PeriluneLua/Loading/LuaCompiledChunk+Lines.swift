@@ -7,7 +7,7 @@ extension LuaCompiledChunk {
     }
 }
 
-/// Reads bytecode of Lua 5.4 as far as it tells lines.
+/// Reads the line information in bytecode of Lua 5.4.
 ///
 /// - SeeAlso: `ldump.c` and `lundump.c`, which write and read it, and `luaG_getfuncline` in `ldebug.c`.
 private struct BytecodeReader {

@@ -32,6 +32,6 @@ public struct LuaLibraries: OptionSet, Sendable {
 
     /// What can do no harm outside the state. The default.
     public static let sandboxed: LuaLibraries = [.base, .coroutine, .table, .string, .math, .utf8]
-    /// What somebody who runs a script from the command line expects.
+    /// What users who run a script from the command line expect.
     public static let trusted: LuaLibraries = [.sandboxed, .io, .os, .files]
 }

@@ -17,7 +17,7 @@ public struct LuaLimits: Sendable, Equatable {
     /// Whether a run can be cancelled in the middle of a loop even if there is no other limit.
     public var isCancellable: Bool
 
-    /// Makes limits; the default is none.
+    /// Makes limits; by default, no limits.
     public init(
         memoryInBytes: Int? = nil, time: Duration? = nil, instructions: Int? = nil, isCancellable: Bool = false
     ) {

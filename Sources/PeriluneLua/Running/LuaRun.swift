@@ -140,7 +140,7 @@ extension LuaCore {
         depth -= 1
     }
 
-    /// Begins a run that nothing can suspend. Those that wait meanwhile are none of its business.
+    /// Begins a run that nothing can suspend. It ignores runs that are waiting.
     func beginPlainRun() {
         if hasSuspendableRuns { plua_clear_cancel_reason(context) }
         limits.start(context)

@@ -72,7 +72,7 @@ public final class LuaThread: SerialExecutor, @unchecked Sendable {
         case notice(@Sendable () -> Void)
     }
 
-    /// A closure that somebody waits for.
+    /// A closure with a waiter.
     private final class Closure {
         private var body: (() -> Void)?
         private let semaphore = UnsafeMutablePointer<sem_t>.allocate(capacity: 1)

@@ -24,7 +24,7 @@ extension LuaCore {
     /// in the order in which their closures were called.
     ///
     /// - Parameters:
-    ///   - didEnd: Is called once, as soon as it is known that the wait is over: before whoever waits goes on.
+    ///   - didEnd: Called once, as soon as it is known that the wait is over, before the waiter continues.
     ///   - begin: Is given the closure, and sees to it that it is called; returns what takes that back.
     nonisolated(nonsending) package func waiting(
         didEnd: @escaping @Sendable () -> Void, until begin: (_ resume: @escaping @Sendable () -> Void) -> () -> Void
@@ -62,7 +62,7 @@ extension LuaCore {
 /// The run may wait no longer.
 private struct TimeIsOver: Error {}
 
-/// What an operation comes to: the first to tell is believed.
+/// The outcome of an operation: the first one counts.
 private final class Outcome<Value: Sendable>: Sendable {
     private enum State {
         case open
@@ -73,7 +73,7 @@ private final class Outcome<Value: Sendable>: Sendable {
     private let state = Mutex<State>(.open)
     private let didEnd: (@Sendable () -> Void)?
 
-    /// - Parameter didEnd: Called once, before whoever waits goes on.
+    /// - Parameter didEnd: Called once, before the waiter continues.
     init(didEnd: (@Sendable () -> Void)? = nil) {
         self.didEnd = didEnd
     }

@@ -131,7 +131,7 @@ package final class LuaCore: @unchecked Sendable {
         let status = operation(L)
         guard status == LUA_OK else { throw takeError(status: status) }
         let results = takingResults()
-        // It may have come too late for the script to notice, but whoever has ended the run wants to be told.
+        // It may have come too late for the script to notice, but the code that ended the run expects the error.
         if depth == 1, limits.isLimited { _ = plua_poll(context) }
         if depth == 1, cancelReason != .none { throw limits.error(for: cancelReason, exitStatus: exitStatus) }
         return results
@@ -284,7 +284,7 @@ package final class LuaCore: @unchecked Sendable {
         var result: [String: LuaScalar] = [:]
         let table = lua_absindex(L, index)
         lua_pushnil(L)
-        // A raw iteration over a table that nobody changes meanwhile: lua_next cannot raise.
+        // A raw iteration over a table that does not change meanwhile: lua_next cannot raise.
         while lua_next(L, table) != 0 {
             if lua_type(L, -2) == LUA_TSTRING, let key = string(at: -2) {
                 result[key.description] = scalar(at: -1)

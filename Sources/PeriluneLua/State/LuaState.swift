@@ -128,7 +128,7 @@ public final class LuaState {
         }
     }
 
-    /// Makes an empty table, with room for so many elements and fields.
+    /// Makes an empty table, with room for these numbers of elements and fields.
     ///
     /// - Throws: ``LuaError`` with code `memory` if there is not enough memory.
     public func makeTable(arrayCount: Int = 0, fieldCount: Int = 0) throws(LuaError) -> LuaTable {

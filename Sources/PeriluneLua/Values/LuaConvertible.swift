@@ -1,11 +1,11 @@
 /// A Swift type with a counterpart in Lua.
 ///
 /// Conversions lose nothing: a float becomes an integer only if it is one, a number does not fit into a smaller type by
-/// being cut, a string is no number.
+/// being cut, a string is not a number.
 public protocol LuaConvertible {
     /// Makes a Swift value of a value of Lua.
     ///
-    /// - Throws: ``LuaError`` with code `conversion` that tells what was expected and what came.
+    /// - Throws: ``LuaError`` with code `conversion` that says what was expected and what came.
     static func fromLua(_ value: LuaValue) throws(LuaError) -> Self
 
     /// Makes a value of Lua. Tables are made in `state`.
@@ -206,7 +206,7 @@ extension Dictionary: LuaConvertible where Key == String, Value: LuaConvertible 
 }
 
 extension LuaValue {
-    /// The value as messages show it: numbers as they are, everything else by its type.
+    /// The value as messages show it: numbers themselves, everything else by its type.
     var plainDescription: String {
         switch self {
         case .integer(let integer): "\(integer)"

@@ -40,7 +40,7 @@ public final class LuaUserdataType<Value> {
     private let core: LuaCore
     /// For C that makes values of the type, which is of the package.
     package let metatable: LuaTable
-    /// Tells metatables apart without looking them up; ``metatable`` keeps it valid.
+    /// Identifies metatables without looking them up; ``metatable`` keeps it valid.
     private let metatablePointer: UnsafeRawPointer?
     private let methods: LuaTable
     private var properties: [LuaString: Property] = [:]

@@ -22,7 +22,7 @@ public struct DateError: Error, Hashable, Sendable, CustomStringConvertible {
 
         /// A text that is in no format of dates.
         public static let syntax = Code(name: .syntax)
-        /// The text `now`, which SQLite reads as the time of the statement, and which is no stored date.
+        /// The text `now`, which SQLite reads as the time of the statement, and which is not a stored date.
         public static let now = Code(name: .now)
         /// A time of day, or parts without a year, where a date is needed.
         public static let missingDate = Code(name: .missingDate)

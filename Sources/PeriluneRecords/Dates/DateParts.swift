@@ -1,4 +1,4 @@
-/// The parts of a date or of a time of day, as far as they are known, and the format they are stored in.
+/// The parts of a date or of a time of day, if known, and the format they are stored in.
 ///
 /// Unlike a ``DateTime`` it keeps what a column says: a birthday stays a day, an opening hour stays a time.
 /// The parts are always ones that calendar and clock have, and there is a year if there is a month or a day.

@@ -52,7 +52,7 @@ extension DateTime: CustomStringConvertible {
     /// fraction digits (those after the sixth are cut off) and `Z`, `+HH:MM` or `-HH:MM` at the end; or a number, which
     /// in a text is always a Julian day. Without a zone it is UTC.
     ///
-    /// - Throws: ``DateError`` if the text is none of these, is a time of day or `now`, or a part is out of range.
+    /// - Throws: ``DateError`` if the text has another form, is a time of day or `now`, or a part is out of range.
     ///   Unlike SQLite, it does not take 30 February for 2 March, nor the hour 24.
     public init(parsing text: some StringProtocol) throws {
         try self.init(parsing: text.utf8)

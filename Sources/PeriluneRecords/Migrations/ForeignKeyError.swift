@@ -14,7 +14,7 @@ package struct ForeignKeyError: Error {
     /// Whether there are more.
     package let hasMore: Bool
 
-    /// More would help nobody.
+    /// More would not help.
     private static let longestList = 100
 
     /// Checks all foreign keys of a database.

@@ -18,7 +18,7 @@ package struct MigrationList {
 
     /// What may be done about a run, beyond what ``migrate(_:upTo:run:)`` does by itself.
     package struct Run {
-        /// Is told of each migration that was committed, and how long it took. What it throws ends the run.
+        /// Called for each migration that was committed, with its duration. What it throws ends the run.
         package var didApply: (String, Duration) throws -> Void = { _, _ in }
         /// Runs the check of foreign keys that a migration defers: on large files it takes long.
         package var checking: (Database, @escaping () throws -> Void) throws -> Void = { _, check in try check() }
@@ -58,7 +58,7 @@ package struct MigrationList {
         let box = Box(run)
         defer { run = box.run }
         let migrator = try makeMigrator(checksForeignKeys: foreignKeysAreEnforced(by: writer), box)
-        // Each time somebody else has applied one, so that this ends.
+        // Each time another process has applied one, so that this ends.
         while try isOvertaken(migrator, writer, target) {}
         try box.run.finish()
     }
@@ -94,7 +94,7 @@ package struct MigrationList {
     }
 
     private func makeMigrator(checksForeignKeys: Bool, _ box: Box) -> DatabaseMigrator {
-        // GRDB's own deferred check tells of one violation only.
+        // GRDB's own deferred check reports only one violation.
         var migrator = DatabaseMigrator().disablingDeferredForeignKeyChecks()
         for migration in migrations {
             let body = Body(migration: migration, checksForeignKeys: checksForeignKeys, box: box)

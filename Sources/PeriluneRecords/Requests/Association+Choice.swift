@@ -11,7 +11,7 @@ extension Association {
     /// Whether the keys allow several rows, of which one is meant.
     var choosesFirst: Bool { !isPlural && !columnsOfChoice.isEmpty }
 
-    /// The columns that tell the rows from one another.
+    /// The columns that identify the rows.
     var columnsOfChoice: [ChoiceColumn] {
         hops.enumerated().flatMap { index, hop in isToOne(at: index) ? [] : hop.rowKey.map { (index, $0) } }
     }

@@ -1,6 +1,6 @@
 /// Which keys of rows are equal, as SQLite compares the columns of an association.
 extension Association {
-    /// What equal keys have in common, so that they can be told without SQLite.
+    /// What equal keys have in common, so that they can be compared without SQLite.
     package enum KeyForm: String, Sendable {
         /// Texts that look like numbers are these numbers.
         case number
@@ -8,11 +8,11 @@ extension Association {
         case text
         /// Texts whose ASCII letters differ by case are equal; those that differ by spaces at the end.
         case textNoCase, textTrimmed
-        /// Values as they are.
+        /// The values themselves.
         case same
     }
 
-    /// Those of the columns, or `nil` if only SQLite can tell which keys are equal.
+    /// Those of the columns, or `nil` if only SQLite can decide which keys are equal.
     package var keyForms: [KeyForm]? {
         let forms = hops[0].columns.indices.map { index in
             let pair = hops[0].columns[index]
@@ -53,7 +53,7 @@ extension Association {
             && hops[0].table.type(ofColumn: pair.to).affinity == target
     }
 
-    /// For columns of the origin that are declared BLOB: their values are no texts.
+    /// For columns of the origin that are declared BLOB: their values are not text.
     package var blobColumns: [Bool] {
         hops[0].columns.map { origin.type(ofColumn: $0.from).content == .blob }
     }

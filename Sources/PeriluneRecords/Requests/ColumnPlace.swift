@@ -8,9 +8,9 @@ enum ColumnPlace: Sendable {
     case association(AssociationIdentity)
 }
 
-/// What tells the rows of an association from other rows of their table: the same for all that is derived from it, but for the name.
+/// What distinguishes the rows of an association from other rows of their table: the same for all that is derived from it, but for the name.
 package final class AssociationIdentity: Sendable {
-    /// A number of the caller; 0 for an association whose columns are not told from others of the table.
+    /// A number of the caller; 0 for an association whose columns are not distinguished from others of the table.
     let number: Int
     let name: String
 

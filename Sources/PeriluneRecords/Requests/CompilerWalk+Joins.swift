@@ -97,7 +97,7 @@ extension CompilerWalk {
         tokens.add(.note, (source.alias ?? "").utf8)
     }
 
-    /// A table that only requests have is made anew for each of them: it is told by what it looks like.
+    /// A table that only requests have is made anew for each of them: it is identified by its columns.
     private mutating func noteRequestTable(_ table: TableSchema) {
         guard table.kind == .request else {
             withUnsafeBytes(of: table.id) { tokens.add(.note, $0) }
@@ -123,7 +123,7 @@ extension CompilerWalk {
         }
     }
 
-    /// Whether an optional association must be joined as a whole: a row on the way, without the rest, is no associated row.
+    /// Whether an optional association must be joined as a whole: a row on the way, without the rest, is not an associated row.
     private func isGroup(_ node: JoinNode) -> Bool {
         if node.join.isRequired { return false }
         if node.hops.contains(where: { hop in hop.children.contains { $0.join.isRequired } }) { return true }
@@ -202,7 +202,7 @@ extension CompilerWalk {
         tokens.add(.close)
     }
 
-    /// What tells the rows of an association from one another, as columns of the result.
+    /// What identifies the rows of an association, as columns of the result.
     mutating func columnsOfChoice(of reach: Reach, _ frame: Frame) {
         list(reach.association.columnsOfChoice) { walk, column in walk.column(column.position, of: frame.reach[column.hop]) }
     }
@@ -222,7 +222,7 @@ extension CompilerWalk {
         }
     }
 
-    /// A column of the table that a hop leads to, as it is compared with that of the table before.
+    /// A column of the table that a hop leads to, in the form in which it is compared with that of the table before.
     mutating func keyColumn(_ index: Int, of hop: Association.Hop, _ number: Int) {
         column(hop.columns[index].to, of: number)
         guard let collation = hop.collations[index] else { return }

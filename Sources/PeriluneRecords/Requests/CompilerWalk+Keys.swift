@@ -1,4 +1,4 @@
-/// The keys of rows for which associated rows are fetched, as a table that is joined. The number of the key tells which row an
+/// The keys of rows for which associated rows are fetched, as a table that is joined. The number of the key shows which row an
 /// associated row belongs to. Its columns are named so that SQL text of a script never means them.
 extension CompilerWalk {
     mutating func joinKeys(_ reach: Reach, _ number: Int) {

@@ -14,7 +14,7 @@ extension CompilerWalk {
         case key
         /// The key of its table, and values, by names of their own.
         case keyAndValues([Expression])
-        /// What tells the rows of an association from one another.
+        /// What identifies the rows of an association.
         case columnsOfChoice
 
         var isColumns: Bool { if case .columns = self { true } else { false } }

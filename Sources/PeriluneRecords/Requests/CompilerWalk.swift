@@ -46,7 +46,7 @@ struct CompilerWalk {
 
     struct PlacedSource {
         let source: RequestSource
-        /// The table as it is in the schema that is compiled for.
+        /// The table in the schema that is compiled for.
         let table: TableSchema
         /// Whether it is written to: then it is called by its own name, whatever its alias.
         let isTarget: Bool

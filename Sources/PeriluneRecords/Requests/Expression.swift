@@ -199,7 +199,7 @@ extension Expression {
         Expression(.excluded(table, column), .excluded)
     }
 
-    /// A column of a table as it is found in a request: that of the request's own table, or of the only joined one of that table, or
+    /// How a column of a table is found in a request: that of the request's own table, or of the only joined one of that table, or
     /// else of a request around it. With an alias: of the source that has it.
     package static func column(_ position: Int, of table: TableSchema, alias: String? = nil) -> Expression {
         Expression(.column(table, position, alias.map { .alias($0) } ?? .nearest))

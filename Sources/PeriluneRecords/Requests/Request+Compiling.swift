@@ -32,7 +32,7 @@ extension Request {
         return compiled
     }
 
-    /// Raises where a column may mean several sources. What is missing so far is no mistake yet.
+    /// Raises where a column may mean several sources. What is missing so far is not yet an error.
     package func checkMeaning(by compiler: RequestCompiler) throws {
         guard !parts.values.joins.isEmpty || !parts.values.tableJoins.isEmpty || expressions.contains(where: { $0.traits.contains(.request) }) else { return }
         var walk = CompilerWalk(compiler)

@@ -169,7 +169,7 @@ extension Expression {
         return traits.contains(.boolean) ? .condition : .none
     }
 
-    /// What a result column is called if nobody names it.
+    /// The name of a result column without an alias.
     var defaultName: String? {
         if case .aggregate(let aggregate) = unbound.kind { aggregate.defaultName } else { nil }
     }

@@ -14,7 +14,7 @@
 ///   `Request+Compound.swift`; associations: `Request+Associations.swift`.
 /// - Compiling: `compiled(by:as:)` with a ``RequestForm`` (`.rows`, `.first`, `.count`, `.exists`, `.aggregate`),
 ///   `compiledUpdate`, `compiledDelete`, `inlineSQL` of expressions.
-/// - Everything throws ``RequestError``, whose message is to be shown as it is.
+/// - Everything throws ``RequestError``, whose message is meant for users.
 ///
 /// `@unchecked Sendable`: immutable but for `memo`, which is reached under a lock.
 package final class Request: @unchecked Sendable {
@@ -100,7 +100,7 @@ package final class Request: @unchecked Sendable {
         Request(source: source, filter: filter, limit: limit, offset: offset, parts: parts)
     }
 
-    /// At most so many rows, after leaving out some.
+    /// At most `limit` rows, after skipping some.
     package func limit(_ limit: Int64?, offset: Int64 = 0) throws -> Request {
         guard limit ?? 0 >= 0 else { throw RequestError.argument("a limit cannot be negative: \(limit!)") }
         guard offset >= 0 else { throw RequestError.argument("an offset cannot be negative: \(offset)") }

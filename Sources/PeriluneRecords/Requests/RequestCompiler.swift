@@ -17,7 +17,7 @@ package struct RequestCompiler {
         self.findTable = findTable
     }
 
-    /// The table as it is in this schema.
+    /// The table in this schema.
     func current(_ table: TableSchema) throws -> TableSchema {
         if table.kind == .request { return table }
         if let known = try schema.knownTable(table.name) ?? findTable(table.name) { return known }

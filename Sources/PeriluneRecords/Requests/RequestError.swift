@@ -1,4 +1,4 @@
-/// A mistake in a request, told when the request is built or compiled, in words for the author of a script.
+/// A mistake in a request, reported when the request is built or compiled, in words for the author of a script.
 package struct RequestError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What to decide by: `argument`, `unknown_column`, `unknown_table`, `ambiguous`, ...
     package let kind: String

@@ -27,7 +27,7 @@ struct RowLayout {
         }
     }
 
-    /// What tells to which row a fetched one belongs.
+    /// What shows to which row a fetched one belongs.
     private mutating func addKey(_ reach: Reach, _ number: Int, _ walk: CompilerWalk) throws {
         guard !reach.numbersKeys else {
             numbersKeys = true

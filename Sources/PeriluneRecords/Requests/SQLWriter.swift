@@ -34,7 +34,7 @@ struct SQLWriter {
         sql.reserveCapacity(bytes.count * 4)
     }
 
-    /// An alias is used as it is. Other sources are called by their table's name, followed by a number if another source of the
+    /// An alias is used unchanged. Other sources are called by their table's name, followed by a number if another source of the
     /// same SELECT is called so, or one of a SELECT around it that is used inside.
     private static func chooseNames(_ walk: CompilerWalk) -> [String] {
         let aliases = Set(walk.sources.compactMap { $0.source.alias?.foldedName })

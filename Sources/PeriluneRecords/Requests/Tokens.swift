@@ -60,7 +60,7 @@ struct Tokens {
         case parameter
         /// The keys of prefetched rows, as JSON.
         case keys
-        /// Text as it is; a name, which is quoted; the name of a function.
+        /// Text, unchanged; a name, which is quoted; the name of a function.
         case text
         case name
         case function
@@ -70,7 +70,7 @@ struct Tokens {
         case element
         /// A column of the result is true or false.
         case boolean
-        /// What is not written, but tells one plan from another.
+        /// What is not written, but distinguishes plans.
         case note
     }
 }

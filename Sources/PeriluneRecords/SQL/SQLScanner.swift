@@ -201,7 +201,7 @@ package struct SQLToken: Equatable, Sendable {
         case parameter
         /// An operator, a parenthesis, a comma, a semicolon, a dot.
         case sign
-        /// What is no token of SQL.
+        /// Anything that is not a token of SQL.
         case flaw
     }
 

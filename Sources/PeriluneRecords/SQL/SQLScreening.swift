@@ -107,7 +107,7 @@ extension SQLScreening {
         "query_only", "writable_schema", "busy_timeout", "hard_heap_limit", "soft_heap_limit", "mmap_size",
     ]
 
-    /// What a script without files may ask and set: nothing that outlasts it, tells of files, or makes the database less safe.
+    /// What a script without files may ask and set: nothing that outlasts it, reveals files, or makes the database less safe.
     private static let harmlessPragmas = [
         "analysis_limit", "application_id", "case_sensitive_like", "collation_list", "compile_options", "data_version",
         "defer_foreign_keys", "encoding", "foreign_key_check", "foreign_key_list", "foreign_keys", "freelist_count", "function_list",

@@ -1,7 +1,7 @@
 package import GRDB
 internal import Synchronization
 
-/// The tables of a database as they are known in one generation of its schema, read when they are first asked for.
+/// The tables of a database in one generation of its schema, read when they are first asked for.
 ///
 /// When the schema may have changed, a new object takes its place. A table that has stayed as it was is the same object in
 /// both, so that requests built on it, and what has been compiled from them, stay good.
@@ -45,7 +45,7 @@ package final class DatabaseSchema: Sendable {
     package func table(_ name: String, in db: Database) throws -> TableSchema {
         if let table = try findTable(name, in: db) { return table }
         if let error = try qualifiedNameError(name, in: db) { throw error }
-        // Nobody who asks for another table means one of these.
+        // A misspelt name does not mean one of these.
         throw RequestError.unknown("table", name, among: try TableSchema.names(in: db).filter { !OwnTables.contain($0) })
     }
 

@@ -2,7 +2,7 @@
 /// with the schema.
 ///
 /// The *name* of a type is what stands before its parenthesis, without the blanks around it, in any case: that of
-/// `Boolean ( 1 )` is `BOOLEAN`. Constraints such as `NOT NULL` are no part of a type. A name is compared as a whole: `BOOLEAN
+/// `Boolean ( 1 )` is `BOOLEAN`. Constraints such as `NOT NULL` are not part of a type. A name is compared as a whole: `BOOLEAN
 /// UNSIGNED` is another one, as is `BOOLEANS`.
 package struct DeclaredType: Sendable, Equatable {
     /// What the fields of records and rows hold, beyond what SQLite stores; `nil` where they hold just that.
@@ -25,7 +25,7 @@ package struct DeclaredType: Sendable, Equatable {
         package var isNumeric: Bool { self == .integer || self == .real || self == .numeric }
     }
 
-    /// As it is declared; empty if it is not.
+    /// The text of the declaration; empty if it has none.
     package let text: String
     package let content: Content?
     package let affinity: Affinity

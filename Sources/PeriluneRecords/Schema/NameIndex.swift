@@ -56,12 +56,12 @@ struct NameIndex: Sendable {
 }
 
 extension UInt8 {
-    /// ASCII letters lower, all else as it is: the case by which SQLite compares names.
+    /// ASCII letters lower, all else unchanged: the case by which SQLite compares names.
     @inline(__always) var foldedByte: UInt8 { self &- 0x41 < 26 ? self | 0x20 : self }
 }
 
 extension String {
-    /// The name in the case by which SQLite compares: ASCII letters are lower, all others as they are.
+    /// The name in the case by which SQLite compares: ASCII letters are lower, all others unchanged.
     package var foldedName: String {
         String(decoding: utf8.map(\.foldedByte), as: UTF8.self)
     }

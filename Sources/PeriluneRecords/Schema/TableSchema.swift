@@ -7,7 +7,7 @@ package final class TableSchema: Sendable {
     package let id: UInt32
     /// `main`, `temp` or the name of an attached database; empty for a table that only a request has.
     package let databaseName: String
-    /// As it is spelled in the schema.
+    /// The spelling in the schema.
     package let name: String
     package let kind: Kind
     package let isWithoutRowID: Bool
@@ -46,7 +46,7 @@ package final class TableSchema: Sendable {
         package let generation: Generation?
         /// Left out by `*`: of virtual tables.
         package let isHidden: Bool
-        /// Upper case for those of SQLite; `nil` where SQLite does not tell it: for views and for what only requests have.
+        /// Upper case for those of SQLite; `nil` where SQLite does not report it: for views and for what only requests have.
         package let collation: String?
 
         package enum Generation: String, Sendable { case virtual, stored }

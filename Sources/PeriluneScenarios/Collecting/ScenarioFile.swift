@@ -4,7 +4,7 @@ internal import Perilune
 /// A file of scenarios with those of `support.lua` that are loaded before it.
 struct ScenarioFile: Sendable {
     struct Source: Sendable {
-        /// As it is shown.
+/// The path that is shown.
         let path: String
         let text: [UInt8]
     }
@@ -53,14 +53,14 @@ package enum ScenarioFiles {
         return files.map { ScenarioLocation(path: ScenarioLocation.path($0, in: folder), under: folder) }
     }
 
-    /// The Lua files under a folder that are none of scenarios by their names, in the order of these.
+    /// The Lua files under a folder whose names are not those of scenario files, in the order of these.
     package static func othersInFolder(_ path: String) -> [String] {
         let names = FileManager.default.enumerator(atPath: path)?.compactMap { $0 as? String } ?? []
         return names.filter { $0.hasSuffix(".lua") && !$0.hasSuffix(suffix) && !$0.hasSuffix("support.lua") }.sorted()
     }
 }
 
-/// What whoever asked for the run has to put right.
+/// A mistake in the options of the run.
 public struct ScenarioUsageError: Error, CustomStringConvertible {
     public let description: String
 

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// Where a file of scenarios is: how it is shown, what tells it apart, and which folders belong to it. The last two are the same
+/// Where a file of scenarios is: how it is shown, what identifies it, and which folders belong to it. The last two are the same
 /// however its path was typed.
 struct ScenarioLocation: Sendable, Equatable {
     /// As it was typed, from the current folder.
     let path: String
     /// The path from the folder of scenarios, with the name of that. It stands for the file in identifiers, from which seeds follow.
     let identity: String
-    /// The folder under which all scenarios are, as it is shown; empty for the current folder.
+    /// The folder under which all scenarios are, in the form that is shown; empty for the current folder.
     let root: String
     /// The folder of the project, in which migrations and scripts are: the one that the folder of scenarios is in.
     let project: String
@@ -65,7 +65,7 @@ struct ScenarioLocation: Sendable, Equatable {
         }
     }
 
-    /// The folder so many levels above one, in the manner in which that was typed.
+    /// The folder a number of levels above one, in the form in which that was typed.
     private static func ancestor(of folder: String, by levels: Int) -> String {
         var names = folder.split(separator: "/").map(String.init)
         for _ in 0..<levels {

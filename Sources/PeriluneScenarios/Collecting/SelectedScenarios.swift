@@ -7,7 +7,7 @@ public struct SelectedScenarios: Sendable {
     }
 
     var entries: [Entry] = []
-    /// What cannot be run, told as scenarios that have failed.
+    /// What cannot be run, reported as failed scenarios.
     var broken: [ScenarioResult] = []
     /// Those that were found, chosen or not.
     public private(set) var foundCount = 0
@@ -99,7 +99,7 @@ public struct SelectedScenarios: Sendable {
         }
     }
 
-    /// Two scenarios of a file cannot have one name: results could not be told apart, and neither could they be run alone. Those of
+    /// Two scenarios of a file cannot have one name: results could not be distinguished, and neither could they be run alone. Those of
     /// two folders of scenarios can: the identifier of the later one begins with its whole path then.
     private mutating func removeRepeated(_ options: ScenarioOptions) {
         var files: [String: String] = [:]

@@ -10,7 +10,7 @@ final class ScenarioDatabases: Sendable {
     private let store: TemplateStore
     private let chunks: ChunkCache
     private let options: ScenarioOptions
-    /// Takes which lines of migrations, and of modules that templates use, have run; `nil` if nobody asks.
+    /// Takes which lines of migrations, and of modules that templates use, have run; `nil` if coverage is not measured.
     private let coverage: CoverageCollector?
     /// The names of images by what asks for them: computed once in a run.
     private let names = Mutex<[String: String]>([:])
@@ -145,7 +145,7 @@ final class ScenarioDatabases: Sendable {
         if coverage != nil { state.state.coverLines() }
         try state.load(source.file)
         try state.loadFiller()
-        // The time that it takes to load its file is none of the template's.
+        // Loading the file does not count against the timeout of the template.
         if let timeout = template.timeout { state.state.limitTime(to: timeout) }
         do {
             try state.fill(template)

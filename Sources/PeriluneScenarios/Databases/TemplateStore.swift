@@ -5,7 +5,7 @@ internal import Synchronization
 
 /// The databases that scenarios begin with, each made once, when it is first needed, and named by the hash of all it is made from.
 ///
-/// Whoever comes while one is being made waits for it. What could not be made is not tried again.
+/// A request for one that is being made waits for it. A failure is not retried.
 final class TemplateStore: Sendable {
     private final class Entry: @unchecked Sendable {
         let lock = NSLock()

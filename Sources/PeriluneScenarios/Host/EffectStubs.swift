@@ -1,6 +1,6 @@
 internal import PeriluneLua
 
-/// What scripts would have done outside of the database, and what they are told instead. Used on the thread of the scenario.
+/// What scripts would have done outside of the database, and what they get instead. Used on the thread of the scenario.
 final class EffectStubs {
     /// A call of a function with effects outside.
     struct Call {

@@ -32,7 +32,7 @@ extension ScenarioHost {
         }
     }
 
-    /// The path of a script as it is found from the current folder, or beside the folder of the scenarios.
+    /// The path of a script, relative to the current folder, or beside the folder of the scenarios.
     fileprivate func find(_ path: String) throws -> String {
         guard !path.hasPrefix("/"), !FileManager.default.fileExists(atPath: path) else { return path }
         let candidate = ScenarioLocation.path(path, in: attempt.source.file.place.project)
@@ -147,7 +147,7 @@ final class ScriptRun {
         try state.globals.set("arg", .table(table))
     }
 
-    /// `os.exit(0)` is no failure.
+    /// `os.exit(0)` is not a failure.
     private func isQuiet(_ error: LuaError) -> Bool {
         guard error.code == .exit, case .integer(0) = error.fields["status"] else { return false }
         return true

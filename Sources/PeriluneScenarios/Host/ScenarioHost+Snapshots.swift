@@ -37,7 +37,7 @@ struct SnapshotFolder {
         self.mode = mode
     }
 
-    /// Removes what a run has written beside when the value was another one: nobody is to take it any more.
+    /// Removes what a run has written beside when the value was another one: it must not be accepted any more.
     func removeOutdated(_ text: LuaString, named name: String) throws {
         let path = try path(name)
         guard mode != .none, FileManager.default.fileExists(atPath: path + ".new"), try read(name)?.bytes == text.bytes else { return }

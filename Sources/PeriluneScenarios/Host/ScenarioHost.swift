@@ -59,7 +59,7 @@ final class ScenarioHost {
         try installSnapshots()
     }
 
-    /// A function that the loop has called failed, and nobody has handled that: the script it belongs to has failed, or the scenario.
+    /// A function that the loop has called failed, and the error was not handled: the script it belongs to has failed, or the scenario.
     private func didFail(_ loop: ScriptLoop, _ error: any Error) {
         let error = error as? LuaError ?? LuaError(.host, "\(error)")
         if let script = scripts.first(where: { $0.loop === loop }), script.takeError(error) { return }

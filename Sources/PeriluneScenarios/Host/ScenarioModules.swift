@@ -39,7 +39,7 @@ struct ScenarioModules {
         return table
     }
 
-    /// Of a module that nobody has registered nothing is known: whatever is called is recorded, and what nothing expects is told.
+    /// Nothing is known of a module that is not registered: every call is recorded, and unexpected ones are reported.
     private func recordEverything(of module: String, in table: LuaTable, of state: LuaState) throws {
         let (effects, registered) = (effects, registered)
         let metatable = try state.makeTable()

@@ -8,7 +8,7 @@ public struct RunSeed: Sendable, Equatable, CustomStringConvertible {
         self.value = value
     }
 
-    /// A short one that nobody has chosen.
+    /// A random short one.
     public static func random() -> RunSeed {
         RunSeed(.random(in: 0..<0x10000))
     }
@@ -38,13 +38,13 @@ public struct RunSeed: Sendable, Equatable, CustomStringConvertible {
 }
 
 extension Scenario {
-    /// What its random values follow from: the seed that it asks for, as it is, else that of the run.
+    /// What its random values follow from: the seed that it asks for, or else that of the run.
     func seed(in run: RunSeed) -> UInt64 {
         guard let seed else { return run.seed(of: localID) }
         return Int64(seed).map { UInt64(bitPattern: $0) } ?? RunSeed.hash(seed)
     }
 
-    /// The same as scenarios see it: no negative number that nobody has asked for.
+    /// The same as scenarios see it: never negative by itself.
     func shownSeed(in run: RunSeed) -> Int64 {
         seed.flatMap { Int64($0) } ?? Int64(bitPattern: seed(in: run) >> 1)
     }

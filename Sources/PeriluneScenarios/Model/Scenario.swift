@@ -47,7 +47,7 @@ public struct Scenario: Sendable, Identifiable {
     public var isTodo = false
     /// Whether nothing but this and others like it is to be run.
     public var isOnly = false
-    /// The how-manieth call of `scenario` in its file defines it.
+    /// The position in its file of the `scenario` call that defines it.
     var ordinal: Int?
     /// Which one of several that are defined at its line it is, from 1; `nil` if it is alone there.
     public internal(set) var positionAtLine: Int?

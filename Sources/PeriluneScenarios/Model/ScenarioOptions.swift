@@ -52,7 +52,7 @@ public struct ScenarioOptions: Sendable {
     public var removesObsoleteSnapshots = false
     /// For scenarios that do not say.
     public var noChecks = NoChecks.warn
-    /// Whether nobody watches: then `scenario.only` is an error at once, and snapshots are not written.
+    /// Whether the run is unattended: then `scenario.only` is an error at once, and snapshots are not written.
     public var isCI = false
     /// The folder of migrations; `nil`: `migrations` beside the folder of scenarios.
     public var migrations: String?

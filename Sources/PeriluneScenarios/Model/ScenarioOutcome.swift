@@ -16,7 +16,7 @@ public enum ScenarioOutcome: String, Sendable, Codable {
     /// The run was ended before the scenario was.
     case interrupted
 
-    /// It was not begun: the run was ended before, or so many had failed that no more were to begin.
+    /// It was not begun: the run ended before, or the maximum number of failures was reached.
     case notRun = "not_run"
 
     /// Whether the run is a success in spite of it.
@@ -25,6 +25,6 @@ public enum ScenarioOutcome: String, Sendable, Codable {
     /// For people.
     var text: String { rawValue.replacing("_", with: " ") }
 
-    /// Whether it tells anything about the scenario.
+    /// Whether it says anything about the scenario.
     var isVerdict: Bool { self != .interrupted && self != .notRun }
 }

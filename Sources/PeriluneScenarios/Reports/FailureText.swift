@@ -2,7 +2,7 @@
 struct FailureText {
     let style: ScenarioReportStyle
 
-    /// The lines of a result that is no success.
+    /// The lines of a result other than success.
     func lines(of result: ScenarioResult) -> [String] {
         let scenario = result.scenario
         let seeds = ["seed \(result.seed)"] + (scenario.seed.map { ["its own seed \(Self.line($0))"] } ?? [])

@@ -104,7 +104,7 @@ final class JUnitReport: ScenarioReport {
         }
     }
 
-    /// An element that tells how an attempt has failed.
+    /// An element that describes how an attempt failed.
     private func element(_ name: String, _ attempt: ScenarioAttemptResult, _ more: [String] = []) -> String {
         let lines = attempt.failures.flatMap(FailureText(style: ScenarioReportStyle()).lines) + more
         let first = attempt.failures.first

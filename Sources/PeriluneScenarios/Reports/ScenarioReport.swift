@@ -18,7 +18,7 @@ public struct ScenarioReportStyle: Sendable {
     public var isColored = false
     /// Whether all is shown, also of what has passed.
     public var isVerbose = false
-    /// From which time on scenarios are told as slow.
+    /// The duration from which scenarios are reported as slow.
     public var slow = Duration.seconds(1)
     /// How a scenario is run again; its place and the seed follow.
     public var command = "perilune test"

@@ -8,7 +8,7 @@ package enum TerminalStyle: String, Sendable {
     case yellow = "33"
     case cyan = "36"
 
-    /// The text with the style, or as it is.
+    /// The text with the style, or plain.
     package func apply(to text: String, if isOn: Bool) -> String {
         isOn && !text.isEmpty ? "\u{1B}[\(rawValue)m\(text)\u{1B}[0m" : text
     }

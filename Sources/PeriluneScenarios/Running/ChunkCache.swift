@@ -9,10 +9,10 @@ final class ChunkCache: Sendable {
     }
 
     private let entries = Mutex<[String: Entry]>([:])
-    /// The texts of modules as they are loaded, with those from which they were made.
+    /// The rewritten texts of modules, with the originals.
     private let modules = Mutex<[String: (source: [UInt8], prepared: LuaString)]>([:])
 
-    /// The text of a module as it is loaded.
+    /// The text of a module in the form in which it is loaded.
     ///
     /// - Parameter prepare: Makes it, or takes what it has made before.
     func module(_ path: String, _ source: [UInt8], prepare: (LuaString?) throws -> LuaString) rethrows -> LuaString {

@@ -18,7 +18,7 @@ final class RunningScenarios: Sendable {
             (self.job, self.seed) = (job, seed)
         }
 
-        /// Tells that an attempt has begun.
+        /// Reports that an attempt has begun.
         func didStart(_ states: RunningStates, timeout: Duration) {
             let isCancelled = self.states.withLock { own in
                 own.current = states
@@ -54,9 +54,9 @@ final class RunningScenarios: Sendable {
     }
 
     /// - Parameters:
-    ///   - willBegin: Is told of each job, on the thread of a worker.
-    ///   - didEnd: Is told of each result, on the thread of a worker.
-    ///   - didFinish: Is told once, when no worker is left.
+    ///   - willBegin: Called with each job, on the thread of a worker.
+    ///   - didEnd: Called with each result, on the thread of a worker.
+    ///   - didFinish: Called once, when no worker is left.
     init(
         _ queue: ScenarioQueue, seed: RunSeed, workers: Int, willBegin: @escaping @Sendable (ScenarioQueue.Job) -> Void,
         didEnd: @escaping @Sendable (ScenarioResult, ScenarioQueue.Job) -> Void, didFinish: @escaping @Sendable () -> Void
@@ -88,7 +88,7 @@ final class RunningScenarios: Sendable {
         return true
     }
 
-    /// Tells that a worker has nothing more to do.
+    /// Reports that a worker has nothing more to do.
     func leave() {
         let isLast = state.withLock { state in
             state.workers -= 1

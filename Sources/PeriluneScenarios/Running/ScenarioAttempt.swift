@@ -39,7 +39,7 @@ struct ScenarioAttempt {
 
     nonisolated(nonsending) private func play(on stage: ScenarioStage, _ result: inout ScenarioResult) async throws {
         let time = scenario.timeout ?? options.timeout
-        // The time that it takes to load its file is none of the scenario's.
+        // Loading the file does not count against the scenario's timeout.
         var limits = LuaLimits(memoryInBytes: options.memoryInBytes, time: max(time, Self.loadingTime))
         let state = try ScenarioState(on: stage, limits: limits, chunks: tools.chunks, modules: options.modules)
         if coverage != nil { state.state.coverLines() }
@@ -114,7 +114,7 @@ struct ScenarioAttempt {
         result.add(failure)
     }
 
-    /// A cursor that nobody reads any more is closed when Lua notices; one that somebody still has keeps the database busy.
+    /// An unreachable cursor is closed when it is collected; one that is still referenced keeps the database busy.
     private func checkCursors(of host: ScenarioHost, _ result: inout ScenarioResult) {
         guard !host.stage.unfinishedStatements.isEmpty else { return }
         host.collectGarbage()
@@ -143,7 +143,7 @@ struct ScenarioAttempt {
 }
 
 extension ScenarioResult {
-    /// Takes what the library tells of a scenario that has come to its end.
+    /// Takes what the library reports of a scenario that has ended.
     mutating func take(_ report: LuaFields, limit: Duration) throws {
         outcome = ScenarioOutcome(rawValue: try report.required("outcome")) ?? .failed
         reason = try report.text("reason")

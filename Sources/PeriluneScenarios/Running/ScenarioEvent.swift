@@ -1,4 +1,4 @@
-/// What reports are told, in this order, one after the other.
+/// What reports receive, in this order, one after the other.
 public enum ScenarioEvent: Sendable {
     /// The run begins.
     case started(ScenarioRunInformation)

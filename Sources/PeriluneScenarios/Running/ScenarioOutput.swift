@@ -27,7 +27,7 @@ final class ScenarioOutput: Sendable {
         }
     }
 
-    /// What was printed; bytes that are no UTF-8 are replaced.
+    /// What was printed; bytes that are not UTF-8 are replaced.
     var text: String {
         let state = state.withLock { $0 }
         let end = state.end.suffix(Self.limit)

@@ -4,7 +4,7 @@ internal import Foundation
 final class ScenarioQueue: @unchecked Sendable {
     /// One to be run.
     struct Job: Sendable {
-        /// Tells jobs apart: a scenario may be run several times.
+        /// Identifies the job: a scenario may be run several times.
         let number: Int
         let entry: SelectedScenarios.Entry
         let round: Int
@@ -56,7 +56,7 @@ final class ScenarioQueue: @unchecked Sendable {
         condition.unlock()
     }
 
-    /// Those that nobody has taken.
+    /// Those that were not taken.
     var left: [Job] {
         condition.lock()
         defer { condition.unlock() }

@@ -34,7 +34,7 @@ public final class ScenarioRun: Sendable {
         public init() {}
     }
 
-    /// - Parameter receive: Is told what happens, never at once from two threads.
+    /// - Parameter receive: Called with each event, never from two threads at once.
     public init(
         _ options: ScenarioOptions, cache: Cache = Cache(), receive: @escaping @Sendable (ScenarioEvent) -> Void = { _ in }
     ) {
@@ -75,7 +75,7 @@ public final class ScenarioRun: Sendable {
         let start = ContinuousClock.now
         let jobs = (1...max(1, options.rounds)).flatMap { round in selected.entries.map { (round, $0) } }
         let workers = max(1, min(options.workers, jobs.count))
-        tell(.started(ScenarioRunInformation(
+        report(.started(ScenarioRunInformation(
             count: jobs.count + selected.broken.count, seed: options.seed, workers: workers, order: options.order)))
         for result in selected.broken { take(result) }
         if options.isCI {
@@ -110,7 +110,7 @@ public final class ScenarioRun: Sendable {
         return result
     }
 
-    /// Tells of snapshots that nothing compares any more; removes them on wish.
+    /// Reports obsolete snapshots; removes them if asked to.
     private func tidySnapshots(_ selected: SelectedScenarios, _ summary: inout ScenarioSummary) {
         let obsolete = SnapshotFiles.obsolete(
             used: snapshots.paths, passed: selected.passedFiles(by: summary.results), under: selected.isWhole ? selected.folders : [])
@@ -125,7 +125,7 @@ public final class ScenarioRun: Sendable {
         let databases = ScenarioDatabases(store: store, chunks: chunks, options: options, coverage: coverage)
         await withCheckedContinuation { continuation in
             let running = RunningScenarios(queue, seed: options.seed, workers: workers) { [self] job in
-                tell(.scenarioStarted(job.entry.scenario))
+                report(.scenarioStarted(job.entry.scenario))
             } didEnd: { [self] result, job in
                 didEnd(result, job)
             } didFinish: {
@@ -173,7 +173,7 @@ public final class ScenarioRun: Sendable {
         running?.interrupt()
     }
 
-    /// Tells of scenarios that were not begun.
+    /// Reports the scenarios that were not begun.
     private func leaveOut(_ jobs: [ScenarioQueue.Job]) {
         let isInterrupted = progress.withLock { $0.isInterrupted }
         let reason = isInterrupted ? "the run was interrupted" : "the maximum number of failures was reached"
@@ -191,7 +191,7 @@ public final class ScenarioRun: Sendable {
         return tokens.map { ($0.job.entry.scenario, ContinuousClock.now - $0.start) }
     }
 
-    // MARK: - Telling
+    // MARK: - Reporting
 
     private func take(_ result: ScenarioResult) {
         progress.withLock { progress in
@@ -201,7 +201,7 @@ public final class ScenarioRun: Sendable {
         }
     }
 
-    private func tell(_ event: ScenarioEvent) {
+    private func report(_ event: ScenarioEvent) {
         progress.withLock { _ in receive(event) }
     }
 }

@@ -42,7 +42,7 @@ final class ScenarioStage {
             let path = try folder.path() + "/scenario.sqlite"
             databasePath = path
             try Data(image?.bytes ?? []).write(to: URL(filePath: path))
-            // Nobody needs it after a power cut.
+            // It need not survive a power cut.
             configuration.prepareDatabase { db in try db.execute(sql: "PRAGMA synchronous = OFF") }
             writer = try environment.opening(path, configuration) { try DatabasePool(path: $0, configuration: $1) }
         }

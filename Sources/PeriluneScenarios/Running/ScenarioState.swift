@@ -30,7 +30,7 @@ final class ScenarioState {
 
     /// Loads the library of scenarios, and a file with its support files.
     ///
-    /// - Parameter ordinal: The how-manieth scenario of the file is wanted; `nil` for all of them.
+    /// - Parameter ordinal: The position of the wanted scenario in its file; `nil` for all of them.
     func load(_ file: ScenarioFile, only ordinal: Int? = nil) throws {
         try loader.provide("scenarios.native.host", .table(host))
         library = try .fromLua(loader.require("scenarios"))

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import PeriluneLua
 
-/// Scenarios to be run one by one by somebody else: by Swift Testing, for example.
+/// Scenarios that another runner runs one by one: Swift Testing, for example.
 public final class ScenarioSuite: Sendable {
     /// A scenario, or a file that does not load.
     public struct Case: Sendable {
@@ -30,7 +30,7 @@ public final class ScenarioSuite: Sendable {
     /// - Throws: ``ScenarioUsageError`` if the options or the files of scenarios are wrong.
     public init(_ options: ScenarioOptions) throws {
         var options = options
-        // The order is that of whoever runs them.
+        // The order is that of the runner.
         options.order = .file
         self.options = options
         databases = ScenarioDatabases(store: TemplateStore(), chunks: chunks, options: options)

@@ -65,6 +65,6 @@ struct ScenarioTools: Sendable {
     let chunks: ChunkCache
     let options: ScenarioOptions
     let snapshots: SnapshotUses
-    /// Takes which lines have run; `nil` if nobody asks.
+    /// Takes which lines have run; `nil` if coverage is not measured.
     var coverage: CoverageCollector?
 }

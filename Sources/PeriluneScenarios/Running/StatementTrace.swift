@@ -17,7 +17,7 @@ final class StatementTrace {
     private var pauses = 0
     private var collections: [Collection] = []
 
-    /// Statements beyond these, one inside the other, are told without their time and rows.
+    /// Statements nested more deeply are reported without their time and rows.
     private static let mostActive = 16
 
     /// Statements that are kept from some moment on.
@@ -70,7 +70,7 @@ final class StatementTrace {
         collections.removeAll { $0 === collection }
     }
 
-    // MARK: - What SQLite tells
+    // MARK: - What SQLite reports
 
     private func receive(_ event: CUnsignedInt, _ statement: OpaquePointer) {
         switch CInt(event) {
@@ -91,7 +91,7 @@ final class StatementTrace {
     }
 
     private func begin(_ statement: OpaquePointer) {
-        // A trigger is told of as its statement.
+        // A trigger is reported as its statement.
         guard index(of: statement) == nil, active.count < Self.mostActive else { return }
         let changes = sqlite3_total_changes64(sqlite3_db_handle(statement))
         active.append(ActiveStatement(statement: statement, start: plua_now(), changes: changes))
@@ -117,7 +117,7 @@ private struct ActiveStatement {
     var rows: Int64 = 0
 }
 
-/// A statement that has ended, of which a record is made only if somebody asks for it.
+/// A statement that has ended, of which a record is made only on demand.
 private struct EndedStatement {
     let sql: String
     /// With the bound values in place of the parameters; nil if there are none, or very many.

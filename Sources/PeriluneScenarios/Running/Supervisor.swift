@@ -11,7 +11,7 @@ final class Supervisor: Sendable {
         (self.running, self.grace, self.startWorker) = (running, grace, startWorker)
     }
 
-    /// Looks after the workers until they have left: on a thread of its own, which nobody can keep from it.
+    /// Looks after the workers until they have left: on a thread of its own, which no script can block.
     func start() {
         Thread.detachNewThread { [self] in
             while !running.isFinished {

@@ -185,7 +185,7 @@ local function name_association(class, name, value)
   return name_of(value) == name and value or value:as(name)
 end
 
---- Whether the table has a column of that name, as far as it is there.
+--- Whether the table has a column of that name, if the table exists.
 local function is_column(info, name)
   if info.known[name] then return true end
   local ok, column = pcall(function() return sources.of_class(info.class):column_named(name) end)

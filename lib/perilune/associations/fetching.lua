@@ -55,7 +55,7 @@ local function raw_class(class)
   return known.class
 end
 
---- What the row path makes records of: for each segment of the plan its class, and for each key column that is no field a segment
+--- What the row path makes records of: for each segment of the plan its class, and for each key column that is not a field a segment
 -- of its own, whose record is taken away again.
 local function describe(plan, class)
   local list = {}

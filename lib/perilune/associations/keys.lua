@@ -36,7 +36,7 @@ function association_keys.values_of(readers_of_key, record)
 end
 
 --- A key as one value, the same for keys that are equal.
--- @tparam ?table key_forms nil where only SQLite can tell
+-- @tparam ?table key_forms nil where only SQLite can decide
 function association_keys.identity(values, key_forms)
   if #values == 1 then return key_forms and forms[key_forms[1]](values[1]) or values[1] end
   local parts = {}
@@ -48,7 +48,7 @@ function association_keys.identity(values, key_forms)
   return table.concat(parts, " ")
 end
 
---- The keys of all parents, each once, as lists of values; and the parents by key, or by its number where only SQLite can tell
+--- The keys of all parents, each once, as lists of values; and the parents by key, or by its number where only SQLite can decide
 -- which are equal.
 function association_keys.collect(prefetch, parents)
   local keys, groups, known, key_forms = {}, {}, {}, prefetch.key_forms

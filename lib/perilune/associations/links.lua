@@ -71,7 +71,7 @@ local function arguments(method, first, ...)
   return records.default_database(), given
 end
 
---- The links that have some fields, which are compared as they are stored.
+--- The links that have some fields, which are compared in their stored form.
 local function links(pivot, fields)
   local values = {}
   for column, value in pairs(fields) do values[column] = perilune.value(value) end
@@ -83,7 +83,7 @@ local function link(pivot, fields)
   if not links(pivot, fields):exists() then pivot.class.from_row(fields):insert() end
 end
 
---- Links records, given as such or by their keys; those that are linked already stay as they are.
+--- Links records, given as such or by their keys; existing links are kept.
 function verbs:add(...)
   local pivot = pivot_of(self, "add")
   local db, given = arguments("add", ...)

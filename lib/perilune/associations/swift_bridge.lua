@@ -82,7 +82,7 @@ for _, name in ipairs{ "minimum", "maximum", "sum", "average", "total" } do
   end
 end
 
---- Builds a new association on the database at hand, so that mistakes are told now. Tables may not be there yet.
+--- Builds a new association on the database at hand, so that mistakes are reported now. Tables may not exist yet.
 association_building.check = request_building.check
 
 return association_building

@@ -10,12 +10,12 @@ local triggers = require "perilune.events.automation_triggers"
 local native = require "perilune.native.loop"
 
 local automations = {}
---- Those that there are, in the order of their definition.
+--- All automations, in the order of their definition.
 local list = {}
 --- Where definitions go while a file is loaded; nil: they are live at once.
 local staging
 
---- How many runs go on, and where somebody waits until none does; nil: nobody.
+--- The number of active runs, and the waiter for it to reach zero, if any.
 local running_count, idle_place = 0, nil
 --- What is live whatever file is loaded, see `native.scope`.
 local host_scope = 0
@@ -35,19 +35,19 @@ local option_kinds = {
 
 -- One run ---------------------------------------------------------------------------------------------------------------------
 
---- Runs that are to be kept when nothing uses the database any more: whoever triggers or cancels may be inside an access.
+--- Runs that are to be kept when nothing uses the database any more: code that triggers or cancels may be inside an access.
 local unkept = {}
---- Whether somebody is about to keep them.
+--- Whether keeping them is scheduled.
 local is_keeping = false
 
---- Tells the log, at the place where the automation is defined.
+--- Logs an error, at the place where the automation is defined.
 local function log_error(self, message, e)
   perilune.log.error(message, { automation = self.name, error = tostring(e), script = self.file, line = self.line })
 end
 
 local keep_later
 
---- Somebody holds the lock of the database longer than it waits: so often, and for so many runs, it is tried again.
+--- Retry limits for a busy database: the number of attempts, and of runs.
 local most_delays, most_unkept = 10, 1000
 
 local function is_delayed(details, e)
@@ -56,7 +56,7 @@ local function is_delayed(details, e)
   return (kind:find("^busy") or kind:find("^locked")) and details.delays <= most_delays and #unkept < most_unkept
 end
 
---- Keeps a run, whose end nothing may disturb. A failure is told to the log, unless somebody waits for the run.
+--- Keeps a run, whose end nothing may disturb. A failure is logged, unless a caller waits for the run.
 -- @tparam ?boolean is_last whether nothing can be tried again later, because the program ends
 local function keep(self, details, is_awaited, is_last)
   -- A preview shows what the automation changes, not that it ran.
@@ -69,7 +69,7 @@ local function keep(self, details, is_awaited, is_last)
   end
 end
 
---- Those that newer ones would push out of the table at once need not be written, unless the log is to tell of them: a thousand events
+--- Those that newer ones would push out of the table at once need not be written, unless they must be logged: a thousand events
 -- that come together are a thousand transactions otherwise.
 local function without_superseded(list_of_runs)
   local counts, wanted = {}, {}
@@ -413,7 +413,7 @@ function perilune.automation(options)
   return self
 end
 
---- The automations that there are, in the order of their definition.
+--- All automations, in the order of their definition.
 function perilune.automations()
   return table.move(list, 1, #list, 1, {})
 end
@@ -426,7 +426,7 @@ local function end_scope(scope)
   require("perilune.events.transaction_observers").end_scope(scope)
 end
 
---- What keeps one from being triggered is told with its name and place: its file has come to its end already.
+--- What keeps one from being triggered is reported with its name and place: its file has come to its end already.
 local function enable(self)
   local is_ok, e = pcall(self.enable, self)
   if is_ok then return end
@@ -441,7 +441,7 @@ local function begin_all(loaded, is_live)
   end
 end
 
---- Runs a chunk that defines automations, in a scope of its own, and puts these in the place of all that there are; what the file that
+--- Runs a chunk that defines automations, in a scope of its own, and replaces all others by these; what the file that
 -- was loaded before has started ends then.
 -- @tparam function chunk
 -- @tparam boolean is_live whether what is defined is triggered from then on; else it is only listed

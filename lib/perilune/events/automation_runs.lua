@@ -23,7 +23,7 @@ local definition = [[
 local index = [[
   CREATE INDEX IF NOT EXISTS perilune_automation_run_automation ON perilune_automation_run(automation, id)]]
 
---- Makes the table, unless it is there: somebody may have dropped it, or rolled back.
+--- Makes the table, unless it exists: it may have been dropped or rolled back.
 function runs.prepare(db)
   if db:table_exists(runs.table_name) then return end
   db:write(function(handle)

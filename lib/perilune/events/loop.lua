@@ -45,21 +45,21 @@ end
 
 checks.seal(Handle, { "id" })
 
---- Calls a function once, after so many seconds.
+--- Calls a function once, after a number of seconds.
 function perilune.after(seconds, f, ...)
   seconds = read_seconds("perilune.after", seconds)
   check_function("perilune.after", f)
   return make_handle(native.start_timer(seconds, nil, bind(f, ...)))
 end
 
---- Calls a function every so many seconds, at least a thousandth. Calls that would come while it still runs are left out.
+--- Calls a function at an interval in seconds, at least a thousandth. Calls that would come while it still runs are left out.
 function perilune.every(seconds, f, ...)
   local period = read_seconds("perilune.every", seconds, 0.001)
   check_function("perilune.every", f)
   return make_handle(native.start_timer(period, period, bind(f, ...)))
 end
 
---- Waits so many seconds. Other tasks go on meanwhile.
+--- Waits a number of seconds. Other tasks run meanwhile.
 function perilune.sleep(seconds)
   native.sleep(read_seconds("perilune.sleep", seconds))
 end
@@ -92,7 +92,7 @@ local function succeed(task, ...)
   if task.place then native.release(task.place) end
 end
 
---- Whoever waits gets the error; if nobody does it is nobody's.
+--- The error is rethrown to the waiter; without one it is reported as unhandled.
 local function fail(task, e)
   if task.state ~= "running" then return end
   task.state, task.error = "failed", e

@@ -153,7 +153,7 @@ end
 
 -- Being called ----------------------------------------------------------------------------------------------------------------
 
---- How long to wait at most before the clock is looked at again: somebody may have set it.
+--- How long to wait at most before the clock is read again: it may have been set.
 local longest_wait = perilune.context == "live" and 60 or math.huge
 
 local Schedule = { __name = "perilune.schedule" }

@@ -1,4 +1,4 @@
---- What whoever runs a script may have done with its tasks: `spawning.watch(task, call)` is given each that is spawned and what it
--- is to call, and returns what it calls instead. nil where nobody asks.
+--- The hook of a runner on the tasks of a script: `spawning.watch(task, call)` is called with each spawned task and what it
+-- is to call, and returns what it calls instead. nil without a hook.
 
 return { watch = nil }

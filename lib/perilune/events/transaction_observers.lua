@@ -43,7 +43,7 @@ local function read_kinds(place, kinds)
   return mask
 end
 
---- The name of a table, given as such or as the class of its records. It must be there, unless nobody can look now.
+--- The name of a table, given as such or as the class of its records. It must exist, unless the schema cannot be read now.
 local function table_name(db, place, value)
   local info = records.model_of(value) and require("perilune.records.class").info(value)
   local name = info and info.table or value
@@ -80,7 +80,7 @@ local function read_mail()
   end
 end
 
---- An error of did_commit or did_rollback is none of the writer, whose transaction has ended: it goes where errors of timers and
+--- An error of did_commit or did_rollback does not concern the writer, whose transaction has ended: it goes where errors of timers and
 -- tasks go.
 observers.set_failure(function(err)
   native_loop.start(function() error(err, 0) end)
@@ -130,16 +130,16 @@ end
 --     }
 --     observer:remove()
 --
--- `on_change` is told of each row that a statement has changed, once the statement has succeeded, `will_commit` may raise, which rolls back and is the error of the one that commits.
+-- `on_change` is called for each row that a statement has changed, once the statement has succeeded, `will_commit` may raise, which rolls back and is the error of the one that commits.
 -- Both must not use the database. `did_commit` and `did_rollback` get a handle, with which they may. What is changed inside of
--- savepoints is told when the outermost has ended. What was undone is never told: by a savepoint, or by the failure of a statement.
+-- savepoints is reported when the outermost has ended. What was undone is never reported: by a savepoint, or by the failure of a statement.
 -- What `did_commit` and `did_rollback` raise goes to `perilune.on_error`, or ends the script when it waits: the transaction has ended.
 --
--- Transactions of other scripts and of Swift are told once they are committed, when the script waits or has come to its end: nobody is
--- asked before, and rollbacks are not told. Of more than 100,000 changes that wait, the event `{ kind = "many" }` is told instead of
+-- Transactions of other scripts and of Swift are reported after their commit, when the script waits or has ended: observers are not
+-- asked before, and rollbacks are not reported. Beyond 100,000 pending changes, the event `{ kind = "many" }` is delivered instead of
 -- those beyond; what Swift has done inside of savepoints has no values.
 -- @tparam table options the functions; `tables` (names or classes of records) and `kinds` ("insert", "update", "delete") limit what
---   `on_change` is told
+--   `on_change` is called with
 -- @return an observer, which stays until its `remove` is called or the database is closed
 function database:observe_transactions(options)
   local place = "db:observe_transactions"

@@ -169,7 +169,7 @@ end
 --     local observation = db:observe(function(db) return Author:fetch_count(db) end, function(count) print(count) end)
 --     observation:cancel()
 --
--- The callback gets what `fetch` returns: first as it is now, then after each transaction that could have changed it, whoever wrote,
+-- The callback gets what `fetch` returns: first the current value, then after each transaction of any writer that could have changed it,
 -- unless it is equal to what the callback got last. It is called when the script has come to its end, or waits. Without a callback the
 -- values are taken by `observation:values()` or `observation:next()`, which wait.
 -- @tparam function fetch gets a handle, in `db:read`
@@ -190,7 +190,7 @@ local function check_table(db, name)
   if not db:table_exists(name) then errors.raise_unknown("table", name, db:tables()) end
 end
 
---- Has observations fetch again, those of other hosts and of Swift too: for changes that nobody could see, made by another process
+--- Has observations fetch again, those of other hosts and of Swift too: for changes that were not observed, made by another process
 -- for example.
 -- @tparam string ... the tables that have changed; all by default
 function database:notify_changes(...)

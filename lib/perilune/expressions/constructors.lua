@@ -30,7 +30,7 @@ function expression.common_column(name, source, place)
   return setmetatable({ shape = shape }, metatable)
 end
 
---- The names of the parameters in SQL text. What is wrong with it is told when it becomes part of a request.
+--- The names of the parameters in SQL text. Mistakes in it are reported when it becomes part of a request.
 local function parameters_of(text)
   if not text:find("[:@$]") then return {} end
   local names, known, places = {}, {}, native_sql.placeholders(text) or {}

@@ -45,7 +45,7 @@ end
 
 -- Full-text search ----------------------------------------------------------------------------------------------------------
 
---- A function of FTS5 on the column of a full-text table, whose number it is told.
+--- A function of FTS5 on the column of a full-text table, whose number it gets.
 local function full_text_call(self, name, ...)
   local shape = self.shape
   if not shape.table then

@@ -60,7 +60,7 @@ function methods:regexp(pattern) return binary(self, "regexp", pattern, "column:
 --- Full-text search: the pattern as FTS5 reads it, or one of perilune.full_text_pattern.
 function methods:match(pattern) return binary(self, "match", pattern, "column:match") end
 
---- Text that is found as it is: `%` and `_` mean themselves. Case is treated as LIKE treats it.
+--- Text that is matched literally: `%` and `_` mean themselves. Case is treated as LIKE treats it.
 local function define_text_search(name, before, after)
   methods[name] = function(self, text)
     if type(text) ~= "string" then
@@ -120,7 +120,7 @@ arity.limit(methods, "column:", {
   is_in = 1, is_not_in = 1, collating = 1, as = 1, asc = 0, desc = 0, nulls_first = 0, nulls_last = 0, cast = 1,
 }, { asc = "use column:asc():nulls_last()", desc = "use column:desc():nulls_first()" })
 
--- Names that there are not ----------------------------------------------------------------------------------------------
+-- Unknown names ------------------------------------------------------------------------------------------------------
 
 local function names_of_methods()
   local names = {}

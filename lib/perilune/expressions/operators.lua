@@ -10,7 +10,7 @@ local shapes = require "perilune.expressions.shapes"
 local slot, shape_alone, shape_of_list = shapes.slot, shapes.shape_alone, shapes.shape_of_list
 local shape_with_value, shape_with_shape = shapes.shape_with_value, shapes.shape_with_shape
 
---- What getmetatable answers for an expression, and so tells it from any other table.
+--- What getmetatable answers for an expression, which distinguishes it from any other table.
 local mark = "expression"
 local metatable = { __name = mark, __metatable = mark }
 

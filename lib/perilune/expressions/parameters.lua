@@ -6,7 +6,7 @@ local parameters = {}
 --- By number: what makes values of a typed parameter those of its column.
 local converters = {}
 
---- What stands for a parameter in a plan: `:name`, or `=7:name` for a typed one. The numbers of values are none of these.
+--- What stands for a parameter in a plan: `:name`, or `=7:name` for a typed one. Values have plain numbers.
 function parameters.slot(shape)
   if not shape.convert then return ":" .. shape.detail end
   if not shape.number then

@@ -5,7 +5,7 @@ local with_text, with_other = interning.with_text, interning.with_other
 
 local expression_shapes = {}
 
---- A shape: `op`, its operands (shapes) in a list, `count` (how many values it has in all), and `detail`, what else tells it from
+--- A shape: `op`, its operands (shapes) in a list, `count` (how many values it has in all), and `detail`, what else distinguishes it from
 -- others.
 local function new_shape(op, operands, detail)
   local count = op == "slot" and 1 or 0

@@ -198,7 +198,7 @@ end
 --- Whether there are such: a later version has migrated the database.
 function migrator:is_superseded(db) return #migrator.unknown(self, db) > 0 end
 
---- Those that the database has seen and whose file has been edited since it ran there, in order. Of migrations that are no files, and
+--- Those that the database has seen and whose file has been edited since it ran there, in order. Of migrations that are not files, and
 -- of those that ran before checksums were kept, nothing is known.
 function migrator:edited(db)
   local state, names = state_of(self, "edited"), {}

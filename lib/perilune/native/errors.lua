@@ -22,7 +22,7 @@ function errors.raise_unknown(what, name, names) end
 ---@param names string[]
 function errors.raise_unknown_column(name, table_name, names) end
 
---- Adds fields to an error object that has not got them; other errors stay as they are.
+--- Adds fields to an error object that has not got them; other errors are not changed.
 ---@param err any
 ---@param fields table<string, any>
 function errors.add_fields(err, fields) end

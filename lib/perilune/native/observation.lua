@@ -32,7 +32,7 @@ function native.pull(watch) end
 ---@param watch userdata
 function native.stop(watch) end
 
---- Has a watch tell nothing for some time, and then that there may be a new value.
+--- Pauses an observation for some time; then it signals that the value may be new.
 ---@param watch userdata
 ---@param seconds number
 function native.pause(watch, seconds) end
@@ -46,13 +46,13 @@ function native.is_own_table(name) end
 ---@return boolean
 function native.is_active(watch) end
 
---- Looks every so often whether another process has written.
+--- Checks periodically whether another process has written.
 ---@param watch userdata
 ---@param db perilune.database
 ---@param seconds number
 function native.poll(watch, db, seconds) end
 
---- Tells all observers, those of Swift too, that tables may have changed.
+--- Notifies all observers, including those of Swift, that tables may have changed.
 ---@param handle perilune.database
 ---@param names string[]
 function native.notify(handle, names) end

@@ -138,7 +138,7 @@ function records.table_layout_generation(layout) end
 
 -- Records
 
---- A record with these fields; nil if one of them is no column, unless `is_lenient`.
+--- A record with these fields; nil if one of them is not a column, unless `is_lenient`.
 ---@param class table
 ---@param values? table<string, any>
 ---@param is_lenient? boolean
@@ -353,7 +353,7 @@ function records.compiled_request(sql, class, generation, slots, constants) end
 function records.request_verb(name, f) end
 
 --- The keys of prefetched lists: JSON, each once, or true if that is not wanted; and the position of the first parent for each.
--- Nothing if some key is no integer.
+-- Nothing if some key is not an integer.
 ---@param parents table[]
 ---@param name string
 ---@param wants_json boolean

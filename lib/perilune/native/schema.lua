@@ -15,7 +15,7 @@
 
 ---@class perilune.column_schema
 ---@field name string
----@field type string as it is declared
+---@field type string as declared
 ---@field affinity "integer"|"text"|"blob"|"real"|"numeric"
 ---@field content? "boolean"|"date"|"blob" what fields hold, unless that is just what is stored
 ---@field not_null boolean

@@ -5,7 +5,7 @@
 ---@field null userdata NULL where nil cannot stand
 local native_values = {}
 
---- The value that SQLite is given for one of a script: that of a date, a case of an enum, ...; other values stay as they are.
+--- The value that SQLite is given for one of a script: that of a date, a case of an enum, ...; other values are returned unchanged.
 ---@param value any
 ---@return any
 function native_values.plain(value) end

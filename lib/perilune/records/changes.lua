@@ -8,7 +8,7 @@ local record_values = require "perilune.records.values"
 
 local record_changes = {}
 
---- The column info of the record's table as it is now: it may have got columns since the record was fetched.
+--- The current column info of the record's table: it may have got columns since the record was fetched.
 local function current_info(info, target)
   local is_known, current = pcall(record_info.of_class, records.class_of(target))
   return is_known and current or info

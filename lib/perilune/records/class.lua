@@ -22,11 +22,11 @@ local record = {
   hooks = { validate = true },
   --- Functions that are asked before a member is defined on a class: `definer(info, name, value)`; true if they have done it.
   definers = {},
-  --- Functions that are told of every new class: `creator(info)`.
+  --- Functions that are called with every new class: `creator(info)`.
   creators = {},
   --- The same, when the class is complete.
   finishers = {},
-  --- Functions that are told of every new description: `describer(info, description)`.
+  --- Functions that are called with every new description: `describer(info, description)`.
   describers = {},
   --- By name: verbs of records that the Lua part must know of where a class defines its own.
   overridable = {},
@@ -161,7 +161,7 @@ local function refresh(info)
   return record.description(info.class, db)
 end
 
---- Whether it can be told which names are columns, after reading the schema again: not before the class has seen a table.
+--- Whether it is known which names are columns, after reading the schema again: not before the class has seen a table.
 local function can_tell_columns(info)
   local is_done, err = pcall(refresh, info)
   if is_done then return true end
@@ -245,7 +245,7 @@ local function check_hook(name)
   if not moment or own_moment ~= moment and not (hooked_verbs[verb] or record.hooks["will_" .. verb]) then return end
   verb = hooked_verbs[verb] or verb
   if not record.hooks["will_" .. verb] then
-    -- A method such as `will_save_the_day` is none.
+    -- A method such as `will_save_the_day` is not a hook.
     if verb:find("_", 1, true) then return end
     local _, err = pcall(errors.raise_unknown, "hook", verb, { "insert", "update", "save", "delete" })
     verb = err.suggestion

@@ -171,7 +171,7 @@ local function unwrap(wanted, value)
   return value
 end
 
---- The same for a conversion of what a script writes: an error object that it raises is for those that write, as it is.
+--- The same for a conversion of what a script writes: an error object that it raises reaches the writing code unchanged.
 local function attempt_writing(name, f, ...)
   local is_done, converted, message = pcall(f, ...)
   if is_done and converted == nil then return nil, message and tostring(message) or (name .. " has no such value") end
@@ -220,7 +220,7 @@ function column_types.converter(wanted, place)
     function(value) return wanted:to_database(value) end)
 end
 
---- The converters of a table's columns, by name; nil for a column whose fields are stored as they are.
+--- The converters of a table's columns, by name; nil for a column whose fields are stored unconverted.
 -- @param schema the table, as `native_schema.table` gives it
 -- @param types the option of the record: columns with their types, or nil
 function column_types.of(schema, types)

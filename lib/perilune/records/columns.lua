@@ -12,7 +12,7 @@ local function set_of(names)
   return set
 end
 
---- Whether the fields of a record are columns of the table that it is written to, unless they were none of its own either.
+--- Whether the fields of a record are columns of the table that it is written to, unless they were not columns of its own table either.
 -- @tparam boolean raises whether it is an error if they are not
 function columns.check_fields(values, description, raises)
   local own, names = records.record_schema(values)
@@ -64,7 +64,7 @@ local function check_fit(value)
   end
 end
 
---- Raises for a record, or one in a list, that has a value in a column of booleans which is none.
+--- Raises for a record, or one in a list, with a value other than a boolean in a boolean column.
 function columns.raise_type_mismatch(made)
   if type(made) ~= "table" then return end
   if records.class_of(made) then return check_fit(made) end

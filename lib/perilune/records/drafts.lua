@@ -1,4 +1,4 @@
---- Drafts: what somebody is still filling in. A draft has the fields of a record, and may have its key, but stands for no row.
+--- Drafts: records that are still being filled in. A draft has the fields of a record, and may have its key, but has no row.
 --
 --     local draft = Reminder.draft{ title = "Get groceries" }
 --     local reminder = Reminder:insert(draft)              -- the database chooses the key

@@ -1,5 +1,5 @@
---- Errors of constraints, and of keys that are no integers, told by the record that was written: which table, columns and key,
--- so that a script can tell the person what is wrong.
+--- Errors of constraints, and of keys that are not integers, with the record that was written: which table, columns and key,
+-- so that a script can show the user what is wrong.
 
 local null = require("perilune.native.values").null
 local errors = require "perilune.native.errors"
@@ -97,7 +97,7 @@ local function referring_table(info, record, db)
   end
 end
 
---- SQLite only says that there is one: what is there tells which.
+--- SQLite only says that one failed: the rows show which.
 function explanations.constraint_foreign_key(info, record, db, message)
   local found = missing_parent(info, record, db)
   if found then

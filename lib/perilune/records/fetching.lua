@@ -329,7 +329,7 @@ function fetching.fetch_one(class, ...)
   if records.is_statement(key) then
     return decode_one(info, records.fetch_statement_record(key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
-  -- A key stands alone. SQL that stands alone is refused: it could be the key that somebody has typed.
+  -- A key stands alone. SQL that stands alone is refused: it could be a key that a user has typed.
   if count > 1 and type(key) == "string" then
     return decode_one(info, records.fetch_record(db, key, class, select(records.is_database((...)) and 3 or 2, ...)))
   end
@@ -341,7 +341,7 @@ verbs.find, verbs.fetch_one = records.class_find, records.class_fetch_one
 
 -- Records from what is there
 
---- A record from a row, whose columns are fields; those that are none of the table are kept too.
+--- A record from a row, whose columns are fields; including those that are not columns of the table.
 local function from_row(info, row)
   if type(row) ~= "table" then
     raise("argument", ("%s.from_row: expected a row, got %s"):format(info.name, errors.describe(row)))

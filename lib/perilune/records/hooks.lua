@@ -7,7 +7,7 @@
 --
 -- They get the record and the database, those of update also the columns that are written, `did_delete` whether there was a row;
 -- an around hook gets, before the database, the function that does what is inside its braces, and must call it once. Whatever
--- a hook raises ends the write, undoes what it and its hooks have written, and is raised again as it is.
+-- a hook raises ends the write, undoes what it and its hooks have written, and is raised again unchanged.
 
 local databases = require "perilune.native.databases"
 local errors = require "perilune.native.errors"

@@ -31,7 +31,7 @@ local function chosen_keys(description)
   return chosen
 end
 
---- Stands for the row id, which is no column of the schema.
+--- Stands for the row id, which is not a column of the schema.
 local row_id = { affinity = "integer" }
 
 local function make(description)

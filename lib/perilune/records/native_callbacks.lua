@@ -22,7 +22,7 @@ callbacks.table_layout = record.make_table_layout
 ---@type fun(class: table): string
 callbacks.name = record.name
 
---- The value of a field that a record does not have; raises for a name that is no column.
+--- The value of a field that a record does not have; raises for a name that is not a column.
 ---@type fun(class: table, name: any): any
 callbacks.missing = record.missing
 
@@ -60,7 +60,7 @@ callbacks.key_missed = fetching.key_missed
 
 -- Errors
 
---- Raises for a record, or one in a list, with a value in a column of booleans that is none.
+--- Raises for a record, or one in a list, with a value other than a boolean in a boolean column.
 ---@type fun(made: any)
 callbacks.raise_type_mismatch = columns.raise_type_mismatch
 

@@ -134,7 +134,7 @@ local function returned_columns(info, returning)
   return columns
 end
 
---- The columns that the options ask for; nil for none. Raises for one that there is not.
+--- The columns that the options ask for; nil for none. Raises for an unknown one.
 function record_options.columns(class_info, options, db)
   local returning = options and options.returning
   if not returning then return nil end
@@ -145,7 +145,7 @@ function record_options.columns(class_info, options, db)
   return returned_columns(info, returning)
 end
 
---- Raises if the options ask for columns that there are not.
+--- Raises if the options ask for unknown columns.
 record_options.check = record_options.columns
 
 --- What a write returns that has written: the record, or what the option `returning` says of it.

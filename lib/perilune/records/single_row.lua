@@ -2,7 +2,7 @@
 --
 --     db:create_table("configuration", function(t)
 --       t:primary_key("id", "integer", { on_conflict = "replace" }):check("id = 1")
---       t:column("theme", "text")                             -- NULL: nobody has chosen
+--       t:column("theme", "text")                             -- NULL: not chosen yet
 --     end)
 --     local Configuration = perilune.single_row("configuration", { defaults = { theme = "light" } })
 --     Configuration:find().theme                              --> light, with nothing stored
@@ -33,7 +33,7 @@ local function read_options(options)
   return key, defaults, rest
 end
 
---- A value of its own for whoever asks for a default, so that tables are not shared.
+--- A copy of a default for each caller, so that tables are not shared.
 local function copy(value)
   if type(value) ~= "table" or getmetatable(value) then return value end
   local copied = {}
@@ -82,7 +82,7 @@ local verbs = {
 --- Makes a class of objects for the one row of a table.
 -- Reading a column that is NULL gives its default, which is stored only where the column cannot be NULL. The key is out of sight.
 -- @tparam string name the table
--- @tparam ?table options `defaults`: by column; `key`: the name of the key, "id" unless told otherwise; and those of
+-- @tparam ?table options `defaults`: by column; `key`: the name of the key, "id" by default; and those of
 --   `perilune.record`
 -- @treturn table the class: `find`, calling it, and methods that scripts define on it; `record` is the class of records behind,
 --   for associations and for hooks such as `validate`
@@ -98,7 +98,7 @@ function perilune.single_row(name, options)
     for column in pairs(row) do
       if methods[column] ~= nil then fail("the column `" .. column .. "` of `" .. name .. "` has the same name as a method") end
     end
-    for column in pairs(defaults) do local _ = row[column] end -- raises for what is no column
+    for column in pairs(defaults) do local _ = row[column] end -- raises for an unknown column
     local self = setmetatable({}, object)
     rows[self], given[self] = row, {}
     return self

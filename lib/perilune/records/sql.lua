@@ -38,7 +38,7 @@ end
 -- @tparam {string,...} names the columns that are written
 -- @tparam ?string clause "OR IGNORE", which stands behind the first word, or "ON CONFLICT ...", which stands at the end
 -- @tparam ?{string,...} returning the columns that are returned
--- @tparam ?integer rows how many rows an INSERT has; one unless told otherwise
+-- @tparam ?integer rows how many rows an INSERT has; one by default
 function record_sql.text(description, verb, names, clause, returning, rows)
   local is_policy = clause and clause:find("^OR ")
   local policy, ending = is_policy and " " .. clause or "", clause and not is_policy and " " .. clause or ""

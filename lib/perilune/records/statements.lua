@@ -71,7 +71,7 @@ local function bound_value(columns, target, column)
   return value
 end
 
---- The values of a record by column, as they are bound.
+--- The values of a record by column, in the form in which they are bound.
 local function bound_values(info, target, db)
   local columns, values = record_info.of_class(info.class, db), {}
   for _, column in ipairs(columns.description.columns) do values[column.name] = bound_value(columns, target, column) end

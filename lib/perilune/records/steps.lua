@@ -36,7 +36,7 @@ function steps.values_of(info, target, db)
   end
 end
 
---- The key of a record as it is stored: a list of values; nil if it has none.
+--- The stored key of a record: a list of values; nil if it has none.
 local function stored_key(info, target, db)
   return record_values.stored_key(record_info.of_class(info.class, db), target)
 end

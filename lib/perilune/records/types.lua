@@ -69,7 +69,7 @@ function types.read_dates(target)
   read(info, target, info.dates)
 end
 
---- Is told of each new description of a class, and has its records come here if they must.
+--- Called with each new description of a class; has its records come here if they must.
 record.describers[#record.describers + 1] = function(class_info, description)
   local info = record_info.of(description)
   sort_columns(info)

@@ -1,5 +1,5 @@
 --- Records of a class that has seen no table yet: that may be in another database than the default one, or is still to be made.
--- Any name is a field of theirs. What is no column is told when they are written.
+-- Any name is a field of theirs. Names that are not columns are reported when they are written.
 
 local errors = require "perilune.native.errors"
 local records = require "perilune.native.records"

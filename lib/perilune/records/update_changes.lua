@@ -23,7 +23,7 @@ local function are_options(info, value)
   return true
 end
 
---- Tells the change and the options apart: the options may come before a function, or before or after a table.
+--- Distinguishes the change from the options: the options may come before a function, or before or after a table.
 local function order(info, first, second)
   if type(second) == "function" then return second, first end
   if are_options(info, first) and not are_options(info, second) then return second, first end

@@ -1,4 +1,4 @@
---- The fields of records as they are stored, and stored values as fields.
+--- Conversion of fields to stored values, and of stored values to fields.
 
 local null = require("perilune.native.values").null
 local native_values = require "perilune.native.values"
@@ -42,7 +42,7 @@ function record_values.differs(info, column, old, value)
 end
 
 --- What is stored for a field, which may be nil. Raises if it does not convert.
--- @param old what the column has stored, which is kept as it is written if it means the same
+-- @param old what the column has stored, whose spelling is kept if it means the same
 function record_values.store(info, record, column, value, old)
   local converter = info.converters[column]
   if not converter or is_absent(value) then return value end
@@ -70,7 +70,7 @@ function record_values.stored(info, record, column)
   return record_values.store(info, record, column, value, row and row[column])
 end
 
---- The key of a record as it is stored: a list of values; nil if it has none.
+--- The stored key of a record: a list of values; nil if it has none.
 function record_values.stored_key(info, record)
   local key = {}
   for index, column in ipairs(info.description.key) do
@@ -130,8 +130,8 @@ function record_values.bound(info, record, column)
   return record_values.bind(info, record, column, record_values.field(record, column), row and row[column])
 end
 
---- All fields that are columns as they are stored.
--- @param old the values of the row as far as they are known, or nil
+--- The stored values of all fields that are columns.
+-- @param old the known values of the row, or nil
 function record_values.plain(info, record, old)
   local plain = {}
   for _, column in ipairs(info.columns) do

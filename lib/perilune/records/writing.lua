@@ -26,7 +26,7 @@ local writing = {}
 
 local draft_class
 
---- Is told, once there are drafts, how to tell them: a function that returns the class of a draft.
+--- Set once drafts are loaded: a function that returns the class of a draft.
 function writing.set_drafts(class_of)
   draft_class = class_of
 end
@@ -36,7 +36,7 @@ function writing.is_draft(value)
   return draft_class ~= nil and draft_class(value) ~= nil
 end
 
---- Reads the schema of a database again if a name is not known: somebody else may have changed it.
+--- Reads the schema of a database again if a name is not known: another connection may have changed it.
 local function know_names(info, values, db)
   for name in next, values do
     if not info.known[name] then
@@ -270,7 +270,7 @@ function writing.list_record(class, value)
   return made
 end
 
---- Calls a function with each position of a list; an error tells the element.
+--- Calls a function with each position of a list; an error gets the list index.
 local function each_element(list, f)
   for position = 1, #list do
     local is_done, err = pcall(f, position)
@@ -330,7 +330,7 @@ function verbs.insert_all(class, ...)
   end
   check_list(list)
   options = record_options.read("insert_all", options)
-  record.description(class, db) -- which tells whether its writes have to be seen here
+  record.description(class, db) -- which shows whether its writes have to be seen here
   if bulk_upsert.is_wanted(options) then
     if not has_overrides(info) and not require("perilune.records.hooks").has_hooks(info) then
       return bulk_upsert.run(class, db, list, options)

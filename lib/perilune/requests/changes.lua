@@ -128,7 +128,7 @@ local function prepare(node, db, generation)
   return built, { db = db, next = node.parent.count + 1, request = built }
 end
 
---- What Swift is told to return: nothing, true, or expressions and their names.
+--- What Swift returns: nothing, true, or expressions and their names.
 local function build_returning(node, shape, context)
   if shape then return request_building.named(shape, context) end
   return node.shape.detail:find(" returning", 1, true) ~= nil

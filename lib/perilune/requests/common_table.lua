@@ -81,7 +81,7 @@ local function new_source(name)
   return source
 end
 
---- The node that all requests for the rows begin with. Without a definition: the table as it is read by its own definition.
+--- The node that all requests for the rows begin with. Without a definition: the table as read by its own definition.
 local function new_root(source, count, definition)
   local root = request.new_node(nil, "common table", count)
   root.definition = definition

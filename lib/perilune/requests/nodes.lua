@@ -27,7 +27,7 @@ end
 --- How nodes are compiled that stand for a statement, and are derived no further: by their operation.
 request_nodes.final = {}
 
---- Before a node is used for the first time Swift builds what it stands for, so that mistakes are told at their line.
+--- Before a node is used for the first time Swift builds what it stands for, so that mistakes are reported at their line.
 local function checked(node)
   if request_nodes.final[node.op] then return node end
   require("perilune.requests.swift_bridge").check(node)

@@ -13,7 +13,7 @@ local unpack = table.unpack
 
 local request_plans = {}
 
---- From so many values on, they are handed over in a table.
+--- From this number of values on, they are passed in a table.
 local most_arguments = 100
 
 --- The database of a verb: the one that is given, else the innermost open access, else the default database.

@@ -260,7 +260,7 @@ local function check_count(method, value, name)
   return count
 end
 
---- At most so many rows, after skipping some.
+--- At most a number of rows, after skipping some.
 function derivations:limit(count, offset, surplus)
   if surplus ~= nil then arity.refuse("limit", 2, surplus) end
   local result = derive_with_detail(self, "limit", check_count("limit", count, "a limit"))

@@ -133,7 +133,7 @@ local function build_and_check(node, db)
   sql.check_meaning(request_building.built(node, db, records.schema_generation(db)), db)
 end
 
---- Builds a new node on the database at hand, so that mistakes are told now. A table may not be there yet.
+--- Builds a new node on the database at hand, so that mistakes are reported now. A table may not exist yet.
 function request_building.check(node)
   local db = classes.database_at_hand()
   if not db then return end

@@ -12,7 +12,7 @@ local function count_text(most)
   return most == 1 and "one argument" or "at most " .. most .. " arguments"
 end
 
---- Raises that there is an argument too many.
+--- Raises an error for a surplus argument.
 -- @tparam string method
 -- @tparam integer most how many arguments it takes
 -- @param surplus

@@ -24,7 +24,7 @@ local function sum_of(value)
   return next(value) ~= nil and sum + 0.0 or nil
 end
 
---- A length of time in seconds, as a float; nil if the value is none.
+--- A length of time in seconds, as a float; nil if the value is not a length of time.
 function durations.seconds(value)
   if type(value) == "number" then return value == value and value + 0.0 or nil end
   if type(value) == "table" and getmetatable(value) == nil then return sum_of(value) end
@@ -34,7 +34,7 @@ function durations.seconds(value)
   return number and units[unit] and number * units[unit] + 0.0
 end
 
---- The same, but raises what is none, is longer than a hundred years, or shorter than it may be.
+--- The same, but raises for other values, and for more than a hundred years or less than the minimum.
 -- @tparam ?number least 0 by default
 function durations.read(place, value, least)
   local seconds = durations.seconds(value)

@@ -109,6 +109,6 @@ function perilune.enum(definition)
 end
 
 return {
-  --- All enums, so that others can tell them from tables.
+  --- All enums, so that they can be distinguished from tables.
   known = known,
 }

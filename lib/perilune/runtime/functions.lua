@@ -40,7 +40,7 @@ end
 --
 --     db:add_function("slugify", 1, function(text) return text:lower():gsub("%W+", "-") end)
 --
--- An error raised in it ends the statement and comes out of it as it is.
+-- An error raised in it ends the statement and comes out of it unchanged.
 -- @tparam string name
 -- @param options the number of its arguments (-1, the default: any), or a table: `arguments`, and `deterministic`, true if
 --   equal arguments always give equal results, which indexes and generated columns need

@@ -71,7 +71,7 @@ end
 
 local write
 
---- How many values a list has; nil if the table is none, because it has names.
+--- How many values a list has; nil if the table is not a list, because it has names.
 local function list_length(value, path, depth)
   local count, last, named = 0, 0, nil
   for key in next, value do

@@ -1,4 +1,4 @@
---- What tells values of the library from other tables, before what makes such values is loaded: their metatables answer with a mark.
+--- Marks that distinguish values of the library from other tables, before what makes such values is loaded: their metatables answer with a mark.
 
 local marks = {}
 

@@ -109,7 +109,7 @@ function row:julian_date(name)
 end
 
 --- What SQLite has stored for a column, which must exist: "null", "integer", "real", "text" or "blob". A text and a blob are both
--- strings of the script; this tells them apart.
+-- strings of the script; this distinguishes them.
 function row:storage_class(name)
   local index = require_column(self, name)
   local value, blobs = self[index], native_rows.blobs(self)

@@ -89,7 +89,7 @@ end
 --     db:fetch_all("SELECT book.* FROM book JOIN book_text ON book_text.rowid = book.id WHERE book_text MATCH ?", "whale")
 --
 -- A table that is synchronized keeps no content of its own: it is filled from the other's rows, and follows them. Row ids
--- that are no column of the other table are changed by VACUUM, so it had better have an integer primary key.
+-- that are not columns of the other table are changed by VACUUM, so it had better have an integer primary key.
 -- `INSERT OR REPLACE` runs triggers for the row that goes only with `PRAGMA recursive_triggers`. To drop it, use
 -- `db:drop_table`: SQL would leave the triggers on the other table, which could not be written to any more.
 -- @tparam table options `columns`: names, or `{ "body", unindexed = true }`; `tokenizer`: "unicode61", "porter", "ascii",
@@ -122,7 +122,7 @@ function database:create_fts5(name, options)
   schema_changes.run(self, statements)
 end
 
---- Ends the synchronization of a full-text table, which stays as it is. Not needed before `db:drop_table`.
+--- Ends the synchronization of a full-text table, which keeps its content. Not needed before `db:drop_table`.
 function database:drop_fts5_synchronization(name)
   sql_text.name(name, "db:drop_fts5_synchronization: argument 1")
   schema_changes.run(self, synchronization.drops(self, name))

@@ -15,10 +15,10 @@ local kinds = {
 local kind_names = { "all words", "any word", "all prefixes", "phrase", "prefix phrase" }
 
 --- Makes a pattern that finds the words of a text, whatever else is in it: `db:fetch_all(sql, perilune.fts5_pattern(typed))`.
--- A text given to MATCH as it is would be read as FTS5's language of patterns, in which `it's` and `C++` are mistakes.
+-- Text passed to MATCH unchanged would be read as FTS5's language of patterns, in which `it's` and `C++` are mistakes.
 -- @tparam string text
 -- @tparam ?string kind "all_words" (the default): in any order; "any_word"; "all_prefixes": words that begin like these, for
---   search while somebody types; "phrase": next to each other; "prefix_phrase": that at the beginning of a column
+--   search while the user types; "phrase": next to each other; "prefix_phrase": that at the beginning of a column
 -- @treturn string one that finds nothing if there are no words in the text
 function perilune.fts5_pattern(text, kind)
   local place = "perilune.fts5_pattern"

@@ -113,7 +113,7 @@ function methods:rename_column(name, new_name)
   alteration:add(function() return alter .. " RENAME COLUMN " .. sql_text.name(found) .. " TO " .. quoted end)
 end
 
---- Drops a column that is no key and that nothing names.
+--- Drops a column that is not a key and that nothing names.
 function methods:drop_column(name)
   local alteration, place, alter = open(self, "drop_column")
   local found = alteration:find(name, place .. ": argument 1")

@@ -125,7 +125,7 @@ local function add_column(definition, name, declared, place)
   definition:add_name(name, place)
   definition.parts[#definition.parts + 1] = { column = column }
   if definition.key_block then
-    -- SQLite lets primary keys be NULL, unless told not to.
+    -- SQLite lets primary keys be NULL, unless they are NOT NULL.
     column:not_null()
     table.insert(definition.primary_key, column)
   end
@@ -156,7 +156,7 @@ local function key_column(definition, name, declared, options, place)
   if declared == nil then checks.fail(place .. ": argument 2", "expected a type, got nothing") end
   local column = add_column(definition, name, declared, place)
   column:primary_key(checks.options(place, options, { on_conflict = "string" }))
-  -- An integer key cannot be NULL. Others can, unless told not to.
+  -- An integer key cannot be NULL. Others can, unless they are NOT NULL.
   return column.declared == "INTEGER" and column or column:not_null()
 end
 

@@ -8,7 +8,7 @@ enum OptionValue {
         for unit in units where text.hasSuffix(unit.suffix) {
             guard let number = decimal(text.dropLast(unit.suffix.count)) else { break }
             let seconds = number * unit.seconds
-            // Up to a hundred years; and what rounds to no time at all is no limit.
+            // Up to a hundred years; and what rounds to zero is not a limit.
             guard seconds >= 0.001, seconds < 3_155_760_000 else { break }
             return .seconds(seconds)
         }
