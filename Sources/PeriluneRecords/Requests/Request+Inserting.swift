@@ -28,8 +28,8 @@ extension Request {
             throw RequestError.argument("insert_from: `\(table.columns[assignment.column].name)` needs a single value of each row")
         }
         let result = try returned(returning)
-        let describe = { (walk: CompilerWalk, _: Layout?) in
-            result.map { RequestCompiler.Description($0, try? Layout($0, .init(own: walk.sources.count - 1), in: walk)) }
+        let describe = { (walk: CompilerWalk, _: RowLayout?) in
+            result.map { RequestCompiler.Description($0, try? RowLayout($0, .init(own: walk.sources.count - 1), in: walk)) }
                 ?? RequestCompiler.Description()
         }
         let table = table

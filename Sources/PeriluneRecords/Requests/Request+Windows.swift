@@ -27,7 +27,7 @@ extension Request {
         columns.append(try SelectedColumn(condition, name: Self.holds))
         let values = try rows.select(columns)
         let table = try values.resultTable(named: table.name)
-        let found = Request(source: Source(table, body: .request(values), schema: nil))
+        let found = Request(source: RequestSource(table, body: .request(values), schema: nil))
         let kept = try found.filter(found.column(Self.holds)).select(key.indices.map { try SelectedColumn(found.source.column($0)) })
         let own = key.count == 1 ? key[0] : try Expression.row(key)
         return Request(
@@ -46,7 +46,7 @@ extension Request {
         let inner = try Request(source: source, filter: filter, parts: parts).annotated(
             with: [SelectedColumn(condition, name: Self.holds)])
         let table = isWhole ? table : try resultTable(named: table.name)
-        let source = Source(table, alias: isWhole ? source.alias : nil, body: .request(inner), schema: isWhole ? source.schema : nil)
+        let source = RequestSource(table, alias: isWhole ? source.alias : nil, body: .request(inner), schema: isWhole ? source.schema : nil)
         return Request(source: source, filter: Expression(.resultColumn(Self.holds), .boolean), orders: orders)
     }
 }

@@ -1,11 +1,11 @@
 /// A table, or the rows of a request, that is joined on any condition.
 struct TableJoin: Sendable {
     let kind: TableJoinKind
-    let source: Source
+    let source: RequestSource
     /// `nil` for a cross join.
     let condition: Expression?
 
-    init(_ kind: TableJoinKind, _ source: Source, _ condition: Expression?) {
+    init(_ kind: TableJoinKind, _ source: RequestSource, _ condition: Expression?) {
         self.kind = kind
         self.source = source
         self.condition = condition
@@ -59,10 +59,10 @@ extension Request {
     }
 
     /// Its source, where it has all rows of it; else the request as one.
-    private var joinedSource: Source {
+    private var joinedSource: RequestSource {
         let isAll = filter == nil && orders.isEmpty && limit == nil && offset == 0
         if isAll, parts.hasOnlyCommonTables { return source }
-        return Source(table, alias: source.alias, body: .request(self), schema: source.schema)
+        return RequestSource(table, alias: source.alias, body: .request(self), schema: source.schema)
     }
 
     /// Raises where whole rows are wanted, but some rows of the result have none.

@@ -33,7 +33,7 @@ extension Request {
     }
 }
 
-extension Source {
+extension RequestSource {
     fileprivate func mayRead(_ table: TableSchema) -> Bool {
         switch body {
         case .table: self.table.kind != .table || self.table.isSameTable(as: table)

@@ -48,7 +48,7 @@ import Testing
                 let value = try #require(error.raisedValue)
                 guard case .table(let table) = value else { throw error }
                 try table.rawSet("seen", true)
-                throw LuaError(raising: value, in: arguments.state, after: error)
+                throw try LuaError(raising: value, in: arguments.state, after: error)
             }
         }
         let results = try state.run(
