@@ -49,7 +49,8 @@ extension ScenarioHost {
 
     /// Refuses what opens an access where one is open.
     func requireNoAccess(_ state: LuaState, _ name: String) throws {
-        guard try state.withUnsafeStack({ L, _ in pdb_current_access(L, nil) }) == nil else {
+        let access = try state.withUnsafeStack { L, _ in pdb_current_access(L, nil) }
+        guard access == nil else {
             throw BindingError("nested_access", "\(name): cannot be called inside a block of the database")
         }
     }
