@@ -136,7 +136,7 @@ function association_records.request_of(self, record, db)
     rows = rows:filter((collation and column:collating(collation) or column):eq(value))
   end
   if root.means_first and not (rows.node.limit or rows.node.offset or self.node.is_distinct) then
-    rows = rows:then_order(table.unpack(source:key(self.node.alias))):limit(1)
+    rows = rows:then_order(table.unpack(source:distinguishing_columns(self.node.alias))):limit(1)
   end
   -- For what makes rows that belong to the record.
   rawset(rows, "link", { root = root, record = record })

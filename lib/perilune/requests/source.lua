@@ -126,6 +126,16 @@ function Source:key(alias)
   return key
 end
 
+--- The columns that tell rows from one another: those of the key; all columns of a view.
+function Source:distinguishing_columns(alias)
+  local schema, former = self:schema()
+  schema = schema or former
+  if not (schema and schema.kind == "view") then return self:key(alias) end
+  local columns = {}
+  for index, info in ipairs(schema.columns) do columns[index] = self:column(info.name, alias) end
+  return columns
+end
+
 --- What scripts find as `Class.c`: the columns by name.
 -- @param ?place see columns_of
 function Source:columns_table(place)
