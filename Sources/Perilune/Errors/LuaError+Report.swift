@@ -55,6 +55,7 @@ extension ErrorReport {
             help = "did you mean `\(name)`?"
             suggestions = [name]
         }
+        help = help ?? ScriptNames.help(for: message)
     }
 
     /// Lua puts the caller's position before a message that passes through `coroutine.wrap` and has one: the message's own

@@ -19,4 +19,18 @@ package enum ScriptNames {
         guard parts[0].hasSuffix("(field ") else { return nil }
         return nearestName(to: String(parts[1]), among: perilune)
     }
+
+    /// Methods of rows that a column may be called like.
+    private static let rowMethods: Set = [
+        "boolean", "columns", "copy", "date", "date_components", "float", "get", "has", "integer", "julian_date", "pairs", "require",
+        "storage_class", "string", "to_table", "unpack", "values", "with_blob",
+    ]
+
+    /// What to write where a column of a row hides the method of its name: `attempt to call a string value (method 'date')`.
+    package static func help(for message: String) -> String? {
+        guard let match = message.wholeMatch(of: /attempt to call a (?:string|number|boolean) value \(method '(\w+)'\)/),
+            rowMethods.contains(String(match.1))
+        else { return nil }
+        return "a column `\(match.1)` of a row hides the method: write perilune.row.\(match.1)(row, ...)"
+    }
 }

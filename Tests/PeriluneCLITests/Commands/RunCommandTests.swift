@@ -112,6 +112,14 @@ import Testing
         #expect(ScriptNames.suggestion(for: "attempt to call a nil value (method 'paint')") == nil)
     }
 
+    @Test func `a column that hides a method of rows is told, and the method is reached`() throws {
+        let script = "local row = db:fetch_one(\"SELECT '2026-03-01' AS date\")"
+        let hidden = try TestFolder().perilune("run", "-e", "\(script) print(row:date('date'))")
+        #expect(hidden.errors.contains("help  a column `date` of a row hides the method: write perilune.row.date(row, ...)\n"), "\(hidden.errors)")
+        let reached = try TestFolder().perilune("run", "-e", "\(script) print(perilune.row.date(row, 'date').year, row:get('date', 'date').year)")
+        #expect(reached.output == "2026\t2026\n")
+    }
+
     @Test func `the names that are suggested exist, and all of the library are among them`() throws {
         func quoted(_ names: [String]) -> String { names.map { "'\($0)'" }.joined(separator: ", ") }
         let folder = try TestFolder([
