@@ -35,7 +35,7 @@ enum QuoteExample {
 
         private static func makePool(rules path: String) async throws -> ScriptPool {
             var configuration = ScriptHost.Configuration()
-            configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .milliseconds(500))
+            configuration.limits = LuaLimits(memoryInBytes: 64 << 20, time: .seconds(5))
             configuration.output = .log
             return try await ScriptPool(size: 2, configuration) { host in try await host.run(file: path) }
         }
