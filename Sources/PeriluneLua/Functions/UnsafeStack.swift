@@ -32,6 +32,7 @@ extension LuaState {
     /// The value that functions in C push; see ``withUnsafeStack(_:_:)``.
     ///
     /// - Parameter push: Leaves one value more on the stack than there were.
+    /// - Throws: ``LuaError`` with code `usage` if the state is closed, with code `memory` if its stack cannot grow.
     public func makeValue(c push: (_ L: OpaquePointer) -> Void) throws(LuaError) -> LuaValue {
         try core.prepare()
         let L = core.L, top = lua_gettop(L)

@@ -1,7 +1,7 @@
 --- Interning: what is derived in the same way from the same thing is made once, so that equal ones are the same table.
 --
--- What is derived is kept by the thing that it was derived from. By texts and numbers, which are without end, only so many are kept; what
--- was derived with another thing is forgotten with that.
+-- What is derived is kept by the thing that it was derived from. By texts and numbers, which are without end, a limited number is kept;
+-- what was derived with another thing is forgotten with that.
 
 local interning = {}
 local weak_keys = { __mode = "k" }
