@@ -1,6 +1,6 @@
 /// Associations that mean one row, where the keys allow several: `has_one` without a unique key. They mean the first, by the order of the
 /// association, then by the key; so no row comes twice because several others belong to it. Rows of views and common tables, which have
-/// no key, are told from one another by all their columns.
+/// no key, are distinguished by all their columns.
 extension Association {
     /// A column of one of the tables on the way.
     typealias ChoiceColumn = (hop: Int, position: Int)
